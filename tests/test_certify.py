@@ -6,9 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from unmask.cli import main
+from tests.commands import run
 
 TABLE = """
 [data]
@@ -44,11 +43,6 @@ guesses = "guess.csv"
 [[policy]]
 require = "breached <= 0.5"
 """
-
-
-def run(*words: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(main, list(words))
-    return result.exit_code, result.stdout, result.stderr
 
 
 @pytest.fixture

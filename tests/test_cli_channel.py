@@ -17,24 +17,17 @@ from pathlib import Path
 import duckdb
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import invoke
 from tests.envelopes import parsed
 from unmask.channels import Channel, Coin, PlanarLaplace, RandomizedResponse, optimal_mechanism
 from unmask.channels.audit import audit_channels
 from unmask.channels.datasets import grid
 from unmask.channels.loss_model import LossModel
-from unmask.cli import main
 from unmask.measures.error import bayes
 from unmask.measures.losses import LOSS_NAMES, as_matrix
 
 PRIOR = {"1": 0.2, "2": 0.5, "3": 0.3}
-
-
-def unmask(*arguments, answers=None):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments], input=answers)
-    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
-    return result
 
 
 @pytest.fixture
@@ -62,7 +55,7 @@ def test_an_audit_takes_every_loss_that_has_a_name(tmp_path, loss):
     channel, places = np.array([[0.8, 0.1, 0.1], [0.2, 0.6, 0.2], [0.1, 0.3, 0.6]]), [[48, 11], [49, 12], [50, 10.5]]
     written = write(tmp_path / "channel.csv", channel)
     places_file = write(tmp_path / "places.csv", places)
-    done = unmask("audit", "channel", written, "--loss", loss, "--coordinates", places_file, "--json", "--no-limit")
+    done = invoke("audit", "channel", written, "--loss", loss, "--coordinates", places_file, "--json", "--no-limit")
     (row,) = (row for row in parsed(done.stdout)["results"] if row["measure"] == "estimation_error")
     by_hand = bayes(Channel(channel).posterior(), loss, coordinates=np.array(places, dtype=float))
     assert row["posterior"] == pytest.approx(by_hand.average, rel=1e-9)
@@ -71,7 +64,7 @@ def test_an_audit_takes_every_loss_that_has_a_name(tmp_path, loss):
 
 def test_an_audit_tells_what_the_library_says(tmp_path, prior):
     table = [[0.8, 0.2], [0.3, 0.7], [0.0, 1.0]]
-    data = parsed(unmask("audit", "channel", write(tmp_path / "c.csv", table), "--prior", prior, "--json").stdout)
+    data = parsed(invoke("audit", "channel", write(tmp_path / "c.csv", table), "--prior", prior, "--json").stdout)
     error = bayes(Channel(np.array(table), np.array(list(PRIOR.values()))).posterior())
     (row_shown,) = data["tables"]["channel_mechanisms"]
     assert row_shown["privacy"] == pytest.approx(error.average)
@@ -84,16 +77,16 @@ def test_an_audit_tells_what_the_library_says(tmp_path, prior):
 def test_the_next_command_of_a_design_is_about_the_same_loss(tmp_path, prior):
     places_file = write(tmp_path / "places.csv", [[0, 0], [100, 0], [0, 300]])
     matrix_file, loss_options = tmp_path / "m.csv", ("--loss", "euclidean", "--coordinates", places_file)
-    done = unmask("design", "--prior", prior, *loss_options, "--budget", 50, "-o", matrix_file)
+    done = invoke("design", "--prior", prior, *loss_options, "--budget", 50, "-o", matrix_file)
     (following,) = (line for line in done.stderr.splitlines() if line.startswith("next: "))
     words = shlex.split(following.removeprefix("next: unmask "))
     options = {word: words[index + 1] for index, word in enumerate(words) if word.startswith("--")}
     known = {"--prior": prior, "--loss": "euclidean", "--coordinates": places_file}
     assert options == {name: str(value) for name, value in known.items()}
-    rows = parsed(unmask(*words, "--json").stdout)["results"]
+    rows = parsed(invoke(*words, "--json").stdout)["results"]
     privacy = next(row["posterior"] for row in rows if row["measure"] == "estimation_error")
     assert f"privacy {privacy:.6g} of" in done.stderr
-    plain = unmask("design", "--prior", prior, "--budget", 0.2, "-o", matrix_file, "--force").stderr
+    plain = invoke("design", "--prior", prior, "--budget", 0.2, "-o", matrix_file, "--force").stderr
     assert "--loss" not in plain
 
 
@@ -110,14 +103,14 @@ def test_the_design_that_a_page_advises_runs_and_leaves_more(tmp_path, prior, ta
     places = write(tmp_path / "places.csv", [[0, 0], [0, 1], [2, 0]], columns=["x", "y"])
     channel = write(tmp_path / "c.csv", table, columns=PRIOR)
     stakes = ["--loss", loss, *(["--coordinates", places] if loss == "euclidean" else [])]
-    unmask("audit", "channel", channel, "--prior", prior, *stakes, "--report", tmp_path / "page.html")
+    invoke("audit", "channel", channel, "--prior", prior, *stakes, "--report", tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text()
     (command,) = re.findall(r"unmask (design [^<]*)<", page)
     assert says in page
     assert ("--coordinates" in command) == (loss == "euclidean")
     with chdir(tmp_path):
-        unmask(*shlex.split(command))
-        result = unmask("audit", "channel", "c.csv", "mechanism.csv", "--prior", prior, *stakes, "--json")
+        invoke(*shlex.split(command))
+        result = invoke("audit", "channel", "c.csv", "mechanism.csv", "--prior", prior, *stakes, "--json")
     error_rows = [row for row in parsed(result.stdout)["results"] if row["measure"] == "estimation_error"]
     error_before, after = (row["posterior"] for row in error_rows if row["adversary"] == "bayes")
     assert after > error_before + 0.01
@@ -125,7 +118,7 @@ def test_the_design_that_a_page_advises_runs_and_leaves_more(tmp_path, prior, ta
 
 def test_if_nothing_more_can_be_hidden_no_design_is_advised(tmp_path, prior):
     channel = write(tmp_path / "c.csv", [[0.2, 0.5, 0.3]] * 3, columns=PRIOR)
-    unmask("audit", "channel", channel, "--prior", prior, "--report", tmp_path / "page.html")
+    invoke("audit", "channel", channel, "--prior", prior, "--report", tmp_path / "page.html")
     assert "unmask design" not in (tmp_path / "page.html").read_text()
 
 
@@ -134,7 +127,7 @@ def test_the_prior_may_name_the_secrets_in_another_order(tmp_path, prior):
     turned = tmp_path / "turned.csv"
     turned.write_text("secret,p\n3,0.3\n1,0.2\n2,0.5\n")
     plain, with_prior = (
-        parsed(unmask("audit", "channel", path, "--prior", file, "--json").stdout)["tables"]["channel_mechanisms"]
+        parsed(invoke("audit", "channel", path, "--prior", file, "--json").stdout)["tables"]["channel_mechanisms"]
         for file in (prior, turned)
     )
     assert plain == with_prior
@@ -143,8 +136,8 @@ def test_the_prior_may_name_the_secrets_in_another_order(tmp_path, prior):
 def test_losses_by_name_and_by_file(tmp_path, prior):
     path = write(tmp_path / "c.csv", np.eye(3) * 0.4 + 0.2)
     loss = write(tmp_path / "absolute.csv", [[2, 0, 1], [1, 1, 0], [0, 2, 1]], columns=("3", "1", "2"))
-    by_name = parsed(unmask("audit", "channel", path, "--prior", prior, "--loss", "absolute", "--json").stdout)
-    by_file = parsed(unmask("audit", "channel", path, "--prior", prior, "--loss", loss, "--json").stdout)
+    by_name = parsed(invoke("audit", "channel", path, "--prior", prior, "--loss", "absolute", "--json").stdout)
+    by_file = parsed(invoke("audit", "channel", path, "--prior", prior, "--loss", loss, "--json").stdout)
     first, second = (data["tables"]["channel_mechanisms"][0]["privacy"] for data in (by_name, by_file))
     assert first == pytest.approx(second)
 
@@ -154,25 +147,25 @@ def test_files_are_matched_by_name_never_by_position(tmp_path, prior):
     turned = write(
         tmp_path / "t.csv", [[0.6, 0.3, 0.1], [0.1, 0.7, 0.2], [0.1, 0.1, 0.8]], names=("3", "1", "2"), columns="312"
     )
-    data = parsed(unmask("audit", "channel", plain, turned, "--prior", prior, "--loss", "absolute", "--json").stdout)
+    data = parsed(invoke("audit", "channel", plain, turned, "--prior", prior, "--loss", "absolute", "--json").stdout)
     first, second = data["tables"]["channel_mechanisms"]
     for name in ("distortion", "privacy", "worst", "leakage_bits", "epsilon"):
         assert first[name] == pytest.approx(second[name], abs=1e-6)
     other_file = write(tmp_path / "o.csv", np.eye(3).tolist(), names=("x", "y", "z"))
-    assert "other secrets" in unmask("audit", "channel", plain, other_file).stderr
-    assert "twice" in unmask("audit", "channel", plain, plain).stderr
+    assert "other secrets" in invoke("audit", "channel", plain, other_file).stderr
+    assert "twice" in invoke("audit", "channel", plain, plain).stderr
 
 
 def test_a_distortion_file_means_the_same_to_design_and_audit(tmp_path, prior):
     cost = write(tmp_path / "d.csv", [[0, 1, 5], [2, 0, 1], [1, 4, 0]], columns=("1", "2", "3"))
     matrix_file = tmp_path / "m.csv"
     data = parsed(
-        unmask("design", "--prior", prior, "--distortion", cost, "--budget", 0.4, "-o", matrix_file, "--json").stdout
+        invoke("design", "--prior", prior, "--distortion", cost, "--budget", 0.4, "-o", matrix_file, "--json").stdout
     )
     (data,) = data["results"]
-    audited = unmask("audit", "channel", matrix_file, "--prior", prior, "--distortion", cost, "--no-limit", "--json")
+    audited = invoke("audit", "channel", matrix_file, "--prior", prior, "--distortion", cost, "--no-limit", "--json")
     assert parsed(audited.stdout)["tables"]["channel_mechanisms"][0]["distortion"] == pytest.approx(data["distortion"])
-    same_file_twice = unmask(
+    same_file_twice = invoke(
         "design", "--prior", prior, "--budget", 0.2, "-o", tmp_path / "x.csv", "--curve", tmp_path / "x.csv"
     )
     assert same_file_twice.exit_code == 2
@@ -181,7 +174,7 @@ def test_a_distortion_file_means_the_same_to_design_and_audit(tmp_path, prior):
 
 def test_a_design_is_what_it_says_and_nothing_passes_the_limit(tmp_path, prior):
     matrix_file, curve = tmp_path / "m.csv", tmp_path / "curve.csv"
-    done = unmask(
+    done = invoke(
         "design", "--prior", prior, "--distortion", "absolute", "--budget", 0.35, "--epsilon", 2, "-o", matrix_file,
         "--curve", curve, "--json",
     )  # fmt: skip
@@ -194,16 +187,16 @@ def test_a_design_is_what_it_says_and_nothing_passes_the_limit(tmp_path, prior):
     assert data["privacy"] == pytest.approx(1 - (p[:, None] * table).max(axis=0).sum())
     points = [list(map(float, row)) for row in list(csv.reader(curve.read_text().splitlines()))[1:]]
     assert [row[1] for row in points] == sorted(row[1] for row in points)
-    audited = parsed(unmask("audit", "channel", matrix_file, "--prior", prior, "--json").stdout)["tables"]
+    audited = parsed(invoke("audit", "channel", matrix_file, "--prior", prior, "--json").stdout)["tables"]
     assert audited["channel_mechanisms"][0]["privacy"] == pytest.approx(data["privacy"], abs=1e-6)
 
 
 def test_files_are_not_overwritten_and_nothing_is_half_written(tmp_path, prior):
     matrix_file = tmp_path / "m.csv"
     matrix_file.write_text("mine")
-    assert unmask("design", "--prior", prior, "--budget", 0.2, "-o", matrix_file).exit_code == 2
+    assert invoke("design", "--prior", prior, "--budget", 0.2, "-o", matrix_file).exit_code == 2
     assert matrix_file.read_text() == "mine"
-    refused = unmask("design", "--prior", prior, "--budget", 0.01, "--epsilon", 0.5, "-o", tmp_path / "n.csv")
+    refused = invoke("design", "--prior", prior, "--budget", 0.01, "--epsilon", 0.5, "-o", tmp_path / "n.csv")
     assert refused.exit_code == 2
     assert "expected at least 0.5" in refused.stderr
     assert not (tmp_path / "n.csv").exists()
@@ -237,7 +230,7 @@ def test_files_are_not_overwritten_and_nothing_is_half_written(tmp_path, prior):
 def test_a_bad_channel_is_one_sentence(tmp_path, content, message):
     path = tmp_path / "bad.csv"
     path.write_text(content)
-    done = unmask("audit", "channel", path)
+    done = invoke("audit", "channel", path)
     assert done.exit_code == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
@@ -245,10 +238,10 @@ def test_a_bad_channel_is_one_sentence(tmp_path, content, message):
 
 def test_coordinates_are_needed_for_names_that_are_no_numbers(tmp_path):
     path = write(tmp_path / "c.csv", np.eye(3), names=("home", "work", "gym"))
-    assert "--coordinates" in unmask("audit", "channel", path, "--loss", "euclidean").stderr
+    assert "--coordinates" in invoke("audit", "channel", path, "--loss", "euclidean").stderr
     places = tmp_path / "places.csv"
     places.write_text("place,x,y\ngym,0,0\nhome,3,4\nwork,0,1\n")
-    data = parsed(unmask("audit", "channel", path, "--loss", "euclidean", "--coordinates", places, "--json").stdout)
+    data = parsed(invoke("audit", "channel", path, "--loss", "euclidean", "--coordinates", places, "--json").stdout)
     assert data["tables"]["channel_mechanisms"][0]["privacy"] == pytest.approx(0, abs=1e-9)
     assert data["tables"]["channel"][0]["prior_error"] == pytest.approx((1 + math.hypot(3, 3)) / 3, abs=1e-6)
 
@@ -279,11 +272,11 @@ def test_the_page_of_a_study_advises_a_condition_that_channels_have_and_says_met
         '[[protections]]\nuse = "channels.PlanarLaplace"\nwith = { epsilon = 0.001 }\n'
         '[[adversaries]]\nuse = "channels.BayesChannelAttack"\nloss = "euclidean"\n'
     )
-    assert unmask("study", document, "-o", tmp_path / "run").exit_code == 0
-    assert unmask("report", tmp_path / "run", "-o", tmp_path / "page.html").exit_code == 0
+    assert invoke("study", document, "-o", tmp_path / "run").exit_code == 0
+    assert invoke("report", tmp_path / "run", "-o", tmp_path / "page.html").exit_code == 0
     page = html.unescape((tmp_path / "page.html").read_text())
     condition = re.search(r'choose RESULTS --policy "([^"]+)NUMBER"', page)[1]
-    assert unmask("choose", tmp_path / "run", "--policy", f"{condition}10").exit_code == 0
+    assert invoke("choose", tmp_path / "run", "--policy", f"{condition}10").exit_code == 0
     assert re.search(r"\d\u00a0m<", page)
 
 
@@ -293,19 +286,19 @@ def test_leakage_is_in_bits():
 
 
 def test_advice_answers_flags_and_asks_for_the_rest():
-    data = parsed(unmask("advise", "--what", "identity", "--json").stdout)
+    data = parsed(invoke("advise", "--what", "identity", "--json").stdout)
     assert data["results"][0]["worst"] == "min_entropy_bits"
-    advised = unmask("advise", answers="attribute\ngraded\none\n")
+    advised = invoke("advise", answers="attribute\ngraded\none\n")
     assert advised.exit_code == 0
     assert "worst case: estimation_error.worst" in advised.stdout
     assert "given by: Python: unmask.measures" in advised.stdout
-    refused = unmask("advise", "--what", "sender", "--loss", "graded", "--observations", "one", "--rank-by", "entropy")
+    refused = invoke("advise", "--what", "sender", "--loss", "graded", "--observations", "one", "--rank-by", "entropy")
     assert refused.exit_code == 2
     assert "cannot be ranked" in refused.stderr
 
 
 def run_json(*arguments):
-    done = unmask(*arguments, "--json")
+    done = invoke(*arguments, "--json")
     assert done.exit_code == 0, done.stderr
     data = parsed(done.stdout)
     if not data["tables"]:
@@ -443,7 +436,7 @@ def test_c4_designs_do_not_depend_on_the_units(tmp_path, prior, unit):
 
 def test_r11_a_budget_beyond_all_distortion_has_a_curve(tmp_path, prior):
     curve = tmp_path / "c.csv"
-    done = unmask("design", "--prior", prior, "--budget", 1e308, "-o", tmp_path / "m.csv", "--curve", curve)
+    done = invoke("design", "--prior", prior, "--budget", 1e308, "-o", tmp_path / "m.csv", "--curve", curve)
     assert done.exit_code == 0, done.stderr
     lines = curve.read_text().splitlines()
     assert len(lines) > 3
@@ -492,7 +485,7 @@ def test_c8_the_command_that_is_advised_gives_every_measure_that_is(tmp_path, qu
     command = [names.get(word, word) for word in advice["command"].split()[1:]]
     advised = {advice["worst"], advice["average"], advice["best"], *advice["bounds"], *advice["rank_by"]} - {None}
     gates = [f"{measure}<=1e300" for measure in advised]
-    done = unmask(*command, "--json", *(word for gate in gates for word in ("--policy", gate)))
+    done = invoke(*command, "--json", *(word for gate in gates for word in ("--policy", gate)))
     assert done.exit_code in (0, 3), done.stderr  # a gate on a measure that nobody took is exit code 2
     assert gates
 
@@ -526,17 +519,17 @@ def test_c14_rounded_rows_are_divided_by_their_sum_with_a_note(tmp_path):
     channel = write(tmp_path / "m.csv", [[0.3333, 0.3333, 0.3333], [0.2, 0.3, 0.5]], names=("a", "b"))
     prior = tmp_path / "p.csv"
     prior.write_text("s,p\na,0.6667\nb,0.3334\n")
-    done = unmask("audit", "channel", channel, "--prior", prior)
+    done = invoke("audit", "channel", channel, "--prior", prior)
     assert done.exit_code == 0
     warning = "The rows of m.csv sum to 0.9999 to 1; they were divided by their sum."
     assert f"note: {warning}" in done.stderr
     assert "note: The probabilities of p.csv sum to 1.0001; they were" in done.stderr
-    unmask("audit", "channel", channel, "--report", tmp_path / "page.html")
+    invoke("audit", "channel", channel, "--report", tmp_path / "page.html")
     assert warning in (tmp_path / "page.html").read_text()
     not_normalized = write(tmp_path / "off.csv", [[0.33, 0.33, 0.33], [0.2, 0.3, 0.5]], names=("a", "b"))
-    assert "of secret number 1 in off.csv sum to 0.99, expected 1" in unmask("audit", "channel", not_normalized).stderr
+    assert "of secret number 1 in off.csv sum to 0.99, expected 1" in invoke("audit", "channel", not_normalized).stderr
     prior.write_text("s,p\na,0.6\nb,0.3\n")
-    assert "in p.csv sum to 0.9, expected 1" in unmask("audit", "channel", channel, "--prior", prior).stderr
+    assert "in p.csv sum to 0.9, expected 1" in invoke("audit", "channel", channel, "--prior", prior).stderr
 
 
 def test_a_distortion_that_is_not_known_is_no_length(tmp_path, prior):
@@ -544,7 +537,7 @@ def test_a_distortion_that_is_not_known_is_no_length(tmp_path, prior):
     near = write(tmp_path / "near.csv", [[0.9, 0.1, 0], [0.1, 0.9, 0], [0, 0.2, 0.8]], columns=tuple(PRIOR))
     cloak = write(tmp_path / "cloak.csv", [[1, 0], [1, 0], [0, 1]])
     options = ("--prior", prior, "--loss", "euclidean", "--unit", "m", "--coordinates", places_file)
-    assert unmask("audit", "channel", near, cloak, *options, "--report", tmp_path / "page.html").exit_code == 0
+    assert invoke("audit", "channel", near, cloak, *options, "--report", tmp_path / "page.html").exit_code == 0
     page = (tmp_path / "page.html").read_text()
     assert "undefined\u00a0m" not in page
     assert "unknown</" in page
@@ -552,13 +545,13 @@ def test_a_distortion_that_is_not_known_is_no_length(tmp_path, prior):
 
 def test_a_missing_prior_is_noted(tmp_path, prior):
     channel = write(tmp_path / "m.csv", [[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])
-    assert "note: No prior was given" in unmask("audit", "channel", channel).stderr
-    assert "No prior" not in unmask("audit", "channel", channel, "--prior", prior).stderr
+    assert "note: No prior was given" in invoke("audit", "channel", channel).stderr
+    assert "No prior" not in invoke("audit", "channel", channel, "--prior", prior).stderr
 
 
 def test_rows_that_are_rounded_down_by_a_thousandth_are_divided_too(tmp_path):
     channel = write(tmp_path / "m.csv", [[0.7, 0.299], [0.1, 0.9]], names=("a", "b"))  # the sum is below .999 by 1e-16
-    assert "sum to 0.999 to 1" in unmask("audit", "channel", channel).stderr
+    assert "sum to 0.999 to 1" in invoke("audit", "channel", channel).stderr
 
 
 def test_latitudes_and_longitudes_are_taken_by_their_names(tmp_path):
@@ -572,9 +565,9 @@ def test_latitudes_and_longitudes_are_taken_by_their_names(tmp_path):
         result = run_json(*command, "--loss", "haversine")["mechanisms"][0]["privacy"]
         by_hand = bayes(Channel(np.array(table)).posterior(), "haversine", coordinates=index).average
         assert result == pytest.approx(by_hand, rel=1e-9)
-    assert "is in meters" in unmask(*command, "--loss", "haversine", "--unit", "km").stderr
+    assert "is in meters" in invoke(*command, "--loss", "haversine", "--unit", "km").stderr
     write(tmp_path / "places.csv", index.tolist(), columns=("lat", "lon"))
-    refused = unmask(*command, "--loss", "euclidean", "--unit", "m")  # .03 m, in degrees
+    refused = invoke(*command, "--loss", "euclidean", "--unit", "m")  # .03 m, in degrees
     assert refused.exit_code == 2
     assert "give --loss haversine" in refused.stderr
 
@@ -601,7 +594,7 @@ def test_c14_a_prior_needs_no_header(tmp_path):
 )
 def test_c15_gates_on_what_the_page_shows(tmp_path, gate, broken):
     path = write(tmp_path / "m.csv", [[0.75, 0.25], [0.25, 0.75]], names=("a", "b"), columns=("a", "b"))
-    assert unmask("audit", "channel", path, "--policy", gate).exit_code == (3 if broken else 0)
+    assert invoke("audit", "channel", path, "--policy", gate).exit_code == (3 if broken else 0)
 
 
 def test_a_condition_that_asks_for_a_small_error_is_doubted(tmp_path):
@@ -616,7 +609,7 @@ def test_a_condition_that_asks_for_a_small_error_is_doubted(tmp_path):
     options = (
         part for condition in conditions for part in ("--policy", condition.replace("gain", "success_probability.gain"))
     )
-    done = unmask("audit", "channel", path, *options, "--quiet")
+    done = invoke("audit", "channel", path, *options, "--quiet")
     assert done.exit_code == 0
     warning = "warning: {} asks for what the adversary wants; did you mean {}?"
     assert done.stderr.splitlines() == [
@@ -634,7 +627,7 @@ def test_c17_names_keep_their_dots_and_losses_their_unit(tmp_path, places):
 
 def test_a_damaged_parquet_file_is_reported_in_a_sentence(tmp_path):
     (tmp_path / "c.parquet").write_bytes(b"PAR1" + bytes(40))
-    done = unmask("audit", "channel", tmp_path / "c.parquet")
+    done = invoke("audit", "channel", tmp_path / "c.parquet")
     assert done.exit_code == 1
     assert "no readable Parquet file" in done.stderr
 
@@ -648,18 +641,18 @@ ADVISED = [
 
 @pytest.mark.parametrize("line", ADVISED)
 def test_the_commands_of_the_page_run_without_questions_if_input_is_not_a_terminal(line):
-    done = unmask(*line.split()[1:], answers="")
+    done = invoke(*line.split()[1:], answers="")
     assert done.exit_code == (2 if "--rank-by" in line else 0), done.stderr
     assert "(hamming, graded)" not in done.stderr
 
 
 def test_without_anybody_to_ask_the_missing_option_is_named():
-    done = unmask("advise", "--what", "identity", "--observations", "one", answers="")
+    done = invoke("advise", "--what", "identity", "--observations", "one", answers="")
     assert done.exit_code == 2
     assert "Missing option '--loss': hamming or graded." in done.stderr
     assert "?" not in done.stderr  # no question without an answer
 
 
 def test_a_loss_that_is_not_known_is_graded():
-    plain = unmask("advise", "--what", "attribute", "--loss-unknown", "--dmax", "2", "--observations", "one", "--json")
+    plain = invoke("advise", "--what", "attribute", "--loss-unknown", "--dmax", "2", "--observations", "one", "--json")
     assert parsed(plain.stdout)["results"][0]["bounds"][0] == "total_variation.worst"

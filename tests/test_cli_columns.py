@@ -7,16 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import invoke
 from tests.envelopes import parsed
-from unmask.cli import main
 
 NAMES = ("patient", "age", "sex", "town", "a very long label of a column indeed", "diagnosis")
-
-
-def unmask(*arguments):
-    return CliRunner().invoke(main, list(arguments))
 
 
 @pytest.fixture
@@ -39,7 +34,7 @@ def people(tmp_path, monkeypatch):
 
 
 def test_facts_of_every_column_as_json(people):
-    done = unmask("columns", "people.csv", "-q", "age,sex", "--json")
+    done = invoke("columns", "people.csv", "-q", "age,sex", "--json")
     assert done.exit_code == 0, done.stderr
     data = parsed(done.stdout)
     facts = {result["name"]: result for result in data["results"]}
@@ -57,7 +52,7 @@ def test_facts_of_every_column_as_json(people):
 @pytest.mark.parametrize("width", [80, 110])
 def test_lines_fit_the_terminal_and_show_no_cell(people, monkeypatch, width):
     monkeypatch.setenv("COLUMNS", str(width))
-    done = unmask("columns", "people.csv", "-q", "age,sex")
+    done = invoke("columns", "people.csv", "-q", "age,sex")
     assert done.exit_code == 0, done.stderr
     assert max(map(len, done.stdout.splitlines())) <= width
     assert "100 % distinct: names a person" in " ".join(done.stdout.split())
@@ -66,7 +61,7 @@ def test_lines_fit_the_terminal_and_show_no_cell(people, monkeypatch, width):
 
 
 def test_the_next_command_is_suggested_without_roles(people):
-    message = unmask("columns", "people.csv").stderr
+    message = invoke("columns", "people.csv").stderr
     assert "next: unmask protect people.csv" in message
     assert "--identifiers patient" in message
 
@@ -76,22 +71,22 @@ def test_without_a_quasi_identifier_the_command_asks_for_one(tmp_path, monkeypat
     amounts = np.random.default_rng(0).lognormal(size=(40, 2)).round(3)
     np.savetxt("amounts.csv", amounts, delimiter=",", header="assets,profit", comments="")
     message = "no column looks like a quasi-identifier; name those that somebody may know with -q"
-    assert message in unmask("columns", "amounts.csv").stderr
-    assert unmask("init", "amounts.csv").exit_code == 0
+    assert message in invoke("columns", "amounts.csv").stderr
+    assert invoke("init", "amounts.csv").exit_code == 0
     for command in ("audit", "protect"):
-        done = unmask(command, "unmask.toml", *(["-o", "release.csv"] if command == "protect" else []))
+        done = invoke(command, "unmask.toml", *(["-o", "release.csv"] if command == "protect" else []))
         assert done.exit_code == 2
         assert "no column of unmask.toml is a quasi-identifier; in [columns], name one" in done.stderr
 
 
 def test_a_role_for_a_column_that_is_not_there_is_refused(people):
-    done = unmask("columns", "people.csv", "-q", "agee")
+    done = invoke("columns", "people.csv", "-q", "agee")
     assert done.exit_code == 2
     assert "did you mean 'age'?" in done.stderr
 
 
 def test_an_audit_counts_released_columns_without_a_role(people):  # T2, U3
-    data = parsed(unmask("audit", "people.csv", "-q", "age,sex", "-s", "diagnosis", "--json").stdout)
+    data = parsed(invoke("audit", "people.csv", "-q", "age,sex", "-s", "diagnosis", "--json").stdout)
     assert data["warnings"][0].startswith("released columns without a role, taken as known: ")
     announced = {
         row["adversary"]: row["posterior"] for row in data["results"] if row["measure"] == "success_probability"
@@ -102,8 +97,8 @@ def test_an_audit_counts_released_columns_without_a_role(people):  # T2, U3
 
 def test_an_original_is_read_with_the_columns_that_leave_unchanged(people):
     roles = ("-q", "age,sex", "-s", "diagnosis")
-    unmask("protect", "people.csv", *roles, "--keep", "town", "--k", "5", "-o", "release.csv", "--origin", "origin.csv")
-    done = unmask("audit", "release.csv", *roles, "--original", "people.csv", "--origin", "origin.csv", "--json")
+    invoke("protect", "people.csv", *roles, "--keep", "town", "--k", "5", "-o", "release.csv", "--origin", "origin.csv")
+    done = invoke("audit", "release.csv", *roles, "--original", "people.csv", "--origin", "origin.csv", "--json")
     assert done.exit_code == 0, done.stderr
     data = parsed(done.stdout)
     measured = {(row["adversary"], row["measure"]) for row in data["results"] if row["release"] == "release"}
@@ -112,7 +107,7 @@ def test_an_original_is_read_with_the_columns_that_leave_unchanged(people):
 
 
 def test_a_plain_gate_is_not_about_insiders(people):
-    gate = unmask(
+    gate = invoke(
         "audit",
         "people.csv",
         "-q",

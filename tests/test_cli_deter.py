@@ -5,17 +5,10 @@ import stat
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import invoke
 from tests.envelopes import parsed
-from unmask.cli import main
 from unmask.economics import Attacker, campaign, read_attacker, stopping_fine, write_attacker
-
-
-def unmask(*arguments):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
-    return result
 
 
 @pytest.fixture
@@ -41,7 +34,7 @@ def fined(tmp_path):
 
 
 def test_the_terminal_has_the_amounts_that_stop_each_attack_and_the_cheapest_mix(patients, fined):
-    done = unmask("deter", patients, "-q", "age", "--attacker", fined)
+    done = invoke("deter", patients, "-q", "age", "--attacker", fined)
     assert done.exit_code == 0
     lines = [line for line in done.stdout.splitlines() if line.startswith(("an attack", "a campaign"))]
     assert len(lines) == 4
@@ -53,7 +46,7 @@ def test_the_terminal_has_the_amounts_that_stop_each_attack_and_the_cheapest_mix
 def test_the_fine_is_that_of_the_library_and_the_rows_left_out_stop_the_campaign(patients, fined, tmp_path):
     rows, attacker = tmp_path / "out" / "rows.csv", read_attacker(fined)
     rows.parent.mkdir()
-    done = unmask("deter", patients, "-q", "age", "--attacker", fined, "--leave-out", rows, "--json")
+    done = invoke("deter", patients, "-q", "age", "--attacker", fined, "--leave-out", rows, "--json")
     data = parsed(done.stdout)
     sizes = [3] * 3 + [27] * 27 + [90] * 270
     assert data["results"][1]["fine"] == pytest.approx(stopping_fine(attacker, sizes), rel=1e-6)
@@ -67,7 +60,7 @@ def test_the_fine_is_that_of_the_library_and_the_rows_left_out_stop_the_campaign
 
 def test_a_page_has_no_record_and_names_what_stops_it(patients, fined, tmp_path):
     page = tmp_path / "deter.html"
-    assert unmask("deter", patients, "-q", "age", "--attacker", fined, "-o", page).exit_code == 0
+    assert invoke("deter", patients, "-q", "age", "--attacker", fined, "-o", page).exit_code == 0
     text = page.read_text()
     assert "What stops it?" in text
     assert "Cheapest mix against a campaign" in text
@@ -76,7 +69,7 @@ def test_a_page_has_no_record_and_names_what_stops_it(patients, fined, tmp_path)
 
 def test_dear_rows_are_kept_and_cheap_ones_left_out(patients, fined):
     def mix(cost):
-        data = parsed(unmask("deter", patients, "-q", "age", "--attacker", fined, "--row-cost", cost, "--json").stdout)
+        data = parsed(invoke("deter", patients, "-q", "age", "--attacker", fined, "--row-cost", cost, "--json").stdout)
         return data["tables"]["mixes"][1]
 
     assert mix(1e9)["left_out"] == 0
@@ -95,7 +88,7 @@ def test_dear_rows_are_kept_and_cheap_ones_left_out(patients, fined):
 )
 def test_bad_input_is_one_sentence_and_writes_nothing(patients, tmp_path, arguments, message):
     rows = tmp_path / "rows.csv"
-    done = unmask("deter", *(argument.format(file=patients, rows=rows) for argument in arguments))
+    done = invoke("deter", *(argument.format(file=patients, rows=rows) for argument in arguments))
     assert done.exit_code != 0
     assert done.stdout == ""
     assert message in done.stderr

@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from importlib import import_module
 
 import pytest
-from click.testing import CliRunner
 
-from unmask.cli import main
+from tests.commands import invoke
 
 
 @pytest.fixture
@@ -20,18 +19,12 @@ def people(tmp_path):
     return path
 
 
-def unmask(*arguments):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
-    return result
-
-
 @pytest.mark.parametrize(
     ("name", "code", "words"),
     [("release.csv", 2, "an engine writes .parquet"), ("none/release.parquet", 1, "none does not exist; name another")],
 )
 def test_an_output_that_cannot_be_written_is_refused_before_the_work(people, name, code, words):
-    result = unmask("protect", people, "-q", "age", "--k", 2, "--engine", "duckdb", "-o", people.parent / name)
+    result = invoke("protect", people, "-q", "age", "--k", 2, "--engine", "duckdb", "-o", people.parent / name)
     assert result.exit_code == code
     assert words in result.stderr
     assert "combinations" not in result.stderr  # the plan, which reads the table
@@ -40,7 +33,7 @@ def test_an_output_that_cannot_be_written_is_refused_before_the_work(people, nam
 def test_a_folder_for_temporary_files_is_no_input(people):
     command = ("protect", people, "-q", "age", "--k", 2, "--engine", "duckdb", "--temp-directory", people.parent)
     for force in ((), ("--force",)):
-        done = unmask(*command, "-o", people.parent / "release.parquet", *force)
+        done = invoke(*command, "-o", people.parent / "release.parquet", *force)
         assert done.exit_code == 0, done.stderr
 
 
@@ -48,7 +41,7 @@ def test_a_table_without_a_line_of_names_is_read_on_request(tmp_path):
     path = tmp_path / "people.txt"
     path.write_text("30|a\n30|b\n41|a\n" * 4)
     command = ("audit", path, "-q", "column 1", "-s", "column 2", "--no-header", "--delimiter", "|", "--json")
-    in_memory, stored = unmask(*command), unmask(*command, "--engine", "duckdb")
+    in_memory, stored = invoke(*command), invoke(*command, "--engine", "duckdb")
     assert stored.exit_code == 0, stored.stderr
     rows, expected = (
         {(row["adversary"], row["measure"]): row["posterior"] for row in json.loads(done.stdout)["results"]}
@@ -59,24 +52,24 @@ def test_a_table_without_a_line_of_names_is_read_on_request(tmp_path):
 
 
 def test_a_memory_limit_says_nothing_without_an_engine(people):
-    result = unmask("audit", people, "-q", "age", "--memory-limit", "1GiB")
+    result = invoke("audit", people, "-q", "age", "--memory-limit", "1GiB")
     assert result.exit_code == 2
     assert "--memory-limit is for tables that stay in an engine" in result.stderr
 
 
 def test_a_pattern_is_named_without_its_folder(people):  # R7: the name stands on pages
     pattern = people.parent / "*.csv"
-    planned = unmask("audit", pattern, "-q", "age", "--engine", "duckdb", "--dry-run")
+    planned = invoke("audit", pattern, "-q", "age", "--engine", "duckdb", "--dry-run")
     assert planned.stderr.startswith("*.csv: ")
 
 
 def test_a_register_that_does_not_fit_is_refused(people, monkeypatch):
     command = ("audit", people, "-q", "age", "--engine", "duckdb", "--register", people)
-    fits = unmask(*command)
+    fits = invoke(*command)
     assert fits.exit_code == 0
     assert "register: 12 rows" in fits.stderr
     monkeypatch.setattr("unmask.tables.stored.BYTES_PER_COMBINATION", 1 << 30)
-    result = unmask(*command, "--dry-run")
+    result = invoke(*command, "--dry-run")
     assert result.exit_code == 1
     assert "combinations of cells need" in result.stderr
 
@@ -94,7 +87,7 @@ def test_an_address_reaches_the_engine_as_it_was_written(monkeypatch, command, o
 
     monkeypatch.setattr(import_module(f"unmask.cli.{command}"), "count_tables", count)
     source = "hdfs://node:9000/people.parquet"
-    assert unmask(command, source, *options, "--engine", "spark").exit_code == 0
+    assert invoke(command, source, *options, "--engine", "spark").exit_code == 0
     assert source in folders
 
 

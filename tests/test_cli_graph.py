@@ -5,10 +5,9 @@ import re
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import check_one_sentence, invoke
 from tests.envelopes import parsed
-from unmask.cli import main
 from unmask.graphs import Auxiliary, Nar09, Pair, SeedPairs, SocialGraph, datasets
 from unmask.graphs.evaluation import rates
 
@@ -16,28 +15,14 @@ SECRET = "SECRET77"
 MANY = "IdentitySeparation"
 
 
-def unmask(*arguments):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
-    return result
-
-
 def audit(*arguments):
-    return unmask("audit", "graph", *arguments, "--attack", "Nar09")
+    return invoke("audit", "graph", *arguments, "--attack", "Nar09")
 
 
 def run_json(*arguments):
     done = audit(*arguments, "--json")
     assert done.exit_code == 0, done.stderr
     return parsed(done.stdout)
-
-
-def sentence(done, message):
-    assert done.exit_code != 0
-    assert message in done.stderr
-    assert done.stdout == ""
-    assert sum(line.startswith("Error:") for line in done.stderr.splitlines()) == 1
-    assert "Traceback" not in done.stderr
 
 
 @pytest.fixture
@@ -153,7 +138,7 @@ def test_a_report_is_not_overwritten_without_force(files, tmp_path):
     report = tmp_path / "out.html"
     report.write_text("mine")
     arguments = (*list_files(files, "auxiliary", "seeds-file"), "--report", report)
-    sentence(audit(*arguments), "--force")
+    check_one_sentence(audit(*arguments), "--force")
     assert report.read_text() == "mine"
     assert audit(*arguments, "--force").exit_code == 0
     assert report.read_text() != "mine"
@@ -168,7 +153,7 @@ def test_more_numbers_of_seeds(files):
 
 def test_omitted_attacks_are_reported(files):
     arguments = list_files(files, "auxiliary", "truth")
-    done = unmask(
+    done = invoke(
         "audit", "graph", *arguments, "--seeds", "random:20", "--runs", "1", "--transition", "5,100000",
         "--attack", "Nar09,GraphMatching:largest=10",
     )  # fmt: skip
@@ -207,7 +192,7 @@ def test_whole_numbers_and_texts_name_the_same_people(files, tmp_path, network):
 def test_a_malformed_network_is_reported_with_its_line(tmp_path, content, message):
     path, report = tmp_path / "bad.csv", tmp_path / "out.html"
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    sentence(audit(path, "--overlap", "0.5,0.5", "--report", report), message)
+    check_one_sentence(audit(path, "--overlap", "0.5,0.5", "--report", report), message)
     assert not report.exists()
 
 
@@ -227,7 +212,7 @@ def test_a_bad_list_of_people_is_one_sentence(files, tmp_path, kind, content, me
     path, report = tmp_path / "bad.csv", tmp_path / "out.html"
     path.write_text(content)
     done = audit(*list_files(files, "auxiliary"), f"--{kind}", path, "--report", report)
-    sentence(done, message)
+    check_one_sentence(done, message)
     assert SECRET not in done.stderr
     assert not report.exists()
 
@@ -276,21 +261,23 @@ def test_leaked_identities_without_an_edge_are_left_out_and_counted(files, tmp_p
 )
 def test_wrong_use_is_one_sentence(files, arguments, message):
     done = audit(files["release"], *arguments)
-    sentence(done, message)
+    check_one_sentence(done, message)
     assert done.exit_code == 2
 
 
 def test_a_network_and_an_overlap_are_too_much(files):
-    sentence(audit(*list_files(files, "auxiliary"), "--overlap", "0.5,0.5"), "both of --auxiliary and --overlap")
+    check_one_sentence(
+        audit(*list_files(files, "auxiliary"), "--overlap", "0.5,0.5"), "both of --auxiliary and --overlap"
+    )
 
 
 def test_seeds_without_truth_say_what_to_give(files):
-    sentence(audit(*list_files(files, "auxiliary")), "--seeds-file")
+    check_one_sentence(audit(*list_files(files, "auxiliary")), "--seeds-file")
 
 
 def test_a_missing_file_is_one_sentence(tmp_path):
     done = audit(tmp_path / "none.txt", "--overlap", "0.5,0.5")
-    sentence(done, "'none.txt' does not exist")
+    check_one_sentence(done, "'none.txt' does not exist")
     assert done.exit_code == 1
 
 
@@ -299,12 +286,14 @@ def test_seeds_that_leave_no_person_to_find_are_one_sentence(tmp_path, content):
     path = tmp_path / "tiny.txt"
     path.write_text(content)
     people = 3 if "c" in content else 2
-    sentence(audit(path, "--overlap", "1,1", "--seeds", f"random:{people}"), "are seeds, expected some to be found")
+    check_one_sentence(
+        audit(path, "--overlap", "1,1", "--seeds", f"random:{people}"), "are seeds, expected some to be found"
+    )
 
 
 def test_a_misspelled_attack_is_reported():
-    done = unmask("audit", "graph", "x.txt", "--overlap", "0.5,0.5", "--attack", "nar9")
-    sentence(done, "did you mean 'Nar09'")
+    done = invoke("audit", "graph", "x.txt", "--overlap", "0.5,0.5", "--attack", "nar9")
+    check_one_sentence(done, "did you mean 'Nar09'")
 
 
 def test_g1_the_columns_of_a_file_are_named_by_its_header_or_by_the_user(tmp_path, network, caplog):
@@ -324,7 +313,7 @@ def test_g1_the_columns_of_a_file_are_named_by_its_header_or_by_the_user(tmp_pat
         run_json(other_file, *command, "--source", "who", "--target", "whom")["tables"]["graph"]
         == plain["tables"]["graph"]
     )
-    sentence(audit(other_file, *command, "--source", "who"), "--source was given without --target")
+    check_one_sentence(audit(other_file, *command, "--source", "who"), "--source was given without --target")
     account = next(message for message in caplog.messages if message.startswith("known.csv: "))
     assert "; ends: from, to; " in account
     assert account.endswith("; id and since are left out")
@@ -338,6 +327,6 @@ def test_rounds_of_the_ensemble_are_kept_in_a_folder(files, tmp_path):
         "--attack",
         "Ensemble:rounds=1",
     )
-    first, again = (unmask(*command, "--checkpoint", tmp_path / "kept", "--json") for _ in range(2))
+    first, again = (invoke(*command, "--checkpoint", tmp_path / "kept", "--json") for _ in range(2))
     assert len(list((tmp_path / "kept").iterdir())) == 1
     assert parsed(first.stdout)["results"] == parsed(again.stdout)["results"]

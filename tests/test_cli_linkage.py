@@ -2,23 +2,16 @@
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import invoke
 from tests.envelopes import parsed
 from tests.linkage.public_items import rldata
 from unmask import Partition, View
-from unmask.cli import main
 from unmask.linkage import ExactMatch
 from unmask.linkage.audit import Sensitivity, audit_contingencies, compare_guesses
 from unmask.measures import clustering
 
 SECRET = "SECRET77"
-
-
-def unmask(*arguments):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
-    return result
 
 
 def write(path, head, rows):
@@ -40,7 +33,7 @@ def guess(tmp_path):
 
 
 def test_the_figures_are_those_of_the_library(truth, guess):
-    data = parsed(unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--json").stdout)
+    data = parsed(invoke("audit", "linkage", "--truth", truth, "--guess", guess, "--json").stdout)
     met = clustering.Contingency.of(Partition(["a"] * 5 + ["b"] * 3 + ["c"]), Partition(list("ppppqqrrs")))
     result = clustering.evaluate(met, beta=0.8, min_size=2)
     (row_shown,) = data["tables"]["linkage_guesses"]
@@ -52,16 +45,16 @@ def test_the_figures_are_those_of_the_library(truth, guess):
 
 
 def test_a_guess_of_that_name_is_not_called_so_twice(truth, guess):
-    assert "The guess \u201cguess\u201d links" in unmask("audit", "linkage", "--truth", truth, "--guess", guess).stdout
+    assert "The guess \u201cguess\u201d links" in invoke("audit", "linkage", "--truth", truth, "--guess", guess).stdout
 
 
 def test_the_report_shows_no_label_and_no_item(truth, guess, tmp_path):
     report = tmp_path / "out.html"
-    done = unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--report", report)
+    done = invoke("audit", "linkage", "--truth", truth, "--guess", guess, "--report", report)
     assert done.exit_code == 0, done.stderr
     assert SECRET not in report.read_text() + done.stdout + done.stderr
     assert "i3" not in done.stdout
-    again = unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--report", report)
+    again = invoke("audit", "linkage", "--truth", truth, "--guess", guess, "--report", report)
     assert again.exit_code == 2
     assert "exists" in again.stderr
 
@@ -71,8 +64,8 @@ def test_other_column_names_and_row_order(truth, guess, tmp_path):
     moved_file = write(tmp_path / "moved.csv", "record,link", [row.split(",") for row in reversed(rows)])
     renamed = write(tmp_path / "t.csv", "record,person", [row.split(",") for row in truth.read_text().split()[1:]])
     names = ("--item", "record", "--subject", "person", "--cluster", "link")
-    data = parsed(unmask("audit", "linkage", "--truth", renamed, "--guess", moved_file, *names, "--json").stdout)
-    plain = parsed(unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--json").stdout)
+    data = parsed(invoke("audit", "linkage", "--truth", renamed, "--guess", moved_file, *names, "--json").stdout)
+    plain = parsed(invoke("audit", "linkage", "--truth", truth, "--guess", guess, "--json").stdout)
     assert data["tables"]["linkage_guesses"][0]["breached"] == plain["tables"]["linkage_guesses"][0]["breached"]
 
 
@@ -80,7 +73,7 @@ def test_a_guess_with_probabilities_is_a_view(truth, guess, tmp_path):
     sure = [row.split(",") for row in guess.read_text().split()[1:]]
     rows = [(*row, 0.75) for row in sure] + [(item, f"z{k}", 0.25) for k, (item, _) in enumerate(sure)]
     view = write(tmp_path / "view.csv", "item,cluster,probability", rows)
-    data = parsed(unmask("audit", "linkage", "--truth", truth, "--guess", view, "--json").stdout)
+    data = parsed(invoke("audit", "linkage", "--truth", truth, "--guess", view, "--json").stdout)
     (row_shown,) = data["tables"]["linkage_guesses"]
     solution = Partition(["a"] * 5 + ["b"] * 3 + ["c"])
     either = View([Partition(list("ppppqqrrs")), Partition(range(9))], [0.75, 0.25])
@@ -105,7 +98,7 @@ def test_breaches_by_one_partition_of_a_view_alone_are_reported(tmp_path):
             cluster = "w1" if (name, k) == ("b", 19) else cluster  # one item of somebody else
             rows.append((f"i{k}", cluster, p, name))
     write(tmp_path / "view.csv", "item,cluster,probability,partition", rows)
-    done = unmask("audit", "linkage", "--truth", tmp_path / "truth.csv", "--guess", tmp_path / "view.csv", "--json")
+    done = invoke("audit", "linkage", "--truth", tmp_path / "truth.csv", "--guess", tmp_path / "view.csv", "--json")
     data = parsed(done.stdout)
     (row_shown,) = data["tables"]["linkage_guesses"]
     # linked together: s0, s1 by (.5 + .25) + .25 / 4 = .8125, s2, s3 by .5 + .5 / 4; whole in a, in b, in c: 4, 2, 0
@@ -122,7 +115,7 @@ def test_breaches_by_one_partition_of_a_view_alone_are_reported(tmp_path):
 def test_several_guesses_are_compared(truth, guess, tmp_path):
     single_file = write(tmp_path / "alone.csv", "item,cluster", [(f"i{k}", k) for k in range(9)])
     data = parsed(
-        unmask("audit", "linkage", "--truth", truth, "--guess", guess, "--guess", single_file, "--json").stdout
+        invoke("audit", "linkage", "--truth", truth, "--guess", guess, "--guess", single_file, "--json").stdout
     )
     assert [row["name"] for row in data["tables"]["linkage_guesses"]] == ["guess", "alone"]
     assert data["tables"]["linkage_guesses"][1]["breached"] == 0
@@ -149,7 +142,7 @@ def test_a_bad_guess_is_one_sentence(truth, tmp_path, content, message):
     path = tmp_path / "bad.csv"
     path.write_text(content)
     report = tmp_path / "out.html"
-    done = unmask("audit", "linkage", "--truth", truth, "--guess", path, "--report", report)
+    done = invoke("audit", "linkage", "--truth", truth, "--guess", path, "--report", report)
     assert done.exit_code == 2
     assert message in done.stderr
     assert done.stderr.count("\n") == 1
@@ -160,18 +153,18 @@ def test_a_bad_guess_is_one_sentence(truth, tmp_path, content, message):
 @pytest.mark.parametrize("option", ["--alpha", "--beta"])
 @pytest.mark.parametrize("value", ["-0.1", "1.1", "nan"])
 def test_shares_are_shares(truth, guess, option, value):
-    done = unmask("audit", "linkage", "--truth", truth, "--guess", guess, option, value)
+    done = invoke("audit", "linkage", "--truth", truth, "--guess", guess, option, value)
     assert done.exit_code == 2
 
 
 def test_missing_items_stand_alone_on_request(truth, tmp_path):
     part = write(tmp_path / "part.csv", "item,cluster", [(f"i{k}", "p") for k in range(4)])
-    done = unmask("audit", "linkage", "--truth", truth, "--guess", part, "--missing", "singleton", "--json")
+    done = invoke("audit", "linkage", "--truth", truth, "--guess", part, "--missing", "singleton", "--json")
     assert parsed(done.stdout)["tables"]["linkage_guesses"][0]["breached"] == 0.5
 
 
 def test_a_misspelled_second_word_is_reported():
-    done = unmask("audit", "lincage", "--truth", "t.csv")
+    done = invoke("audit", "lincage", "--truth", "t.csv")
     assert done.exit_code == 2
     assert "did you mean 'audit linkage'" in done.stderr
 
@@ -179,7 +172,7 @@ def test_a_misspelled_second_word_is_reported():
 def test_a_table_called_linkage_is_still_a_release(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write(tmp_path / "linkage", "age,sex", [(20 + k % 3, "fm"[k % 2]) for k in range(30)])
-    assert unmask("audit", "./linkage", "-q", "age,sex", "--json").exit_code == 0
+    assert invoke("audit", "./linkage", "-q", "age,sex", "--json").exit_code == 0
 
 
 def test_exact_match_on_rldata10000_breaches_a_quarter():
@@ -213,7 +206,7 @@ def wide(tmp_path):
 
 def audit(wide, *options):
     command = ("audit", "linkage", "--truth", wide, "--subject", "owner", "--guess", wide, "--shuffles", 1, *options)
-    done = unmask(*command, "--json")
+    done = invoke(*command, "--json")
     if done.exit_code:
         return done
     data = parsed(done.stdout)
@@ -255,7 +248,7 @@ def test_e6_what_unlabeled_items_are_decides_the_clean_breaches(wide, unlabeled,
 def test_e6_the_page_says_what_is_open(wide, tmp_path):
     page = tmp_path / "out.html"
     command = ("audit", "linkage", "--truth", wide, "--subject", "owner", "--guess", wide, "--cluster", "late")
-    done = unmask(*command, "--unlabeled", "unknown", "--report", page)
+    done = invoke(*command, "--unlabeled", "unknown", "--report", page)
     text = page.read_text().replace("\u00a0", " ")
     assert "50.0 % to 100 % are breached without a single item of others" in done.stdout.replace("\u00a0", " ")
     assert "fewer than 10 items of a guess are not in the truth and may belong to its subjects or to others." in text
@@ -267,7 +260,7 @@ def test_e6_the_page_says_what_is_open(wide, tmp_path):
 def test_e6_the_owner_may_ask_for_the_exact_number_of_unlabeled_items(wide, tmp_path):
     command = ("audit", "linkage", "--truth", wide, "--subject", "owner", "--guess", wide, "--cluster", "late")
     page = tmp_path / "out.html"
-    done = unmask(*command, "--unlabeled", "unknown", "--report", page, "--smallest-shown", 1)
+    done = invoke(*command, "--unlabeled", "unknown", "--report", page, "--smallest-shown", 1)
     assert "The truth lacks 2 items of the guess: their owners are unknown." in done.stdout
     assert "2 items of a guess are not in the truth" in page.read_text()
 
@@ -336,16 +329,16 @@ def test_e9_what_cannot_be_is_one_sentence(wide, options, message):
 
 def test_e12_the_choices_are_named_as_options_and_an_impossible_partition_is_reported(truth, guess, tmp_path):
     part = write(tmp_path / "part.csv", "item,cluster", [("i0", "p")])
-    assert "--missing" in unmask("audit", "linkage", "--truth", truth, "--guess", part).stderr
+    assert "--missing" in invoke("audit", "linkage", "--truth", truth, "--guess", part).stderr
     rows = [(*row.split(","), p, p) for row in guess.read_text().split()[1:] for p in (0, 1)]
     view = write(tmp_path / "view.csv", "item,cluster,probability,partition", rows)
-    done = unmask("audit", "linkage", "--truth", truth, "--guess", view)
+    done = invoke("audit", "linkage", "--truth", truth, "--guess", view)
     assert "partition 0 of the view has probability 0" in done.stderr
 
 
 def test_the_subjects_that_foreign_items_come_from_are_counted(truth, tmp_path):
     one_block = write(tmp_path / "block.csv", "item,cluster", [(f"i{k}", "p") for k in range(9)])
-    data = parsed(unmask("audit", "linkage", "--truth", truth, "--guess", one_block, "--json").stdout)
+    data = parsed(invoke("audit", "linkage", "--truth", truth, "--guess", one_block, "--json").stdout)
     rows = {row["measure"]: row["posterior"] for row in data["results"]}
     assert rows["foreign_subjects"] == 2  # of ann: bob and cy; of bob: ann and cy
     expected = [2 ** -sum(p * np.log2(p) for p in shares) for shares in ((3 / 4, 1 / 4), (5 / 6, 1 / 6))]

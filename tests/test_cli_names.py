@@ -5,18 +5,14 @@ from pathlib import Path
 
 import click
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import invoke
 from unmask.cli import main
 from unmask.cli.option_types import Names
 
 
-def _run(*words):
-    return CliRunner().invoke(main, [*map(str, words)])
-
-
 def _plan(*words):
-    done = _run(*words, "--as-plan")
+    done = invoke(*words, "--as-plan")
     assert done.exit_code == 0, done.output
     return tomllib.loads(done.stdout)
 
@@ -56,8 +52,10 @@ def test_repeated_roles_add_up_in_audit_and_protect(people):
 
 
 def test_an_audit_with_repeated_options_attacks_with_all_columns(people):
-    split = _run("audit", "people.csv", "-q", "age", "-q", "zip", "-s", "ill", "--identifiers", "id", "--person", "row")
-    audited = _run("audit", "people.csv", "-q", "age,zip", "-s", "ill", "--identifiers", "id", "--person", "row")
+    split = invoke(
+        "audit", "people.csv", "-q", "age", "-q", "zip", "-s", "ill", "--identifiers", "id", "--person", "row"
+    )
+    audited = invoke("audit", "people.csv", "-q", "age,zip", "-s", "ill", "--identifiers", "id", "--person", "row")
 
     assert split.exit_code == 0
     assert split.stdout == audited.stdout
@@ -75,7 +73,7 @@ def test_names_of_a_document_may_hold_a_comma_and_the_command_line_wins(people):
 
 def test_attacks_of_a_network_add_up_and_are_written_as_a_list(people):
     Path("g.csv").write_text("a,b\n1,2\n2,3\n3,1\n3,4\n")
-    plan = _run("audit", "graph", "g.csv", "--attack", "all", "--transition", "5", "--transition", "6,7", "--as-plan")
+    plan = invoke("audit", "graph", "g.csv", "--attack", "all", "--transition", "5", "--transition", "6,7", "--as-plan")
     Path("g.toml").write_text(plan.stdout)
 
     assert tomllib.loads(plan.stdout)["graph"]["transition"] == ["5", "6", "7"]

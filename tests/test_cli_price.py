@@ -4,10 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import invoke
 from tests.envelopes import parsed
-from unmask.cli import main
 from unmask.economics import Attacker, price_records, read_attacker, write_attacker
 from unmask.economics.audit import AttackerSource
 from unmask.results.scope import headlines
@@ -19,12 +18,6 @@ SECRET = "SECRET77"
 PLAIN = Attacker(
     gain=1000, access_cost=50, exploit_cost=20, fine=2000, max_fines=math.inf, detection=(0.02,), prior=0.8
 )
-
-
-def unmask(*arguments):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
-    return result
 
 
 @pytest.fixture
@@ -58,7 +51,7 @@ def test_a_file_holds_the_same_attacker(tmp_path):
 
 
 def test_prices_of_sizes_are_those_of_the_library(attacker):
-    told = parsed(unmask("price", "1,3,10-12", "--attacker", attacker, "--json").stdout)
+    told = parsed(invoke("price", "1,3,10-12", "--attacker", attacker, "--json").stdout)
     sizes = [1, 3, 10, 11, 12]
     expected = price_records(PLAIN, sizes)
     assert [row["size"] for row in told["results"]] == sizes
@@ -68,13 +61,13 @@ def test_prices_of_sizes_are_those_of_the_library(attacker):
 
 
 def test_sizes_given_twice_are_two_records(attacker):
-    told = parsed(unmask("price", "2,2,5", "--attacker", attacker, "--json").stdout)
+    told = parsed(invoke("price", "2,2,5", "--attacker", attacker, "--json").stdout)
     assert told["tables"]["about"][0]["records"] == 3
     assert [row["records"] for row in told["results"]] == [2, 1]
 
 
 def test_prices_of_a_release_are_those_of_its_classes(release, attacker):
-    told = parsed(unmask("price", release, "-q", "age,sex", "--attacker", attacker, "--json").stdout)
+    told = parsed(invoke("price", release, "-q", "age,sex", "--attacker", attacker, "--json").stdout)
     assert told["tables"]["about"][0]["records"] == 300
     assert min(row["size"] for row in told["results"]) >= 5
     assert sum(row["records"] for row in told["results"]) == 300
@@ -84,14 +77,14 @@ def test_few_rows_in_classes_of_one_size_are_not_counted_out(tmp_path, attacker)
     path = tmp_path / "small.csv"
     path.write_text("age\n" + "30\n" * 3 + "40\n" * 20)
     asked = ("price", path, "-q", "age", "--attacker", attacker)
-    told = parsed(unmask(*asked, "--json").stdout)
+    told = parsed(invoke(*asked, "--json").stdout)
     assert [(row["size"], row["records"]) for row in told["results"]] == [(3, "fewer than 10"), (20, 20)]
     assert told["tables"]["about"][0]["attacker"] == "attacker.toml"  # no path
-    assert "fewer than 10" in unmask(*asked).stdout
+    assert "fewer than 10" in invoke(*asked).stdout
 
 
 def test_without_an_attacker_it_is_called_an_assumption():
-    done = unmask("price", "1-20")
+    done = invoke("price", "1-20")
     assert done.exit_code == 0
     assert "assumption" in done.stderr
     assert "A fine of" in done.stdout
@@ -100,11 +93,11 @@ def test_without_an_attacker_it_is_called_an_assumption():
 def test_e4_fifty_groups_of_60_are_looted():
     """A single attack on one group pays nothing, and a fine of 8,229 stops it; a campaign gains 221,192.50."""
     fifty = ",".join(["60"] * 50)
-    said = unmask("price", fifty).stdout
+    said = invoke("price", fifty).stdout
     assert "gains 221,19" in said
     assert "0 % of 50 records" not in said
     assert "fine of 8,229" not in said
-    told = parsed(unmask("price", fifty, "--json").stdout)["tables"]["campaign"][0]
+    told = parsed(invoke("price", fifty, "--json").stdout)["tables"]["campaign"][0]
     assert told["payoff"] == pytest.approx(221_192.5)
     assert told["payoff_at_most"] == pytest.approx(221_192.5)
     assert told["success_probability"] == pytest.approx(0.63)
@@ -112,11 +105,11 @@ def test_e4_fifty_groups_of_60_are_looted():
 
 
 def test_e15_the_thresholds_are_printed_and_their_sizes_are_in_the_table():
-    said = unmask("price", "1-100").stdout
+    said = invoke("price", "1-100").stdout
     assert "groups up to 47 are worth an attack" in said
     shown = {int(line.split()[0]) for line in said.splitlines() if line.strip()[:1].isdigit()}
     assert {13, 14, 47, 48, 76, 77} <= shown
-    told = parsed(unmask("price", "60", "--json").stdout)
+    told = parsed(invoke("price", "60", "--json").stdout)
     assert told["tables"]["thresholds"][0] == {"exhausted": 14, "attacked": 48, "sunk": 77, "unfined": 736}
 
 
@@ -124,10 +117,10 @@ def test_a_campaign_too_large_is_bounded_and_with_an_arrest_not_reckoned(monkeyp
     import importlib
 
     monkeypatch.setattr(importlib.import_module("unmask.economics.campaign"), "MAX_STEPS", 10)
-    assert "gains 3,802 to 4,282" in unmask("price", "60,60,61").stdout
+    assert "gains 3,802 to 4,282" in invoke("price", "60,60,61").stdout
     arrested = tmp_path / "arrested.toml"
     arrested.write_text("[attacker]\ngain = 8000\ndetection = [0.01]\nmax_fines = 0\narrest = true", encoding="utf-8")
-    said = unmask("price", "60,60,61", "--attacker", str(arrested)).stdout
+    said = invoke("price", "60,60,61", "--attacker", str(arrested)).stdout
     assert "was not computed" in said
     assert "no campaign" not in said.lower()
 
@@ -152,7 +145,7 @@ def test_a_campaign_too_large_is_bounded_and_with_an_arrest_not_reckoned(monkeyp
 def test_a_bad_attacker_is_one_sentence(tmp_path, content, said):
     path = tmp_path / "bad.toml"
     path.write_text(content)
-    done = unmask("price", "1,2", "--attacker", path)
+    done = invoke("price", "1,2", "--attacker", path)
     assert done.exit_code == 2
     assert done.stdout == ""
     assert said in done.stderr
@@ -161,14 +154,14 @@ def test_a_bad_attacker_is_one_sentence(tmp_path, content, said):
 
 @pytest.mark.parametrize("sizes", ["1,,2", "5-2", "1.5", "-3", "1-99999999"])
 def test_bad_sizes_are_one_sentence(sizes):
-    done = unmask("price", "--", sizes)
+    done = invoke("price", "--", sizes)
     assert done.exit_code == 2
     assert done.stderr.startswith("Error: ")
 
 
 def test_an_audit_with_an_attacker_prices_identity(release, attacker, tmp_path):
     report = tmp_path / "out.html"
-    done = unmask("audit", release, "-q", "age,sex", "-s", "ill", "--attacker", attacker, "--report", report, "--json")
+    done = invoke("audit", release, "-q", "age,sex", "-s", "ill", "--attacker", attacker, "--report", report, "--json")
     assert done.exit_code == 0, done.stderr
     told = parsed(done.stdout)
     (priced,) = told["tables"]["price_releases"]
@@ -183,7 +176,7 @@ def test_an_audit_with_an_attacker_prices_identity(release, attacker, tmp_path):
 
 
 def test_an_audit_without_an_attacker_has_no_price(release):
-    told = parsed(unmask("audit", release, "-q", "age,sex", "--json").stdout)
+    told = parsed(invoke("audit", release, "-q", "age,sex", "--json").stdout)
     assert "price" not in told
 
 
@@ -217,35 +210,35 @@ def test_e4_the_fine_that_stops_a_campaign_stops_it():
 
 
 def test_a_list_of_groups_is_no_file_however_long_it_is():
-    said = unmask("price", ",".join(["60"] * 500)).stdout
+    said = invoke("price", ",".join(["60"] * 500)).stdout
     assert "all 500 records" in said
 
 
 def test_groups_of_one_try_are_not_tried_to_the_end(tmp_path):
     few = tmp_path / "few.toml"
     few.write_text("[attacker]\ngain = 300\nexploit_cost = 4\nmax_fines = 0\nmax_tries = 1\n")
-    assert "Every candidate is tried in groups up to 1." in unmask("price", "1-100", "--attacker", few).stdout
+    assert "Every candidate is tried in groups up to 1." in invoke("price", "1-100", "--attacker", few).stdout
 
 
 def test_an_attacker_who_takes_ties_is_given_no_campaign_of_one_who_leaves_them(tmp_path):
     tied = tmp_path / "tied.toml"
     tied.write_text('[attacker]\ngain = 300\nexploit_cost = 4\nmax_fines = 0\nmax_tries = 1\nties = "attack"\n')
-    said = unmask("price", "75", "--attacker", tied).stdout
+    said = invoke("price", "75", "--attacker", tied).stdout
     assert "One campaign against 1 record was not computed" in said
     assert 'ties = "walk_away"' in said
     assert "Alone, groups up to 75 are worth an attack" in said
-    told = parsed(unmask("price", "75", "--attacker", tied, "--json").stdout)
+    told = parsed(invoke("price", "75", "--attacker", tied, "--json").stdout)
     assert told["results"][0]["success_probability"] == pytest.approx(1 / 75)
 
 
 def test_vary_prints_the_thresholds_at_each_value_and_the_page_draws_them(tmp_path):
     page = tmp_path / "price.html"
-    done = unmask("price", "1-100", "--vary", "fine=0:50000:6", "--vary", "access_cost=0:900:4", "-o", page)
+    done = invoke("price", "1-100", "--vary", "fine=0:50000:6", "--vary", "access_cost=0:900:4", "-o", page)
     assert "10,000     48            77              14" in done.stdout
     text = page.read_text()
     assert "Smallest group that escapes: fine" in text
     assert "Smallest group that escapes: price of the outside data" in text
-    told = parsed(unmask("price", "1-100", "--vary", "fine=0:50000:6", "--json").stdout)["tables"]
+    told = parsed(invoke("price", "1-100", "--vary", "fine=0:50000:6", "--json").stdout)["tables"]
     assert told["sweep"][0] == {"parameter": "fine", "value": 0, "exhausted": 736, "attacked": 721, "sunk": 736}
     assert "sweep_lines" not in told
 
@@ -265,7 +258,7 @@ def test_vary_prints_the_thresholds_at_each_value_and_the_page_draws_them(tmp_pa
 )
 def test_bad_options_of_a_price_are_one_sentence_and_write_nothing(tmp_path, options, said):
     page = tmp_path / "price.html"
-    done = unmask("price", "1-5", *options, "-o", page)
+    done = invoke("price", "1-5", *options, "-o", page)
     assert done.exit_code != 0
     assert said in done.stderr
     assert done.stdout == ""
@@ -275,10 +268,10 @@ def test_bad_options_of_a_price_are_one_sentence_and_write_nothing(tmp_path, opt
 def test_cell_probabilities_of_a_file_are_one_for_each_record(tmp_path):
     path = tmp_path / "cells.txt"
     path.write_text("0.00001\n0.000008\n")
-    told = parsed(unmask("price", "40,50", "--population", "6000000", "--cell-probability", path, "--json").stdout)
+    told = parsed(invoke("price", "40,50", "--population", "6000000", "--cell-probability", path, "--json").stdout)
     assert [row["cell_probability"] for row in told["tables"]["unknown_sizes"]] == [1e-5, 8e-6]
     path.write_text("often\n")
     assert (
         "expected a file with one number"
-        in unmask("price", "4", "--population", "9", "--cell-probability", path).stderr
+        in invoke("price", "4", "--population", "9", "--cell-probability", path).stderr
     )

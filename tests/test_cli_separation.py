@@ -4,27 +4,12 @@ import csv
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import check_one_sentence, invoke
 from tests.envelopes import parsed
-from unmask.cli import main
 from unmask.graphs import SocialGraph, datasets
 
 SECRET = "SECRET77"
-
-
-def unmask(*arguments):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
-    return result
-
-
-def sentence(done, message):
-    assert done.exit_code != 0
-    assert message in done.stderr
-    assert done.stdout == ""
-    assert sum(line.startswith("Error:") for line in done.stderr.splitlines()) == 1
-    assert "Traceback" not in done.stderr
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +29,7 @@ def friends(tmp_path, network):
 
 def protect(friends, *options):
     folder = friends.parent
-    return unmask(
+    return invoke(
         "protect", "graph", friends, "-o", folder / "release.txt", "--origin", folder / "origin.csv", *options
     )
 
@@ -92,7 +77,7 @@ def test_the_origin_is_a_truth_in_which_any_identity_is_right(friends, network):
     (folder / "first.csv").write_text("\n".join(first.values()) + "\n")
     rows = []
     for truth in ("origin.csv", "first.csv"):
-        done = unmask(
+        done = invoke(
             "audit", "graph", folder / "release.txt", "--auxiliary", friends, "--truth", folder / truth,
             "--seeds-file", folder / "seeds.csv", "--attack", "Nar09", "--json",
         )  # fmt: skip
@@ -154,7 +139,7 @@ def test_nodes_without_a_contact_are_reported_or_kept(friends):
     owner, _ = origin_of(friends.parent)
     for suffix in (".net", ".graphml", ".graphml.gz"):
         path = friends.parent / f"release{suffix}"
-        done = unmask(
+        done = invoke(
             "protect", "graph", friends, *options, "-o", path, "--origin", friends.parent / "all.csv", "--force"
         )
         assert parsed(done.stdout)["results"][0]["left_out"] == 0
@@ -168,7 +153,7 @@ def test_the_origin_is_a_truth_for_an_audit(friends):
     protect(friends, "--with", "IdentitySeparation:adopters=0.0")
     folder = friends.parent
     options = ("--auxiliary", friends, "--truth", folder / "origin.csv", "--attack", "Nar09", "--seeds", "top:40")
-    done = unmask("audit", "graph", folder / "release.txt", *options, "--runs", "1", "--json")
+    done = invoke("audit", "graph", folder / "release.txt", *options, "--runs", "1", "--json")
     (attack,) = parsed(done.stdout)["tables"]["graph_attacks"]
     assert attack["recall"] > 0.6
 
@@ -176,17 +161,17 @@ def test_the_origin_is_a_truth_for_an_audit(friends):
 def test_both_files_or_neither(friends):
     folder = friends.parent
     (folder / "origin.csv").write_text("mine")
-    sentence(protect(friends), "--force")
+    check_one_sentence(protect(friends), "--force")
     assert not (folder / "release.txt").exists()
     assert (folder / "origin.csv").read_text() == "mine"
-    lost = unmask("protect", "graph", friends, "-o", folder / "release.txt", "--origin", folder / "no" / "origin.csv")
-    sentence(lost, "cannot be written")
+    lost = invoke("protect", "graph", friends, "-o", folder / "release.txt", "--origin", folder / "no" / "origin.csv")
+    check_one_sentence(lost, "cannot be written")
     assert not (folder / "release.txt").exists()
-    odd = unmask("protect", "graph", friends, "-o", folder / "release.odd", "--origin", folder / "other.csv")
-    sentence(odd, "unknown suffix")
+    odd = invoke("protect", "graph", friends, "-o", folder / "release.odd", "--origin", folder / "other.csv")
+    check_one_sentence(odd, "unknown suffix")
     assert not (folder / "other.csv").exists()
-    sentence(
-        unmask("protect", "graph", friends, "-o", folder / "one.txt", "--origin", folder / "one.txt"),
+    check_one_sentence(
+        invoke("protect", "graph", friends, "-o", folder / "one.txt", "--origin", folder / "one.txt"),
         "expected two files",
     )
 
@@ -202,13 +187,13 @@ def test_both_files_or_neither(friends):
     ],
 )
 def test_a_separation_that_cannot_be_is_one_sentence(friends, options, message):
-    sentence(protect(friends, "--with", f"IdentitySeparation:{options}"), message)
+    check_one_sentence(protect(friends, "--with", f"IdentitySeparation:{options}"), message)
     assert not (friends.parent / "release.txt").exists()
 
 
 def test_a_table_is_still_protected_by_protect(tmp_path):
     (tmp_path / "people.csv").write_text("age,sex\n1,f\n2,f\n3,m\n4,m\n")
-    done = unmask("protect", tmp_path / "people.csv", "-q", "age,sex", "--k", "2", "-o", tmp_path / "out.csv")
+    done = invoke("protect", tmp_path / "people.csv", "-q", "age,sex", "--k", "2", "-o", tmp_path / "out.csv")
     assert done.exit_code == 0, done.stderr
 
 
@@ -216,7 +201,7 @@ def test_a_table_is_still_protected_by_protect(tmp_path):
 
 
 def advise(friends, *options):
-    return unmask("advise", "identity", "--graph", friends, *options)
+    return invoke("advise", "identity", "--graph", friends, *options)
 
 
 def advise_json(friends, *options):
@@ -290,11 +275,11 @@ def test_a_network_without_ids_goes_by_numbers(tmp_path, network):
     ],
 )
 def test_impossible_advice_is_one_sentence(friends, options, message):
-    sentence(advise(friends, *options), message)
+    check_one_sentence(advise(friends, *options), message)
 
 
 def test_advice_on_measures_is_still_given():
-    done = unmask("advise", "--what", "identity", "--loss", "hamming", "--observations", "one")
+    done = invoke("advise", "--what", "identity", "--loss", "hamming", "--observations", "one")
     assert done.exit_code == 0
     assert "worst case" in done.stdout
 
@@ -337,5 +322,5 @@ def test_a_tenth_of_the_people_separate_unless_another_protection_is_named(frien
     ],
 )
 def test_a_protection_that_cannot_be_is_one_sentence(friends, options, rows):
-    sentence(protect(friends, *options), rows)
+    check_one_sentence(protect(friends, *options), rows)
     assert not (friends.parent / "release.txt").exists()

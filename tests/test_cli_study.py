@@ -2,10 +2,9 @@
 
 import duckdb
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import invoke
 from tests.envelopes import parsed
-from unmask.cli import main
 from unmask.studies.journal import Journal
 
 PLAN = """
@@ -27,10 +26,6 @@ attacker = "case-study"
 """
 
 
-def unmask(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
-
-
 @pytest.fixture
 def plan(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -39,7 +34,7 @@ def plan(tmp_path, monkeypatch):
 
 
 def test_dry_run_counts_the_cells_and_writes_nothing(plan):
-    done = unmask("study", "plan.toml", "-o", "run", "--dry-run", "--json")
+    done = invoke("study", "plan.toml", "-o", "run", "--dry-run", "--json")
     (row,) = parsed(done.stdout)["results"]
     assert (done.exit_code, row["cells"], row["done"]) == (0, 4, 0)
     assert row["seconds"] > 0
@@ -50,28 +45,28 @@ def test_a_folder_that_another_process_works_on_keeps_its_plan(plan):
     (plan / "run").mkdir()
     (plan / "run" / "plan.toml").write_text("of the other process")
     with Journal(plan / "run" / "journal.jsonl").appending():
-        done = unmask("study", "plan.toml", "-o", "run")
+        done = invoke("study", "plan.toml", "-o", "run")
     assert (done.exit_code, "another process" in done.output) == (1, True)
     assert (plan / "run" / "plan.toml").read_text() == "of the other process"
 
 
 def test_from_a_plan_to_a_choice(plan):
-    done = unmask("study", "plan.toml", "-o", "run", "--json")
+    done = invoke("study", "plan.toml", "-o", "run", "--json")
     assert (done.exit_code, parsed(done.stdout)["results"][0]["done"]) == (0, 4)
     columns = ",".join(duckdb.sql("select * from 'run/results.parquet'").columns)
     assert columns.startswith(
         "cell,dataset,protection,adversary,seed,measure,unit,prior,posterior,gain,low,high,n,status,reason"
     )
-    done = unmask("choose", "run", "--policy", "success_probability<=0.06", "--json")
+    done = invoke("choose", "run", "--policy", "success_probability<=0.06", "--json")
     assert (done.exit_code, parsed(done.stdout)["tables"]["chosen"]) == (
         0,
         [{"dataset": "census", "protection": "Mondrian k=20"}],
     )
-    assert "take Mondrian k=20" in unmask("choose", "run", "--policy", "success_probability<=0.06").stdout
-    done = unmask("choose", "run", "--policy", "success_probability<=0")
+    assert "take Mondrian k=20" in invoke("choose", "run", "--policy", "success_probability<=0.06").stdout
+    done = invoke("choose", "run", "--policy", "success_probability<=0")
     assert done.exit_code == 1
     assert "no protection meets the requirements" in done.stdout
-    done = unmask("study", "plan.toml", "-o", "run", "--dry-run")
+    done = invoke("study", "plan.toml", "-o", "run", "--dry-run")
     assert "4 cells, 4 done" in done.stdout
 
 
@@ -89,7 +84,7 @@ def test_from_a_plan_to_a_choice(plan):
 def test_bad_input_is_reported_in_a_sentence(plan, arguments, code, message, monkeypatch):
     (plan / "pipe").symlink_to("/dev/null")  # as /dev/stdout, a link to what is no folder
     monkeypatch.setitem(__import__("sys").modules, "pyspark.sql", None)
-    done = unmask(*arguments)
+    done = invoke(*arguments)
     assert done.exit_code == code
     assert message in done.stderr
     assert "Traceback" not in done.stderr
@@ -97,11 +92,11 @@ def test_bad_input_is_reported_in_a_sentence(plan, arguments, code, message, mon
 
 def test_columns_are_ranked(plan):
     (plan / "people.csv").write_text("age,sex,job\n1,f,x\n2,m,y\n3,f,x\n4,m,y\n")
-    done = unmask("choose", "columns", "people.csv", "-q", "age,sex", "-s", "job", "--json")
+    done = invoke("choose", "columns", "people.csv", "-q", "age,sex", "-s", "job", "--json")
     data = parsed(done.stdout)["results"]
     assert [(contribution["target"], contribution["column"]) for contribution in data] == [
         ("identity", "age"), ("identity", "sex"), ("job", "age"), ("job", "sex"),
     ]  # fmt: skip
     # identity: v(none) 1/4, v(sex) 1/2, v(age) 1, v(both) 1
     assert [contribution["shapley"] for contribution in data[:2]] == [0.625, 0.125]
-    assert "Shapley" in unmask("choose", "columns", "people.csv", "-q", "age,sex").stdout
+    assert "Shapley" in invoke("choose", "columns", "people.csv", "-q", "age,sex").stdout

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.commands import run
 from unmask import economics
-from unmask.cli import main
 from unmask.core.errors import UnmaskError
 from unmask.document import derive_audit_options, derive_protect_options, group_by_role, list_datasets, load
 from unmask.policy import read_policy
@@ -50,11 +49,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "unmask.toml").write_text(DOCUMENT)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def run(*command: str) -> tuple[int, str, str]:
-    done = CliRunner().invoke(main, list(command))
-    return done.exit_code, done.stdout, done.stderr
 
 
 def test_protect_reads_the_document_and_options_win(folder: Path) -> None:

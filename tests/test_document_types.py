@@ -14,11 +14,11 @@ from typing import Any
 
 import jsonschema
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from unmask.cli import main
+from tests.commands import invoke
 from unmask.core.errors import UnmaskError
 from unmask.document import build_json_schema, load
 from unmask.economics import read_attacker
@@ -106,10 +106,6 @@ def write(document: dict[str, Any]) -> Path:
     return path
 
 
-def run(*words: str) -> Result:
-    return CliRunner().invoke(main, list(words))
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory):
     folder = tmp_path_factory.mktemp("documents")
@@ -119,7 +115,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory):
     Path("ring.txt").write_text("".join(f"{i} {(i + step) % 40}\n" for i in range(40) for step in (1, 2, 5)))
     roles = ("-q", "age", "-s", "ill")
     assert (
-        run("protect", "people.csv", *roles, "--k", "4", "-o", "release.csv", "--origin", "origin.csv").exit_code == 0
+        invoke("protect", "people.csv", *roles, "--k", "4", "-o", "release.csv", "--origin", "origin.csv").exit_code
+        == 0
     )
     yield folder
     os.chdir(before)
@@ -158,7 +155,7 @@ def test_commands_say_one_sentence_about_a_wrong_document(folder: Path, data: st
             ]
         )
     )
-    _one_sentence(run(*words))
+    _one_sentence(invoke(*words))
 
 
 @fuzzed
@@ -166,7 +163,7 @@ def test_commands_say_one_sentence_about_a_wrong_document(folder: Path, data: st
 def test_tables_of_other_domains_are_refused_in_one_sentence(folder: Path, data: st.DataObject) -> None:
     word = data.draw(st.sampled_from(sorted(OTHERS)))
     write(changed(OTHERS[word], data.draw(st.sampled_from(places(OTHERS[word]))), data.draw(values)))
-    _one_sentence(run("audit", word, "unmask.toml", "--as-plan"))
+    _one_sentence(invoke("audit", word, "unmask.toml", "--as-plan"))
 
 
 def _one_sentence(done: Result) -> None:
@@ -207,7 +204,7 @@ def test_the_error_names_the_place_and_the_type(tmp_path: Path, text: str, messa
 def test_a_wrong_certificate_is_no_traceback(folder: Path, text: str) -> None:
     write({"data": {"file": "people.csv"}, "columns": {"age": "quasi-identifier"}})
     Path("certificate.json").write_text(text)
-    done = run("certify", "unmask.toml", "--check", "certificate.json")
+    done = invoke("certify", "unmask.toml", "--check", "certificate.json")
     assert isinstance(done.exception, SystemExit)
     assert done.exit_code in (1, 2)
 
@@ -225,10 +222,10 @@ def test_a_pipe_device_folder_or_socket_is_not_a_document(kind: str, monkeypatch
         make[kind]()
         shutil.copyfile(__file__, "data.csv")
         for words in (("audit", "unmask.toml"), ("study", "unmask.toml", "-o", "out"), ("game", "unmask.toml")):
-            done = run(*words)
+            done = invoke(*words)
             assert done.exit_code == 1
             assert "no plain file" in done.stderr
-        done = run("audit", "data.csv", "-q", "age", "--policy", "unmask.toml")
+        done = invoke("audit", "data.csv", "-q", "age", "--policy", "unmask.toml")
         assert "no plain file" in done.stderr
 
 
@@ -254,7 +251,7 @@ def test_an_input_of_one_endless_field_is_no_traceback(
     monkeypatch.chdir(tmp_path)
     Path("deep.json").write_text('{"links":' + "[" * 200_000)
     Path("long.csv").write_text("u,v\n1,2\n2," + "x" * 200_000 + "\n")
-    done = run(*words)
+    done = invoke(*words)
     assert isinstance(done.exception, SystemExit)
     assert done.exit_code == 2
 
@@ -267,7 +264,7 @@ def test_a_limit_of_the_machine_is_one_sentence(
         raise error
 
     monkeypatch.setattr("unmask.tables.risk.column_facts", fail)
-    done = run("columns", "people.csv", "-q", "age")
+    done = invoke("columns", "people.csv", "-q", "age")
     assert isinstance(done.exception, SystemExit)
     assert (done.exit_code, done.stderr.splitlines()[-1][:6]) == (code, "Error:")
 

@@ -8,19 +8,14 @@ from base64 import b64encode
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import invoke
 from tests.envelopes import parsed
-from unmask.cli import main
 from unmask.tables import Mondrian, Table
 
 SEED = 739177
 CANARY = "HOMEOFALICE"
 ROLES = ("-q", "age,zip", "-s", "job")
-
-
-def unmask(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 def write(path, head, rows):
@@ -86,12 +81,12 @@ def without_script_digest(page):
 def test_nothing_that_an_audit_gives_tells_a_path_a_digest_or_a_seed(house, kind, tmp_path):  # R7
     command = audits(house)[kind]
     folder_given = tmp_path / "given"
-    done = unmask("audit", *command, "--report", tmp_path / "page.html", "--export", folder_given, "--json")
+    done = invoke("audit", *command, "--report", tmp_path / "page.html", "--export", folder_given, "--json")
     assert done.exit_code == 0, done.stderr
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in folder_given.iterdir()]
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    texts += [without_script_digest(page), unmask("audit", *command, "--summary").stdout]
-    texts.append(unmask("audit", *command).stdout)
+    texts += [without_script_digest(page), invoke("audit", *command, "--summary").stdout]
+    texts.append(invoke("audit", *command).stdout)
     for text in texts:
         assert CANARY not in text
         assert str(SEED) not in text
@@ -106,17 +101,17 @@ def test_nothing_that_an_audit_gives_tells_a_path_a_digest_or_a_seed(house, kind
 def test_files_of_one_name_are_numbered_and_distinguished_from_the_original(house):
     again = house / "own" / "release.csv"
     again.write_bytes((house / "release.csv").read_bytes())
-    data = parsed(unmask("audit", house / "release.csv", again, *ROLES, "--json").stdout)
+    data = parsed(invoke("audit", house / "release.csv", again, *ROLES, "--json").stdout)
     assert [entry["release"] for entry in data["tables"]["criteria"]] == ["release", "release (2)"]
     called = house / "original.csv"
     called.write_bytes((house / "release.csv").read_bytes())
-    assert {row["release"] for row in parsed(unmask("audit", called, *ROLES, "--json").stdout)["results"]} == {
+    assert {row["release"] for row in parsed(invoke("audit", called, *ROLES, "--json").stdout)["results"]} == {
         "original (2)"
     }
 
 
 def test_demo_tells_no_seed_on_its_page(tmp_path):
-    done = unmask("demo", "--people", 600, "--seed", SEED, "--report", tmp_path / "demo.html")
+    done = invoke("demo", "--people", 600, "--seed", SEED, "--report", tmp_path / "demo.html")
     assert done.exit_code == 0
     assert str(SEED) not in (tmp_path / "demo.html").read_text(encoding="utf-8") + done.stdout
 
@@ -130,10 +125,10 @@ def test_the_page_of_a_study_quotes_no_path_of_its_plan(house, tmp_path):  # R7
     (house / "plan.toml").write_text(
         (house / "plan.toml").read_text().replace('"people.csv"', f'"{house / "people.csv"}"')
     )
-    done = unmask("study", house / "plan.toml", "-o", house / "results")
+    done = invoke("study", house / "plan.toml", "-o", house / "results")
     assert done.exit_code == 0, done.stderr
     page = tmp_path / "study.html"
-    assert unmask("report", house / "results", "-o", page).exit_code == 0
+    assert invoke("report", house / "results", "-o", page).exit_code == 0
     text = page.read_text(encoding="utf-8")
     assert CANARY not in text
     assert not any(digest in text for digest in digests(house))
@@ -150,12 +145,12 @@ def test_a_terminal_gets_no_control_character_of_a_name(tmp_path):  # R8
     command = (file, "-q", "age,zip", "-s", EVIL)
     gate = "success_probability<=0.01"
     results = [
-        unmask("audit", *command, "--policy", gate),
-        unmask("audit", *command, "--summary", "--policy", f"nobody:{gate}"),
-        unmask("audit", *command, "--json"),
-        unmask("choose", "columns", *command),
-        unmask("audit", file, "-q", "age,nothing"),
-        unmask("protect", file, "-q", "age,zip", "--k", 2, "-o", tmp_path / "out.csv"),
+        invoke("audit", *command, "--policy", gate),
+        invoke("audit", *command, "--summary", "--policy", f"nobody:{gate}"),
+        invoke("audit", *command, "--json"),
+        invoke("choose", "columns", *command),
+        invoke("audit", file, "-q", "age,nothing"),
+        invoke("protect", file, "-q", "age,zip", "--k", 2, "-o", tmp_path / "out.csv"),
     ]
     for done in results:
         assert done.exit_code in (0, 2, 3), done.stderr
@@ -173,7 +168,7 @@ def read_rows(path):
 
 def at_risk(house, *options, name="risk.csv"):
     path = house / "own" / name
-    done = unmask("audit", house / "release.csv", *ROLES, *options, "--at-risk", path)
+    done = invoke("audit", house / "release.csv", *ROLES, *options, "--at-risk", path)
     assert done.exit_code == 0, done.stderr
     return read_rows(path), done
 
@@ -247,7 +242,7 @@ def test_a_row_left_out_for_a_missing_cell_shifts_no_number(tmp_path):
     own_folder = tmp_path / "own"
     own_folder.mkdir()
     assert (
-        unmask("audit", file, "-q", "age,zip", "--missing", "excluded", "--at-risk", own_folder / "l.csv").exit_code
+        invoke("audit", file, "-q", "age,zip", "--missing", "excluded", "--at-risk", own_folder / "l.csv").exit_code
         == 0
     )
     assert [(row["row_of_release_from_0"], row["probability"]) for row in read_rows(own_folder / "l.csv")] == [
@@ -260,10 +255,10 @@ def test_the_list_is_for_its_owner_alone_and_replaces_nothing(house):
     path = house / "own" / "risk.csv"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert "warning" not in done.stderr
-    again = unmask("audit", house / "release.csv", *ROLES, "--at-risk", path, "--force")
+    again = invoke("audit", house / "release.csv", *ROLES, "--at-risk", path, "--force")
     assert again.exit_code == 2
     assert "a list of those at risk replaces nothing" in again.stderr
-    refused = unmask("audit", house / "release.csv", *ROLES, "--at-risk", house / "risk.csv")
+    refused = invoke("audit", house / "release.csv", *ROLES, "--at-risk", house / "risk.csv")
     assert f"warning: {house / 'risk.csv'} lies in the folder of the release" in refused.stderr
 
 
@@ -276,7 +271,7 @@ def test_the_list_is_for_its_owner_alone_and_replaces_nothing(house):
 )
 def test_an_impossible_list_of_people_at_risk_is_refused_before_any_work(house, options, message):
     options = [house / part if part == "people.csv" else part for part in options]
-    done = unmask("audit", house / "release.csv", *ROLES, *options, "--at-risk", house / "own" / "l.csv")
+    done = invoke("audit", house / "release.csv", *ROLES, *options, "--at-risk", house / "own" / "l.csv")
     assert done.exit_code == 2
     assert message in done.stderr
     assert not (house / "own" / "l.csv").exists()
@@ -285,7 +280,7 @@ def test_an_impossible_list_of_people_at_risk_is_refused_before_any_work(house, 
 def test_nodes_at_risk_go_by_the_ids_of_their_file(house):  # U11
     path = house / "own" / "nodes.csv"
     net = links(house)
-    done = unmask("audit", "graph", net, "--overlap", "0.9,0.95", "--attack", "Nar09,Rematch", "--runs", 1,
+    done = invoke("audit", "graph", net, "--overlap", "0.9,0.95", "--attack", "Nar09,Rematch", "--runs", 1,
                   "--seeds", "random.25:10", "--at-risk", path)  # fmt: skip
     assert done.exit_code == 0, done.stderr
     degree = {}

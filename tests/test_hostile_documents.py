@@ -5,9 +5,8 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 
-from unmask.cli import main
+from tests.commands import invoke
 
 CODE = """
 from pathlib import Path
@@ -111,10 +110,6 @@ DOORS = {
 }
 
 
-def run(*words: str) -> Result:
-    return CliRunner().invoke(main, list(words))
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with data, a module that leaves a sentinel when it is run, and a certificate."""
@@ -130,7 +125,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "certificate.json").write_text("{}")
     roles = ("-q", "age", "-s", "ill")
     assert (
-        run("protect", "people.csv", *roles, "--k", "4", "-o", "release.csv", "--origin", "origin.csv").exit_code == 0
+        invoke("protect", "people.csv", *roles, "--k", "4", "-o", "release.csv", "--origin", "origin.csv").exit_code
+        == 0
     )
     return tmp_path
 
@@ -141,7 +137,7 @@ def test_no_document_runs_code_through_any_door(folder: Path, kind: str, door: s
     (folder / "unmask.toml").write_text(DOCUMENTS[kind] + GAME)
     (folder / "results").mkdir()
     (folder / "results" / "plan.toml").write_text(DOCUMENTS[kind] + GAME)
-    done = run(*DOORS[door])
+    done = invoke(*DOORS[door])
     assert not (folder / "SENTINEL").exists()
     assert "hostile" not in sys.modules
     assert "antigravity" not in sys.modules
@@ -152,13 +148,13 @@ def test_no_document_runs_code_through_any_door(folder: Path, kind: str, door: s
 def test_a_document_that_is_trusted_runs_code_with_an_option(folder: Path, kind: str) -> None:
     doors = {"protection of a release": "audit", "protection": "protect", "attack on a network": "audit graph"}
     (folder / "unmask.toml").write_text(DOCUMENTS[kind])
-    run(*DOORS[doors.get(kind, "study")], "--allow-code")
+    invoke(*DOORS[doors.get(kind, "study")], "--allow-code")
     assert (folder / "SENTINEL").exists()
 
 
 def test_the_refusal_names_the_class_and_the_way_out(folder: Path) -> None:
     (folder / "unmask.toml").write_text(DOCUMENTS["attack"])
-    done = run(*DOORS["study"])
+    done = invoke(*DOORS["study"])
     assert done.exit_code == 2
     assert "'hostile:Attack' names code" in done.stderr
     assert "--allow-code" in done.stderr
@@ -166,19 +162,19 @@ def test_the_refusal_names_the_class_and_the_way_out(folder: Path) -> None:
 
 def test_a_name_that_is_typed_runs_where_a_document_names_another(folder: Path) -> None:
     (folder / "unmask.toml").write_text(DOCUMENTS["attack on a network"].replace("hostile:Attack", "elsewhere:Attack"))
-    run(*DOORS["audit graph"], "--attack", "hostile:Attack")
+    invoke(*DOORS["audit graph"], "--attack", "hostile:Attack")
     assert (folder / "SENTINEL").exists()
 
 
 def test_typing_one_name_allows_no_other(folder: Path) -> None:
     (folder / "unmask.toml").write_text(DOCUMENTS["protection of a network"])
-    assert run(*DOORS["audit graph"], "--attack", "Rematch").exit_code == 2
+    assert invoke(*DOORS["audit graph"], "--attack", "Rematch").exit_code == 2
     assert not (folder / "SENTINEL").exists()
 
 
 @pytest.mark.parametrize("command", ["certify", "columns", "choose", "report"])
 def test_other_commands_have_no_such_option(folder: Path, command: str) -> None:
-    done = run(*DOORS[command], "--allow-code")
+    done = invoke(*DOORS[command], "--allow-code")
     assert done.exit_code == 2
     assert "No such option" in done.stderr
 
@@ -193,7 +189,7 @@ def test_a_dry_run_does_not_import_an_installed_plug_in(folder: Path, monkeypatc
     points = metadata.EntryPoints([metadata.EntryPoint("acme.Attack", "hostile:Attack", "unmask")])
     monkeypatch.setattr(metadata, "entry_points", lambda **wanted: points.select(**wanted))
     (folder / "unmask.toml").write_text(DOCUMENTS["attack"].replace("hostile:Attack", "acme.Attack"))
-    assert run(*DOORS["study, dry run"]).exit_code == 2
+    assert invoke(*DOORS["study, dry run"]).exit_code == 2
     assert not (folder / "SENTINEL").exists()
-    assert run(*DOORS["study"]).exit_code == 1  # it is declared, and returns no belief
+    assert invoke(*DOORS["study"]).exit_code == 1  # it is declared, and returns no belief
     assert (folder / "SENTINEL").exists()

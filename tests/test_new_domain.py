@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 import unmask
 from tests.badges import Badges, Repaint
+from tests.commands import invoke
 from tests.envelopes import parsed
 from unmask.catalog import examples, list_catalog
 from unmask.cli import main
@@ -31,10 +32,6 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-def command(*words):
-    return CliRunner().invoke(main, list(words))
-
-
 def test_a_program_audits_it():
     result = unmask.audit(SHOWN, PEOPLE, trust=0.8)
     success = {row["measure"]: row["posterior"] for row in result.results}
@@ -56,13 +53,13 @@ def test_the_catalog_lists_it():
 
 
 def test_a_command_audits_it(files):
-    done = command("audit", "badges", "shown.txt", "--truth", "people.txt", "--trust", "0.8", "--json")
+    done = invoke("audit", "badges", "shown.txt", "--truth", "people.txt", "--trust", "0.8", "--json")
     assert done.exit_code == 0, done.stderr
     assert parsed(done.stdout)["command"] == "audit badges"
     in_python = parsed(unmask.audit({"shown": SHOWN}, PEOPLE, trust=0.8).to_json())
     assert parsed(done.stdout)["results"] == in_python["results"]
     assert parsed(done.stdout)["tables"]["badges_colors"] == in_python["tables"]["badges_colors"]
-    page = command("audit", "badges", "shown.txt", "--truth", "people.txt", "--report", "out.html", "--export", "out")
+    page = invoke("audit", "badges", "shown.txt", "--truth", "people.txt", "--report", "out.html", "--export", "out")
     assert page.exit_code == 0, page.stderr
     assert "80 people wear 3 colors." in page.stdout
     assert "What people wear" in (files / "out.html").read_text()
@@ -71,18 +68,18 @@ def test_a_command_audits_it(files):
 
 def test_a_document_asks_for_it(files):
     command_line = ("audit", "badges", "shown.txt", "--truth", "people.txt", "--trust", "0.8")
-    (files / "unmask.toml").write_text(command(*command_line, "--as-plan").stdout)
+    (files / "unmask.toml").write_text(invoke(*command_line, "--as-plan").stdout)
     assert "[badges]" in (files / "unmask.toml").read_text()
-    assert command("audit", "badges", "unmask.toml", "--json").stdout == command(*command_line, "--json").stdout
+    assert invoke("audit", "badges", "unmask.toml", "--json").stdout == invoke(*command_line, "--json").stdout
 
 
 def test_its_command_says_what_it_takes(files):
-    help_text = command("audit", "badges", "--help").stdout
+    help_text = invoke("audit", "badges", "--help").stdout
     assert "Share of the people who show their own color." in " ".join(help_text.split())
-    assert "audit badges" in command("--help").stdout
-    assert command("audit", "badges", "shown.txt", "--trust", "2").exit_code == 2
-    assert command("audit", "badges", "shown.txt", "--policy", "success_probability<=0.5").exit_code == 3
-    assert "'audit badges'" in command("audit", "badgs").stderr
+    assert "audit badges" in invoke("--help").stdout
+    assert invoke("audit", "badges", "shown.txt", "--trust", "2").exit_code == 2
+    assert invoke("audit", "badges", "shown.txt", "--policy", "success_probability<=0.5").exit_code == 3
+    assert "'audit badges'" in invoke("audit", "badgs").stderr
 
 
 def test_a_shell_completes_it():
@@ -106,6 +103,6 @@ def test_a_study_runs_it(files, home, monkeypatch):
     )
     study = unmask.study(files / "plan.toml", files / "run", allow_code=True)
     assert {row["dataset"] for row in study.results} == {"crowd", "people"}
-    assert command("report", "run", "-o", "study.html").exit_code == 0
+    assert invoke("report", "run", "-o", "study.html").exit_code == 0
     wanted = ("--policy", "success_probability<=1", "--maximize", "realized_success")
-    assert command("choose", "run", *wanted).exit_code == 0
+    assert invoke("choose", "run", *wanted).exit_code == 0

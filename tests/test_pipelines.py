@@ -12,9 +12,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
-from click.testing import CliRunner
 
-from unmask.cli import main
+from tests.commands import run
 
 ROOT = Path(__file__).parent.parent
 
@@ -99,11 +98,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "release.csv").write_text("age,ill\n" + rows)
     (tmp_path / "unmask.toml").write_text(DOCUMENT)
     return tmp_path
-
-
-def run(*words: str) -> tuple[int, str, str]:
-    done = CliRunner().invoke(main, list(words))
-    return done.exit_code, done.stdout, done.stderr
 
 
 def sarif(path: Path) -> tuple[list[dict], list[dict]]:

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import unmask
+from tests.commands import run
 from unmask import UnmaskError
-from unmask.cli import main
 from unmask.policy import Policy
 from unmask.tables import Table, datasets
 
@@ -27,11 +26,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     lines = [",".join(table_made), *(",".join(map(str, row)) for row in zip(*table_made.values(), strict=True))]
     (tmp_path / "people.csv").write_text("\n".join(lines) + "\n")
     return tmp_path
-
-
-def run(*words: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(main, list(words))
-    return result.exit_code, result.stdout, result.stderr
 
 
 def released(*options: str) -> dict[str, object]:

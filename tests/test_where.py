@@ -9,20 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import unmask
-from unmask.cli import main
+from tests.commands import run
 from unmask.tables import Table, datasets
 from unmask.tables.audit.quasi_identifiers import describe_level
 from unmask.tables.protections.generalization import Generalize, next_level
 
 QUASI = ("age", "sex", "zip")
-
-
-def run(*words: object) -> tuple[int, str, str]:
-    done = CliRunner().invoke(main, [str(word) for word in words])
-    return done.exit_code, done.stdout, done.stderr
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:

@@ -7,13 +7,12 @@ from dataclasses import replace
 import duckdb
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import invoke
 from tests.engines import QUIET, opened
 from tests.envelopes import parsed
 from tests.measures.clustering.walks import shuffled
 from unmask import FailedError, Partition, UnmaskError, View
-from unmask.cli import main
 from unmask.data.resources import divide_memory
 from unmask.linkage.audit import JudgedGuess, Sensitivity, audit_contingencies, compare_guesses
 from unmask.linkage.counting import count_contingencies, estimate_work
@@ -246,23 +245,17 @@ def test_partitions_of_a_view_keep_agreeing_at_random():
 # --- the command line -------------------------------------------------------------------------------------------
 
 
-def unmask(*arguments):
-    done = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert done.exception is None or isinstance(done.exception, SystemExit), repr(done.exception)
-    return done
-
-
 def test_the_command_gives_the_same_numbers_and_a_plan(tmp_path):
     truth, guesses = random_files(tmp_path, 4)
     arguments = ["audit", "linkage", "--truth", truth, "--missing", "singleton", "--unlabeled", "foreign", "--json"]
     arguments += [part for path in guesses.values() for part in ("--guess", path)]
-    plain, dry = unmask(*arguments), unmask(*arguments, "--engine", "duckdb", "--dry-run")
-    counted = unmask(*arguments, "--engine", "duckdb", "--temp-directory", tmp_path)
+    plain, dry = invoke(*arguments), invoke(*arguments, "--engine", "duckdb", "--dry-run")
+    counted = invoke(*arguments, "--engine", "duckdb", "--temp-directory", tmp_path)
     assert parsed(counted.stdout) == parsed(plain.stdout)
     assert (dry.exit_code, dry.stdout) == (0, "")
     assert dry.stderr.startswith("linkage of ")
     assert dry.stderr == counted.stderr
-    assert unmask(*arguments, "--dry-run").exit_code == 2
+    assert invoke(*arguments, "--dry-run").exit_code == 2
 
 
 def test_a_folder_of_parquet_is_a_file_and_a_view_needs_memory(tmp_path):
@@ -273,12 +266,12 @@ def test_a_folder_of_parquet_is_a_file_and_a_view_needs_memory(tmp_path):
         part = duckdb.sql(f"select * from rows where hash(item) % 2 = {half}")
         part.write_parquet(str(tmp_path / "many" / f"{half}.parquet"))
     arguments = ["audit", "linkage", "--truth", truth, "--engine", "duckdb", "--json", "--guess"]
-    folder, file = (parsed(unmask(*arguments, path).stdout) for path in (tmp_path / "many", guesses["near"]))
+    folder, file = (parsed(invoke(*arguments, path).stdout) for path in (tmp_path / "many", guesses["near"]))
     assert [{**row, "adversary": ""} for row in folder["results"]] == [
         {**row, "adversary": ""} for row in file["results"]
     ]
     view = tmp_path / "view.csv"
     view.write_text("item,cluster,probability\na,p,1\n")
-    refused = unmask(*arguments, view)
+    refused = invoke(*arguments, view)
     assert refused.exit_code == 2
     assert "a view needs the items in memory" in refused.stderr

@@ -5,11 +5,10 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import invoke
 from tests.envelopes import parsed
 from tests.linkage.public_items import rldata
-from unmask.cli import main
 from unmask.core.partition import Partition
 from unmask.linkage.link_files import choose_thresholds
 from unmask.measures.clustering import Contingency, evaluate
@@ -17,16 +16,10 @@ from unmask.measures.clustering import Contingency, evaluate
 SECRET = "SECRET77"
 
 
-def unmask(*arguments):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
-    return result
-
-
 def audit(folder, links, *options, truth="item,subject\na,ann\nb,ann\nc,bob\nd,bob\n"):
     (folder / "truth.csv").write_text(truth)
     (folder / "links.csv").write_text(links)
-    return unmask("audit", "linkage", "--truth", folder / "truth.csv", "--guess", folder / "links.csv", *options)
+    return invoke("audit", "linkage", "--truth", folder / "truth.csv", "--guess", folder / "links.csv", *options)
 
 
 def shares(result, line="breached"):

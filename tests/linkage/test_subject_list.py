@@ -4,19 +4,12 @@ import csv
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
-from unmask.cli import main
+from tests.commands import invoke
 from unmask.core.partition import Partition
 from unmask.measures.clustering import Contingency, evaluate, merge_lists
 
 SECRET = "SECRET77"
-
-
-def unmask(*arguments):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
-    return result
 
 
 @pytest.fixture
@@ -38,7 +31,7 @@ def read(path):
 
 def test_each_subject_has_a_line_with_the_values_of_the_library(files, tmp_path):
     owners, clusters, options = files
-    result = unmask("audit", "linkage", *options, "--subjects", tmp_path / "list.csv")
+    result = invoke("audit", "linkage", *options, "--subjects", tmp_path / "list.csv")
     assert result.exit_code == 0, result.stderr
     expected = evaluate(Contingency.of(Partition(owners), Partition(clusters)))
     lines = read(tmp_path / "list.csv")
@@ -50,7 +43,7 @@ def test_each_subject_has_a_line_with_the_values_of_the_library(files, tmp_path)
 
 def test_curves_are_those_of_the_merges(files, tmp_path):
     owners, clusters, options = files
-    unmask("audit", "linkage", *options, "--subjects", tmp_path / "list.csv")
+    invoke("audit", "linkage", *options, "--subjects", tmp_path / "list.csv")
     met = Contingency.of(Partition(owners), Partition(clusters))
     points = read(tmp_path / "list-curves.csv")
     for subject, merges in enumerate(merge_lists(met, range(8))):
@@ -63,7 +56,7 @@ def test_curves_are_those_of_the_merges(files, tmp_path):
 def test_only_the_owner_can_read_the_lists_and_nothing_else_names_a_subject(files, tmp_path):
     report = tmp_path / "page.html"
     options = ("--subjects", tmp_path / "list.csv", "--report", report)
-    result = unmask("audit", "linkage", *files[2], *options)
+    result = invoke("audit", "linkage", *files[2], *options)
     for name in ("list.csv", "list-curves.csv"):
         assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
         assert f"{name}, which is secret" in result.stderr
@@ -73,7 +66,7 @@ def test_only_the_owner_can_read_the_lists_and_nothing_else_names_a_subject(file
 @pytest.mark.parametrize("name", ["list.csv", "list-curves.csv"])
 def test_a_list_replaces_nothing(files, tmp_path, name):
     (tmp_path / name).write_text("mine")
-    result = unmask("audit", "linkage", *files[2], "--subjects", tmp_path / "list.csv", "--force")
+    result = invoke("audit", "linkage", *files[2], "--subjects", tmp_path / "list.csv", "--force")
     assert result.exit_code == 2
     assert "a list of people replaces nothing" in result.stderr
     assert (tmp_path / name).read_text() == "mine"
@@ -88,7 +81,7 @@ def test_a_list_replaces_nothing(files, tmp_path, name):
     ],
 )
 def test_no_list_is_written_if_the_audit_ends_with_a_sentence(files, tmp_path, option, sentence):
-    result = unmask("audit", "linkage", *files[2], "--subjects", tmp_path / "list.csv", *option)
+    result = invoke("audit", "linkage", *files[2], "--subjects", tmp_path / "list.csv", *option)
     assert result.exit_code in (1, 2)
     assert sentence in result.stderr
     assert not list(tmp_path.glob("list*"))

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import invoke
 from tests.envelopes import parsed
-from unmask.cli import main
 from unmask.core.errors import UnmaskError
 from unmask.document import load
 from unmask.economics import Attacker, AttackerKind, BestCampaign, ProtectedRelease, Publisher, PublisherGame, Terms
@@ -81,10 +80,6 @@ def opening(facts):
 
 def page(facts):
     return render(make_result(facts))
-
-
-def unmask(*arguments):
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
 @pytest.fixture(scope="module")
@@ -316,7 +311,7 @@ def test_a_game_of_no_study_is_refused(folder):
 @pytest.mark.usefixtures("again")
 def test_the_page_says_what_the_terminal_says(folder):
     page = folder / "game.html"
-    message = unmask("game", folder / "unmask.toml", "-o", page)
+    message = invoke("game", folder / "unmask.toml", "-o", page)
     assert message.exit_code == 0, message.output
     first = message.stdout.splitlines()[0]
     assert first.startswith("Release \u201cMondrian k=6\u201d under a contractual fine of")
@@ -328,7 +323,7 @@ def test_the_page_says_what_the_terminal_says(folder):
 
 @pytest.mark.usefixtures("again")
 def test_the_envelope_has_the_decision(folder):
-    envelope = parsed(unmask("game", folder / "unmask.toml", "--json").stdout)
+    envelope = parsed(invoke("game", folder / "unmask.toml", "--json").stdout)
     assert envelope["results"][0]["protection"] == "Mondrian k=6"
     decision = envelope["tables"]["decision"][0]
     assert (decision["release"], decision["protection"]) == (True, "Mondrian k=6")
@@ -575,7 +570,7 @@ def test_an_invalid_largest_k_is_refused(tmp_path, largest):
 def test_init_writes_a_game_that_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("people.csv").write_text("age,sex\n" + "".join(f"{age},{sex}\n" for age in range(20, 60) for sex in "fm") * 3)
-    assert unmask("init", "people.csv", "--publisher").exit_code == 0
+    assert invoke("init", "people.csv", "--publisher").exit_code == 0
     text = Path("unmask.toml").read_text()
     assert "\n[publisher]\n" in text
     assert "take the marks off" not in text

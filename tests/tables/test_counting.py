@@ -9,12 +9,11 @@ from dataclasses import fields, replace
 import duckdb
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import invoke
 from tests.engines import QUIET, count_source, opened, reading
 from tests.envelopes import parsed
 from unmask import FailedError, UnmaskError, audit, protect
-from unmask.cli import main
 from unmask.data.engine import open_engine
 from unmask.data.resources import divide_memory
 from unmask.economics import Attacker
@@ -605,17 +604,11 @@ def test_wrong_columns_and_rows_are_one_sentence(tmp_path, people):
 # --- the command line -----------------------------------------------------------------------------------------
 
 
-def unmask(*arguments):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
-    return result
-
-
 def test_the_command_line_audits_in_an_engine(people, tmp_path):
     arguments = ("audit", people, "-q", ",".join(QUASI), "-s", ",".join(SECRETS), "--na", "NA", "--json")
-    expected = parsed(unmask(*arguments).stdout)
+    expected = parsed(invoke(*arguments).stdout)
     report = tmp_path / "report.html"
-    result = unmask(
+    result = invoke(
         *arguments, "--engine", "duckdb", "--memory-limit", "1GiB", "--temp-directory", tmp_path, "--report", report
     )
     assert result.exit_code == 0, result.stderr
@@ -655,15 +648,15 @@ def test_the_command_line_protects_in_an_engine_and_a_dry_run_writes_nothing(peo
         "--engine",
         "duckdb",
     )
-    assert "700 rows, about" in unmask(*command, "--dry-run").stderr
+    assert "700 rows, about" in invoke(*command, "--dry-run").stderr
     assert list(tmp_path.iterdir()) == []
-    result = unmask(*command, "--json", "--identifiers", "note")
+    result = invoke(*command, "--json", "--identifiers", "note")
     assert result.exit_code == 0, result.stderr
     (row,) = parsed(result.stdout)["results"]
     sizes = Counter(row[:3] for row in rows_of(release)["rows"])
     assert (row["rows"], row["classes"], row["k"]) == (700, len(sizes), min(sizes.values()))
     assert row["k"] >= 6
-    assert unmask(*command).exit_code == 2  # it exists
+    assert invoke(*command).exit_code == 2  # it exists
 
 
 @pytest.mark.cluster
@@ -674,7 +667,7 @@ def test_both_engines_print_the_same_audit_of_adult(tmp_path):
 
     def audited(engine):
         command = ("audit", path, "-q", quasi, "-s", secret, "--attacker", "case-study", "--json", "--engine", engine)
-        return parsed(unmask(*command).stdout)
+        return parsed(invoke(*command).stdout)
 
     with opened("spark://local[2]"):  # skips without Spark
         result = audited("spark://local[2]")
@@ -707,6 +700,6 @@ def numbers(value, path=()):
     ],
 )  # fmt: skip
 def test_the_command_line_says_what_an_engine_cannot_do(people, extra, words):
-    result = unmask("audit", people, "-q", "age", *extra)
+    result = invoke("audit", people, "-q", "age", *extra)
     assert result.exit_code == 2
     assert words in result.stderr

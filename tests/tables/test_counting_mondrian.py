@@ -7,11 +7,10 @@ from dataclasses import fields
 import duckdb
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
+from tests.commands import invoke
 from tests.engines import QUIET, count_source, opened, reading
 from tests.envelopes import parsed
-from unmask.cli import main
 from unmask.data.engine import open_engine
 from unmask.tables import Hierarchy, Mondrian, Table, datasets, utility
 from unmask.tables.counted_release import generalize, write_release
@@ -150,24 +149,18 @@ def test_random_tables_have_the_classes_of_the_table_in_memory(duck, tmp_path):
 # --- the command line -----------------------------------------------------------------------------------------
 
 
-def unmask(*arguments):
-    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
-    assert result.exception is None or isinstance(result.exception, SystemExit), repr(result.exception)
-    return result
-
-
 def test_the_command_line_protects_in_an_engine_as_in_memory(people, tmp_path):
     command = ("protect", people, "-q", ",".join(QUASI), "-s", "ill", "--k", 4, "--t", 0.4, "--json")
-    expected = parsed(unmask(*command, "-o", tmp_path / "expected.parquet").stdout)["results"][0]
+    expected = parsed(invoke(*command, "-o", tmp_path / "expected.parquet").stdout)["results"][0]
     command = (*command, "-o", tmp_path / "release.parquet", "--engine", "duckdb", "--memory-limit", "1GiB")
-    assert "900 rows, about" in unmask(*command, "--dry-run").stderr
+    assert "900 rows, about" in invoke(*command, "--dry-run").stderr
     assert not (tmp_path / "release.parquet").exists()
-    result = unmask(*command)
+    result = invoke(*command)
     assert result.exit_code == 0, result.stderr
     (actual,) = parsed(result.stdout)["results"]
     for name in ("rows", "classes", "k"):
         assert actual[name] == expected[name]
     assert actual["gcp"] == pytest.approx(expected["gcp"], rel=1e-12)
     assert Counter(rows_of(tmp_path / "release.parquet")) == Counter(rows_of(tmp_path / "expected.parquet"))
-    refused = unmask(*command, "--force", "--origin", tmp_path / "origin.csv")
+    refused = invoke(*command, "--force", "--origin", tmp_path / "origin.csv")
     assert (refused.exit_code, "--origin needs the table in memory" in refused.stderr) == (2, True)

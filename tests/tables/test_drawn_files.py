@@ -4,9 +4,8 @@ import csv
 import random
 
 import pytest
-from click.testing import CliRunner
 
-from unmask.cli import main
+from tests.commands import invoke
 from unmask.core.errors import UnmaskError
 from unmask.tables import Table
 from unmask.tables.reading import column_names, read_encoded
@@ -97,10 +96,6 @@ def test_the_printed_options_reproduce_the_truth(tmp_path, seed):
 PEOPLE = "Person One,34,f,10001,cancer\nPerson Two,35,m,10002,flu\nPerson Three,36,f,10003,flu\n"
 
 
-def _run(*words):
-    return CliRunner().invoke(main, [*map(str, words)])
-
-
 @pytest.mark.parametrize(
     "command",
     [["columns"], ["init", "-o", "new.toml"], ["audit", "-q", "age"], ["protect", "-q", "sex", "-o", "r.csv"]],
@@ -109,7 +104,7 @@ def _run(*words):
 def test_a_file_without_a_header_shows_no_first_person(tmp_path, monkeypatch, command, text):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").write_text(text)
-    done = _run(command[0], "people.csv", *command[1:])
+    done = invoke(command[0], "people.csv", *command[1:])
     written = (tmp_path / "new.toml").read_text() if (tmp_path / "new.toml").exists() else ""
 
     for cell in ("One", "Ann", "cancer", "Ulm", "10001"):
@@ -119,10 +114,10 @@ def test_a_file_without_a_header_shows_no_first_person(tmp_path, monkeypatch, co
 def test_header_options_are_part_of_the_document(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "odd.csv").write_text("Annabel,Ulmen\nBob,Bonn\nCidney,Mainz\n")
-    question = _run("init", "odd.csv")
+    question = invoke("init", "odd.csv")
     assert (question.exit_code, "--header | --no-header" in question.stderr) == (2, True)
 
-    assert _run("init", "odd.csv", "--no-header").exit_code == 0
+    assert invoke("init", "odd.csv", "--no-header").exit_code == 0
     assert "header = false" in (tmp_path / "unmask.toml").read_text()
     assert column_names("odd.csv", header=True) == ["Annabel", "Ulmen"]
     assert Table.read("odd.csv", quasi_identifiers="column 2", header=False).n_rows == 3

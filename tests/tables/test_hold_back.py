@@ -4,11 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import unmask
+from tests.commands import invoke
 from unmask import UnmaskError
-from unmask.cli import main
 from unmask.policy.condition import Condition
 from unmask.studies.cells import _population, run_cell
 from unmask.studies.choice import choose
@@ -91,10 +90,6 @@ def test_hold_back_states_its_requirements():
         unmask.audit(protected.release, original=table, origin=protected.origin, control=table, hold_back=0.25)
     with pytest.raises(UnmaskError, match="leaves some, and keeps some"):
         unmask.protect(table, hold_back=0.001)
-
-
-def invoke(*words):
-    return CliRunner().invoke(main, list(map(str, words)))
 
 
 def test_one_document_protects_audits_and_is_studied(tmp_path):

@@ -8,10 +8,9 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import unmask
-from unmask.cli import main
+from tests.commands import invoke
 from unmask.core.errors import FailedError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
@@ -216,23 +215,19 @@ def stays(tmp_path, monkeypatch):
 ROLES = ["-q", "age,sex", "-s", "ill", "--person", "patient"]
 
 
-def _run(*words):
-    return CliRunner().invoke(main, [*map(str, words)])
-
-
 def test_commands_say_that_rows_are_no_people_and_gate_it(stays):
-    protected = _run("protect", "stays.csv", *ROLES, "--k", 5, "--hold-back", 0.2, "-o", "r.csv", "--origin", "o.csv")
-    counted = _run("protect", "stays.csv", *ROLES[:-1], "row", "--engine", "duckdb", "-o", "r.parquet")
-    means = _run("protect", "stays.csv", *ROLES, "--with", "tables.Microaggregate:columns=age", "-o", "m.csv")
+    protected = invoke("protect", "stays.csv", *ROLES, "--k", 5, "--hold-back", 0.2, "-o", "r.csv", "--origin", "o.csv")
+    counted = invoke("protect", "stays.csv", *ROLES[:-1], "row", "--engine", "duckdb", "-o", "r.parquet")
+    means = invoke("protect", "stays.csv", *ROLES, "--with", "tables.Microaggregate:columns=age", "-o", "m.csv")
     evidence = ["--original", "stays.csv", "--origin", "o.csv", "--hold-back", 0.2]
-    audited = _run("audit", "r.csv", *ROLES, *evidence, "--policy", "k_people>=50", "--json")
+    audited = invoke("audit", "r.csv", *ROLES, *evidence, "--policy", "k_people>=50", "--json")
 
     assert (protected.exit_code, audited.exit_code) == (0, 3)
     assert int(re.search(r"classes of at least (\d+) people", protected.stderr)[1]) >= 5
     assert "warning: a class" not in protected.stderr
     assert "fewer than k = 3: Microaggregate counts rows" in means.stderr
     assert counted.exit_code == 0
-    joined = _run("protect", "stays.csv", *ROLES, "--engine", "duckdb", "-o", "j.parquet")
+    joined = invoke("protect", "stays.csv", *ROLES, "--engine", "duckdb", "-o", "j.parquet")
     assert (joined.exit_code, "an engine counts rows" in joined.stderr) == (2, True)
     assert "--person patient" in protected.stderr
     data, members = json.loads(audited.stdout), round(0.8 * len(set(stays.tolist())))
@@ -244,7 +239,7 @@ def test_commands_say_that_rows_are_no_people_and_gate_it(stays):
 def test_identifiers_that_never_repeat_are_no_matter(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "p.csv").write_text("id,age\n1,30\n2,30\n,31\n,31\nNA,31\nNA,30\n")
-    protected = _run("protect", "p.csv", "-q", "age", "--identifiers", "id", "--k", 2, "-o", "r.csv")
+    protected = invoke("protect", "p.csv", "-q", "age", "--identifiers", "id", "--k", 2, "-o", "r.csv")
 
     assert protected.exit_code == 0, protected.stderr
     assert "people" not in protected.stderr

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unmask
-from unmask.cli import main
+from tests.commands import invoke
 from unmask.core.errors import UnmaskError
 from unmask.tables import Table
 from unmask.tables.unit import key_rank
@@ -28,10 +27,6 @@ NUMBERS = (
     "person_number",
     "pid",
 )
-
-
-def _run(*words):
-    return CliRunner().invoke(main, [*map(str, words)])
 
 
 def _cells(n, n_people, seed=0):
@@ -118,51 +113,51 @@ def files(tmp_path, monkeypatch):
 def test_an_audit_counts_each_patient_with_a_number_of_their_own(files):
     roles = ["-q", "age,sex", "-s", "ill"]
     for identifiers in ([], ["--identifiers", "Name"], ["--identifiers", "PatientenNr,Name"]):
-        data = json.loads(_run("audit", "people.csv", *roles, *identifiers, "--json").stdout)
+        data = json.loads(invoke("audit", "people.csv", *roles, *identifiers, "--json").stdout)
         assert {row["n"] for row in data["results"] if row["target"] == "identity"} == {600}
         assert not any("rows are of" in warning for warning in data["warnings"])
     assert data["tables"]["about"][0]["unit"] == "one row is one person (no two rows have the same PatientenNr)"
 
 
 def test_a_first_document_says_what_counts_or_asks(files):
-    assert "no two rows have the same PatientenNr" in _run("columns", "people.csv").stderr
-    assert _run("init", "people.csv", "-o", "people.toml").exit_code == 0
+    assert "no two rows have the same PatientenNr" in invoke("columns", "people.csv").stderr
+    assert invoke("init", "people.csv", "-o", "people.toml").exit_code == 0
     assert "Unit of counting: one row is one person" in Path("people.toml").read_text()
-    assert "classes of at least" in _run("protect", "people.toml", "-o", "r.csv").stderr
+    assert "classes of at least" in invoke("protect", "people.toml", "-o", "r.csv").stderr
 
     for command in ("columns", "init"):
-        assert f"Column 'patient_id' has {files} different values in 600 rows" in _run(command, "stays.csv").stderr
-    refused = _run("protect", "unmask.toml", "-o", "r2.csv")
+        assert f"Column 'patient_id' has {files} different values in 600 rows" in invoke(command, "stays.csv").stderr
+    refused = invoke("protect", "unmask.toml", "-o", "r2.csv")
     assert (refused.exit_code, Path("r2.csv").exists()) == (2, False)
     assert "Is one row one person?" in refused.stderr
 
 
 @pytest.mark.parametrize(("answer", "people"), [("row", None), ("patient_id", 90)])
 def test_the_answer_is_part_of_the_document_and_of_certificate_and_page(files, answer, people):
-    assert _run("init", "stays.csv", "--person", answer).exit_code == 0
+    assert invoke("init", "stays.csv", "--person", answer).exit_code == 0
     assert tomllib.loads(Path("unmask.toml").read_text())["data"]["person"] == answer
-    assert _run("protect", "unmask.toml", "-o", "r.csv", "--origin", "o.csv").exit_code == 0
+    assert invoke("protect", "unmask.toml", "-o", "r.csv", "--origin", "o.csv").exit_code == 0
     with Path("unmask.toml").open("a") as document:
         document.write('\n[[releases]]\nfile = "r.csv"\norigin = "o.csv"\n')
 
-    audited = _run("audit", "unmask.toml", "--json", "--report", "page.html")
+    audited = invoke("audit", "unmask.toml", "--json", "--report", "page.html")
     data = json.loads(audited.stdout)
 
     assert ("stated" in data["tables"]["about"][0]["unit"]) is True
     assert any("rows are of" in warning for warning in data["warnings"]) == (people is not None)
     assert "Unit of counting: " in Path("page.html").read_text()
-    assert _run("certify", "unmask.toml", "-o", "c.json").exit_code == 0
+    assert invoke("certify", "unmask.toml", "-o", "c.json").exit_code == 0
     assert "Unit of counting" in Path("c.html").read_text()
-    printed = tomllib.loads(_run("audit", "unmask.toml", "--as-plan").stdout)
+    printed = tomllib.loads(invoke("audit", "unmask.toml", "--as-plan").stdout)
     assert printed["data"]["person"] == answer
 
 
 def test_an_engine_asks_too_and_counts_rows_alone(files):
     words = ["-q", "age,sex", "-s", "ill", "--engine", "duckdb", "--json"]
-    open_question = _run("audit", "stays.csv", *words, "--identifiers", "patient_id")
-    joined = _run("audit", "stays.csv", *words, "--person", "patient_id")
-    rows = _run("audit", "stays.csv", *words, "--identifiers", "patient_id", "--person", "row")
-    proved = _run("audit", "people.csv", *words, "--identifiers", "PatientenNr,Name")
+    open_question = invoke("audit", "stays.csv", *words, "--identifiers", "patient_id")
+    joined = invoke("audit", "stays.csv", *words, "--person", "patient_id")
+    rows = invoke("audit", "stays.csv", *words, "--identifiers", "patient_id", "--person", "row")
+    proved = invoke("audit", "people.csv", *words, "--identifiers", "PatientenNr,Name")
 
     assert (open_question.exit_code, "Is one row one person?" in open_question.stderr) == (2, True)
     assert (joined.exit_code, "an engine counts rows" in joined.stderr) == (2, True)
