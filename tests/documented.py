@@ -321,6 +321,7 @@ NETWORKS = {
     "calls.csv": links("day", "caller", "callee"), "events.txt": links("time", "u", "v"),
     "release.parquet": links("source", "target", share=0.9), "release/*.parquet": links("source", "target", share=0.9),
     "origin.csv": write_constant("auxiliary", "release"),
+    "check-ins.csv": log("user,time,place", lambda i: (i % N, 100 * (i // N) + i % 7, i * i % 11 + i % N // 8), 20 * N),
 }  # fmt: skip
 """Of a network."""
 

@@ -4,9 +4,9 @@ import pytest
 from click.testing import CliRunner
 
 from unmask.channels.evidence.forms import recognize_form
-from unmask.channels.evidence.lines import read_lines
 from unmask.channels.matrix_files import read_channels
 from unmask.cli import main
+from unmask.data.event_logs import read_lines
 
 FORMS = {
     "probabilities": (",y0,y1\na,.8,.2\nb,.2,.8\n", "channel"),

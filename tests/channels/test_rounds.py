@@ -14,9 +14,9 @@ from unmask.channels.attacks import LeastSquaresDisclosure, StatisticalDisclosur
 from unmask.channels.audit import audit
 from unmask.channels.audit.rounds import disclose_rounds, median_rounds_needed, share_of_receivers_found
 from unmask.channels.criteria import rounds_needed
-from unmask.channels.evidence.lines import read_lines
 from unmask.channels.evidence.rounds import read_rounds
 from unmask.cli import main
+from unmask.data.event_logs import read_lines
 
 
 def make_log(n_senders=30, n_receivers=40, n_rounds=200, batch=8, friends=3, seed=0):

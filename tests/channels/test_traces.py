@@ -11,9 +11,9 @@ import unmask
 from unmask.channels import Chain, Channel, HiddenMarkovAttack, TraceLog
 from unmask.channels.attacks import learn_chain
 from unmask.channels.criteria import markov_entropy_rate, path_entropy_bits
-from unmask.channels.evidence.lines import read_lines
 from unmask.channels.evidence.traces import read_traces
 from unmask.cli import main
+from unmask.data.event_logs import read_lines
 
 MOVES = np.array([[0.9, 0.1, 0], [0.05, 0.9, 0.05], [0, 0.1, 0.9]])
 SHOWS = np.array([[0.7, 0.2, 0.1], [0.15, 0.7, 0.15], [0.1, 0.2, 0.7]])

@@ -1,13 +1,16 @@
+import json
 import os
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from unmask.cli import main
 from unmask.core.errors import UnmaskError
 from unmask.data import files
-from unmask.graphs.colocation import co_location
+from unmask.graphs.colocation import co_location, read_co_location
 from unmask.graphs.datasets import network
 from unmask.graphs.knowledge import Pair
 
@@ -120,3 +123,63 @@ def test_meetings_of_gowalla_users():
     repeated = Pair.from_labels(friends, often, friends.labels, friends.labels)
     shares = pair.shared.n_edges / graph.n_edges, repeated.shared.n_edges / often.n_edges
     assert 0.05 < shares[0] < shares[1]
+
+
+# --- from a log ------------------------------------------------------------------------------------------------------
+
+
+@given(RECORDS, st.integers(0, 4), st.integers(1, 3))
+def test_a_log_gives_the_edges_of_its_records(tmp_path_factory, records, seconds, times):
+    path = tmp_path_factory.mktemp("log") / "log.csv"
+    path.write_text("Place,USER,time\n" + "".join(f"p{place},u{user},{t}\n" for user, place, t in records))
+    graph = read_co_location(path, within=str(seconds), times=times)
+    assert edges(graph) == {(f"u{a}", f"u{b}") for a, b in slow(records, seconds, times)}
+
+
+def test_dates_take_a_time_with_a_unit(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("user,time,place\na,2024-05-01T10:00,x\nb,2024-05-01T11:00,x\nc,2024-05-01T13:00,x\n")
+    assert edges(read_co_location(path, within="1h")) == edges(read_co_location(path, within="3600s")) == {("a", "b")}
+    assert edges(read_co_location(path, within="120min")) == {("a", "b"), ("b", "c")}
+
+
+def test_traces_are_audited_as_the_network_of_those_who_met(tmp_path):
+    rng, path = np.random.default_rng(0), tmp_path / "log.csv"
+    home = rng.integers(12, size=40)
+    lines = [
+        f"u{u},{10 * t + rng.random():.3f},{home[u] if rng.random() < 0.6 else rng.integers(12)}"
+        for t in range(20)
+        for u in range(40)
+    ]
+    path.write_text("user,time,place\n" + "\n".join(lines) + "\n")
+    options = ("--evidence", "traces", "--within", "2", "--times", "2", "--overlap", "0.9,0.9", "--seeds", "random:5")
+    run = CliRunner().invoke(main, ["audit", "graph", str(path), *options, "--attack", "Nar09", "--json"])
+    assert run.exit_code == 0, run.stderr
+    assert any(row["measure"] == "recall" for row in json.loads(run.stdout)["results"])
+
+
+LOG = "user,time,place\na,1,x\nb,2,x\n"
+BAD = {
+    "no lines": ("user,time,place\n", ("--within", "1"), "no line below"),
+    "no place column": ("user,time\na,1\n", ("--within", "1"), "no column place"),
+    "an empty user": ("user,time,place\n,1,x\n", ("--within", "1"), "line 2"),
+    "an empty place": ("user,time,place\na,1,x\nb,1,\n", ("--within", "1"), "line 3"),
+    "a word for a time": ("user,time,place\na,1,x\nb,later,x\n", ("--within", "1"), "line 3"),
+    "a column twice": ("user,user,time,place\na,b,1,x\n", ("--within", "1"), "occurs twice"),
+    "a short line": ("user,time,place\na,1\n", ("--within", "1"), "line 2"),
+    "no time between records": (LOG, (), "--within"),
+    "a unit for numbers": (LOG, ("--within", "1h"), "a number in the unit of time"),
+    "no unit for dates": ("user,time,place\na,2024-05-01,x\n", ("--within", "60"), "with a unit"),
+    "a word for the time between records": (LOG, ("--within", "soon"), "a number in the unit of time"),
+}
+
+
+@pytest.mark.parametrize(("content", "options", "hint"), list(BAD.values()), ids=list(BAD))
+def test_a_log_that_has_no_network_is_one_sentence(tmp_path, content, options, hint):
+    path = tmp_path / "log.csv"
+    path.write_text(content)
+    words = ["audit", "graph", str(path), "--evidence", "traces", "--overlap", "0.5,0.5", "--quiet", *options]
+    run = CliRunner().invoke(main, words)
+    assert (run.exit_code, run.stdout, run.stderr.count("\n")) == (2, "", 1)
+    assert hint in run.stderr
+    assert "later" not in run.stderr

@@ -22,8 +22,8 @@ from unmask.channels.evidence.forms import (
     is_list,
     recognize_form,
 )
-from unmask.channels.evidence.lines import Lines, check_widths, is_number, read_lines
 from unmask.core.errors import UnmaskError
+from unmask.data.event_logs import Lines, check_widths, is_number, read_lines
 
 SAMPLE_FORM = "expected a line secret,output, then a line for each run; or secret,output,count"
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
+from unmask.data.event_logs import is_number, parse_log, read_lines
 from unmask.graphs.graph import SocialGraph
 
 
@@ -55,6 +58,43 @@ def co_location(user: ArrayLike, place: ArrayLike, time: ArrayLike, *, within: f
     pair, meetings = np.unique(two[first], return_counts=True)
     pair = pair[meetings >= times]
     return SocialGraph.from_edges(pair // max(1, len(labels)), pair % max(1, len(labels)), labels=labels)
+
+
+UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+"""Units of a time between dates, in seconds."""
+
+
+def read_co_location(path: Path, *, within: str, times: int = 1) -> SocialGraph:
+    """Return the co-location graph of a log with columns user, time and place.
+
+    Parameters
+    ----------
+    path : path
+        The log; times are numbers or ISO dates.
+    within : str
+        Longest time between records of one encounter: a number in the unit of `time`, or for dates a number with one of
+        the units s, min, h and d.
+    times : int
+        Fewest meetings of an edge.
+
+    Raises
+    ------
+    UnmaskError
+        If a column or a cell is missing, or `within` has no unit for dates, or one for numbers.
+    """
+    log = parse_log(path, read_lines(path), ("user", "time", "place"))
+    has_dates, match = not is_number(log.columns["time"][0]), re.fullmatch(r"([\d.]+)(s|min|h|d)?", within)
+    if match is None or not is_number(match[1]) or has_dates != (match[2] is not None):
+        expected = "a number with a unit, such as 3600s, 60min or 1h" if has_dates else "a number in the unit of time"
+        raise UnmaskError(
+            f"--within is {within!r} and the times of {path.name} are {_kind(has_dates)}; give {expected}"
+        )
+    longest = float(match[1]) * UNITS.get(match[2] or "", 1.0)
+    return co_location(log.columns["user"], log.columns["place"], log.times("time"), within=longest, times=times)
+
+
+def _kind(has_dates: bool) -> str:
+    return "dates" if has_dates else "numbers"
 
 
 def _encounters(

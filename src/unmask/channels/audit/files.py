@@ -15,7 +15,6 @@ from unmask.channels.audit.channel_audit import UNIFORM, audit
 from unmask.channels.audit.rows import make_row
 from unmask.channels.channel import Channel
 from unmask.channels.evidence.forms import Evidence, Form, recognize_form
-from unmask.channels.evidence.lines import Lines, read_lines
 from unmask.channels.evidence.messages import MessageLog, read_messages
 from unmask.channels.evidence.rounds import RoundLog, read_rounds
 from unmask.channels.evidence.traces import TraceLog, read_traces
@@ -24,6 +23,7 @@ from unmask.channels.matrix_files import match_names, read_channel, read_joint, 
 from unmask.channels.named_mechanisms import NamedMechanism, is_mechanism, make_channel, parse_mechanism
 from unmask.core.errors import UnmaskError
 from unmask.core.signatures import with_parameters
+from unmask.data.event_logs import Lines, read_lines
 from unmask.domains import name_files
 from unmask.measures.losses import LOSS_NAMES
 from unmask.ranges import Option

@@ -14,13 +14,13 @@ from unmask.channels.attacks import BayesChannelAttack
 from unmask.channels.audit.rows import score_belief
 from unmask.channels.channel import Channel
 from unmask.channels.datasets import Grid, Visits
-from unmask.channels.evidence.lines import is_number
 from unmask.channels.loss_model import LossModel
 from unmask.channels.matrix_files import read_channels
 from unmask.channels.mechanisms import PlanarGaussian, PlanarLaplace, Shrink
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
+from unmask.data.event_logs import is_number
 from unmask.measures.losses import LossName
 from unmask.plan import Cell, Part
 from unmask.ranges import Range

@@ -8,8 +8,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from unmask.channels.evidence.lines import Lines, check_widths, is_number
 from unmask.core.errors import UnmaskError
+from unmask.data.event_logs import Lines, check_widths, is_number
 
 Form = Literal["channel", "counts", "samples", "traces", "rounds", "messages"]
 """Form of a file: probabilities, counts of runs, runs, places over time, rounds of a mix, or messages of a mix."""

@@ -11,8 +11,8 @@ import numpy as np
 
 from unmask.channels._matrices import Floats, Ints
 from unmask.channels.evidence.forms import COLUMNS
-from unmask.channels.evidence.lines import Lines, is_number, parse_log
 from unmask.core.errors import UnmaskError
+from unmask.data.event_logs import Lines, is_number, parse_log
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ import numpy as np
 from unmask.channels._matrices import Floats, Ints
 from unmask.channels.attacks.disclosure import Round, Rounds
 from unmask.channels.evidence.forms import COLUMNS
-from unmask.channels.evidence.lines import Lines, is_number, parse_log
 from unmask.core.errors import UnmaskError
+from unmask.data.event_logs import Lines, is_number, parse_log
 
 MAX_COUNTS = 50_000_000
 """Rounds times senders, or receivers, of a table of counts: 400 MB."""

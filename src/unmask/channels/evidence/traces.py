@@ -9,8 +9,8 @@ import numpy as np
 
 from unmask.channels._matrices import Floats, Ints
 from unmask.channels.evidence.forms import COLUMNS
-from unmask.channels.evidence.lines import Lines, Log, parse_log
 from unmask.core.errors import UnmaskError
+from unmask.data.event_logs import Lines, Log, parse_log
 
 MAX_CELLS = 50_000_000
 """Users times steps of the longest trace: 400 MB."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from unmask.core.errors import UnmaskError
 from unmask.core.signatures import with_parameters
@@ -13,7 +13,8 @@ from unmask.domains import name_files
 from unmask.graphs import EdgeListOptions, Pair, SeedPairs, Similarity, SocialGraph
 from unmask.graphs.audit.attack_plan import is_count, parse_attacks, parse_protection, parse_seeds
 from unmask.graphs.audit.network_audit import audit, check_choice
-from unmask.ranges import Option
+from unmask.graphs.colocation import read_co_location
+from unmask.ranges import Option, Range
 from unmask.results import Result
 
 SHARED = (
@@ -36,6 +37,9 @@ def audit_files(
     attacks: Annotated[Sequence[str], Option(flag="--attack", commas=True)] = (),
     seeds: Annotated[str | None, Option(metavar="METHOD:COUNT")] = None,
     transition: Annotated[Sequence[str | int], Option(commas=True)] = (),
+    evidence: Annotated[Literal["network", "traces"], Option("Input")] = "network",
+    within: Annotated[str | None, Option("Input")] = None,
+    times: Annotated[int, Range(1), Option("Input")] = 1,
     code: Callable[[str], Path | None] = lambda _: None,
     **further: Any,
 ) -> Result:
@@ -52,6 +56,7 @@ def audit_files(
     unmask audit graph network.txt.gz --overlap 0.5,0.75 --with IdentitySeparation:model=best:identities=5
     unmask audit graph release.csv --auxiliary known.csv --truth truth.csv --attack Nar09,Rematch --transition 5,25
     unmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack Rematch --json
+    unmask audit graph traces.csv --evidence traces --within 3600 --times 2 --overlap 0.5,0.75
 
     Parameters
     ----------
@@ -78,6 +83,12 @@ def audit_files(
         match_profiles, match_top and match_cliques without it
     transition : sequence of str or int
         other numbers of leaked identities to attack from, such as 5,25,100
+    evidence : {"network", "traces"}
+        form of RELEASE: a network, or a log user,time,place whose network is who met (needs --within)
+    within : str, optional
+        longest time between two records of an encounter, in the unit of the times, or for dates such as 60min
+    times : int
+        meetings that make an edge
     code : callable
         Function that returns the folder whose modules a parameter may run; None: none.
     **further
@@ -95,23 +106,29 @@ def audit_files(
         "seeds": seeds,
         "transition": _parse_counts(transition),
     }
-    graph, evidence = _read(release, auxiliary, columns, truth=truth, similarity=similarity, seeds=seeds_file)
+    if (evidence == "traces") != (within is not None):
+        raise UnmaskError("traces need --within, and networks have no times; give --evidence traces --within 3600")
+    graph = (
+        SocialGraph.read(release, **columns)
+        if within is None
+        else read_co_location(release, within=within, times=times)
+    )
+    tables = _read_tables(graph, auxiliary, columns, truth=truth, similarity=similarity, seeds=seeds_file)
     if (watched := further.get("watched")) is not None:
         watched.rows = f"id_in_{'release' if auxiliary is None else 'auxiliary'}"
-    return audit({name_files((release,))[0]: graph}, **{**choice, **plan, **evidence, **further})
+    return audit({name_files((release,))[0]: graph}, **{**choice, **plan, **tables, **further})
 
 
-def _read(
-    release: Path, auxiliary: Path | None, columns: Mapping[str, Any], **pairs: Path | None
-) -> tuple[SocialGraph, dict[str, Any]]:
-    """Return the released network, the adversary's network, and the tables of pairs of people that were given."""
-    graph = SocialGraph.read(release, **columns)
+def _read_tables(
+    graph: SocialGraph, auxiliary: Path | None, columns: Mapping[str, Any], **pairs: Path | None
+) -> dict[str, Any]:
+    """Return the adversary's network, and the tables of pairs of people that were given."""
     if auxiliary is None:
-        return graph, {}
+        return {}
     known = SocialGraph.read(auxiliary, **columns)
     kinds: dict[str, Any] = {"truth": Pair, "similarity": Similarity, "seeds": SeedPairs}
     tables = {name: kinds[name].read(known, graph, path) for name, path in pairs.items() if path is not None}
-    return graph, {"auxiliary": known, **tables}
+    return {"auxiliary": known, **tables}
 
 
 def _parse_overlaps(texts: Iterable[str]) -> tuple[tuple[float, float], ...]:
