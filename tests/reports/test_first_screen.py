@@ -18,9 +18,9 @@ from tests.reports.test_study_page import facts, study
 from unmask.facts import ColumnFacts
 from unmask.policy import Policy, judge, judge_result
 from unmask.policy.policies import read_policies
+from unmask.render.first_screen import complete_advice
 from unmask.render.measure_tables import measures_finding
 from unmask.render.page import render
-from unmask.render.sections import format_advice
 from unmask.render.terminal import lines, overview, verdict_lines
 from unmask.results import Advice, Alternative, Result, Row
 from unmask.results.change import Change
@@ -331,8 +331,8 @@ def test_if_all_compared_releases_are_acceptable_the_advice_is_a_certificate():
     advice = Advice("A protection lowers it.", "unmask protect graph", ("people",), compared)
     result = replace(single(), advice=advice)
     verdicts = [SimpleNamespace(state="acceptable", release=name, count=lambda state: 0) for name in ("a", "b")]
-    accepted = format_advice(result, verdicts)
+    accepted = complete_advice(replace(result, verdicts=tuple(verdicts)))
     assert accepted.command.startswith("unmask certify")
-    assert [alternative.state for alternative in accepted.changes] == ["met", "met"]
+    assert [alternative.state for alternative in accepted.alternatives] == ["met", "met"]
     verdicts[0].state = "not acceptable"
-    assert format_advice(result, verdicts).command == "unmask protect graph"
+    assert complete_advice(replace(result, verdicts=tuple(verdicts))).command == "unmask protect graph"

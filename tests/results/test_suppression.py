@@ -6,11 +6,12 @@ import math
 from dataclasses import replace
 from itertools import combinations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmask.results import AtRisk, Block, Chart, Column, Fact, Result, Table
-from unmask.results.suppression import mark_people, suppress_small_counts
+from unmask.results import AtRisk, Block, Chart, Column, Fact, Result, Row, StudyRow, Table
+from unmask.results.suppression import mark_people, suppress_rows, suppress_small_counts
 
 COLUMNS = (
     Column("name"),
@@ -165,3 +166,34 @@ def test_a_sentence_can_be_written_from_the_suppressed_tables():
     result = Result("t", "s", (), facts=(table,), blocks=(block,))
     assert result.without_small().sentences() == ["fewer than 10 people"]
     assert replace(result, smallest_shown=1).without_small().sentences() == ["3 people"]
+
+
+def measure(kind, **values):
+    """Return a measure with these values, of an audit or of a study."""
+    numbers = {"prior": 0.0, "gain": values["posterior"], "low": 0.0, "high": 1.0, "n_observations": 1, "worst": 1.0}
+    texts = {"release": "r", "adversary": "a", "unit": "share", "direction": "high", "interval": "", "status": "exact"}
+    return kind(**texts, **numbers, worst_observation=0, quantiles=(), **values)
+
+
+@given(
+    st.sampled_from([Row, StudyRow]),
+    st.sampled_from(["identity", "adopters", "membership of the rare"]),
+    st.sampled_from(["rational_access", "recall"]),
+    st.integers(1, 300), st.integers(0, 300), st.integers(0, 300), st.integers(2, 40),
+)  # fmt: skip
+def test_measures_of_audits_and_studies_describe_no_few_people(kind, target, name, n, attacked, judged, least):
+    attacked, judged = min(attacked, n), min(judged, n)
+    row = measure(kind, target=target, measure=name, posterior=attacked / n, n=n, n_drawn=n, n_judged=judged)
+    shared = list(suppress_rows([row], least))
+    assert (shared == []) == (target != "identity" and n < least)
+    for item in shared:
+        assert item.n_judged is None or not 0 < item.n_drawn - item.n_judged < least
+        if name == "rational_access":
+            count = item.posterior * n
+            assert count == pytest.approx(n) or math.isclose(count / least, round(count / least), abs_tol=1e-6)
+            assert item.posterior >= row.posterior - 1e-9
+            assert item.low is None
+        else:
+            assert item.posterior == row.posterior
+    assert list(suppress_rows(shared, least)) == shared
+    assert list(suppress_rows([row], 1)) == [row]

@@ -52,7 +52,7 @@ Table = Sequence[Mapping[str, Any]]
 def certificate(audit: Mapping[str, Any], digest: str) -> str:
     """Return the page of an audit's JSON; digest : the SHA-256 of the file that holds it."""
     title = f"Certificate: {_table(audit, 'about')[0]['title']}"
-    return written(Page(title, (), tuple(_sections(audit, digest)), look="certificate"))
+    return written(Page(title, (), tuple(_sections(audit, digest)), style="certificate"))
 
 
 def _sections(audit: Mapping[str, Any], digest: str) -> Iterator[Section]:

@@ -89,7 +89,7 @@ def list_charts(result: Result) -> dict[str, Figure]:
 def items(result: Result) -> Iterator[tuple[str, str, Figure | Grid]]:
     """Yield every chart and table of the page in its order: name, heading and item."""
     used = {MEASURES}
-    for words, item in page_of(result).shown():
+    for words, item in page_of(result).list_items():
         yield _free(re.sub(r"[^a-z0-9]+", "-", words.lower())[:LONGEST].strip("-"), used), words, item
 
 

@@ -21,18 +21,18 @@ from unmask.measures.registry import quantity
 from unmask.policy import Assessment, Policy, Verdict, judge_result
 from unmask.policy.condition import QUANTILES
 from unmask.policy.policies import read_shipped_policies
-from unmask.render import sections as blocks
+from unmask.render.charts import Figure
 from unmask.render.charts.svg import coordinate
-from unmask.render.page_parts import Advice, AtRisk, Grid, Screen, Section
+from unmask.render.page_parts import Grid, Screen, Section
 from unmask.render.shared_charts import risk_figure
-from unmask.results import Alternative, DecisionItem, Result, Row
+from unmask.results import Advice, Alternative, AtRisk, Decision, DecisionItem, Fact, Result, Row
 from unmask.results.change import Change
 from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, percent
 from unmask.results.names import IDENTITY, PROBABILITIES, PROSECUTOR
 from unmask.results.rows import ORIGINAL
 from unmask.results.scope import Scope
-from unmask.results.words import as_sentences, listed, plural, rate
+from unmask.results.words import as_sentences, counted, listed, plural, rate, release_name
 
 LOOK = {"acceptable": "met", "not acceptable": "missed", "not decided": "untested"}
 """A verdict -> how its words look."""
@@ -46,6 +46,12 @@ UTILITY = (
 
 ADD_ORIGINAL = "No change was tried. Add the table before protection, and the audit tries changes and measures them:"
 
+ACCEPTABLE = "Nothing has to change under this policy. A certificate says so on a page to sign:"
+"""What to do if every release is acceptable."""
+
+CERTIFY = "unmask certify unmask.toml -o certificate.json"
+"""Command of a certificate."""
+
 LARGER_K = (
     "No change was tried. An audit tries changes of a single protected release, if no person was held back and this is "
     "not turned off. Protect with a larger k, then audit again:"
@@ -58,23 +64,34 @@ PERSON_PROBABILITIES = frozenset({None, "posterior", "high", "worst", *QUANTILES
 """Fields of a measure that are at most 1 / k if the adversary cannot tell k people apart."""
 
 
-def screen(scope: Scope) -> Screen:
-    """Return the first screen of an audit."""
-    verdicts = scope.result.verdicts
-    page = Screen("none", *NO_POLICY, _write_lede(scope), (), _explain_policies(scope))
+def make_screen(scope: Scope) -> Screen:
+    """Return the first screen: the decision of the result, or else its verdicts."""
+    result, decision = scope.result, scope.result.decision
+    if decision is not None:
+        decision = replace(decision, items=first(decision.items))
+        return Screen(decision, result.headline, result.at_risk, advice=complete_advice(result))
+    at_risk, people = _find_at_risk(scope)
+    headline = one_sentence(next(iter(sentences(result)), ""))
+    return Screen(_make_decision(result), headline, at_risk, people, _give_advice(scope))
+
+
+def _make_decision(result: Result) -> Decision:
+    """Return the verdicts as one answer, or how to ask for a verdict."""
+    verdicts, cautions = result.verdicts, as_sentences(result.cautions)
+    if not verdicts:
+        return Decision("none", *NO_POLICY, paragraphs=(*cautions, *_explain_policies(result)))
     if len(verdicts) == 1:
-        items = first(checked(assessment, scope.result.smallest_shown) for assessment in verdicts[0].assessments)
-        state = verdicts[0].state
-        page = replace(page, state=LOOK[state], first=STATES[state], rest=rest(verdicts[0]), items=items)
-    elif verdicts:
-        state, remaining_words = joint(verdicts)
-        items = first(_summarize(verdict, verdicts, scope.result) for verdict in verdicts)
-        page = replace(page, state=LOOK[state], first=STATES[state], rest=remaining_words, items=items, beside="")
-    subjects = _describe_subjects(verdicts, scope.result) if len(verdicts) > 1 else ()
-    words = page.words if not verdicts else (*subjects, *_describe_rest(verdicts, page), *_list_unjudged(scope.result))
-    return replace(
-        page, words=(*as_sentences(scope.result.cautions), *words), who=_find_at_risk(scope), next=_give_advice(scope)
-    )
+        state, sentence = verdicts[0].state, rest(verdicts[0])
+        items = [checked(assessment, result.smallest_shown) for assessment in verdicts[0].assessments]
+        subjects, caption = [], Decision.caption
+    else:
+        state, sentence = joint(verdicts)
+        items = [_summarize(verdict, verdicts, result) for verdict in verdicts]
+        subjects, caption = list(_describe_subjects(verdicts, result)), ""
+    shown = first(items)
+    folded = [f"{len(items) - len(shown):,} more are folded below."] * (len(items) > len(shown))
+    paragraphs = (*cautions, *subjects, *folded, *_list_unjudged(result))
+    return Decision(LOOK[state], STATES[state], sentence, items=shown, paragraphs=paragraphs, caption=caption)
 
 
 def conditions_section(scope: Scope) -> Section | None:
@@ -105,12 +122,6 @@ def _describe_origin(item: DecisionItem) -> str:
     return "; ".join(filter(None, (item.about, item.source)))
 
 
-def _describe_rest(verdicts: Sequence[Verdict], page: Screen) -> Iterator[str]:
-    n = len(verdicts) if len(verdicts) > 1 else sum(len(verdict.assessments) for verdict in verdicts)
-    if n > len(page.items):
-        yield f"{n - len(page.items):,} more are folded below."
-
-
 def _list_unjudged(result: Result) -> list[str]:
     """Return the adversaries that no verdict is about."""
     several = len({verdict.release for verdict in result.verdicts}) > 1
@@ -118,17 +129,10 @@ def _list_unjudged(result: Result) -> list[str]:
     return [f"{release}: {omission}" if several else omission for release, omission in sorted(omissions)[:SEEN]]
 
 
-def _write_lede(scope: Scope) -> str:
-    """Return the success of the strongest adversary in a sentence."""
-    return one_sentence(next(iter(sentences(scope.result)), ""))
-
-
-def _explain_policies(scope: Scope) -> tuple[str, ...]:
+def _explain_policies(result: Result) -> tuple[str, ...]:
     """Return how to give a policy: the shipped ones that could judge this audit, or an own condition."""
-    result = scope.result
     policies = [name for name, policy in read_shipped_policies().items() if _can_judge(result, policy)]
-    asks = result.sample_condition
-    example = f'a condition of your own, such as "{asks}"'
+    example = f'a condition of your own, such as "{result.sample_condition}"'
     return (
         "No limit was set, so that nothing here is said to be acceptable.",
         f"Set one with --policy: {f'{listed(policies)} come with unmask, or give ' if policies else ''}{example}.",
@@ -176,13 +180,13 @@ def _describe_subjects(verdicts: Sequence[Verdict], result: Result) -> Iterator[
 # --- who -------------------------------------------------------------------------------------------------------------
 
 
-def _find_at_risk(scope: Scope) -> AtRisk | None:
+def _find_at_risk(scope: Scope) -> tuple[AtRisk | None, Figure | None]:
     """Return the people at risk: those of the result, else people by their probability, else the average."""
     if scope.result.at_risk is not None:
-        return blocks.format_risk(scope.result.at_risk)
+        return scope.result.at_risk, None
     release = _select_release(scope)
     risk = at_risk(release, scope)
-    return _describe_average(release, scope) if risk is None else _describe_people(risk, scope)
+    return (_describe_average(release, scope), None) if risk is None else _describe_people(risk, scope)
 
 
 def _select_release(scope: Scope) -> str:
@@ -200,11 +204,11 @@ def _describe_average(release: str, scope: Scope) -> AtRisk | None:
         return None
     row = max(rows, key=risky)
     highest = _believed_worst(row, scope)
-    worst = (("Worst-off", percent(highest)),) if math.isfinite(highest) and row.unit == "probability" else ()
+    worst = (Fact("Worst-off", percent(highest)),) if math.isfinite(highest) and row.unit == "probability" else ()
     return AtRisk(row_value(row), f"of {row.n:,} {scope.said('people')}, by the adversary {row.adversary}", facts=worst)
 
 
-def _describe_people(risk: Distribution, scope: Scope) -> AtRisk:
+def _describe_people(risk: Distribution, scope: Scope) -> tuple[AtRisk, Figure]:
     assessments = [
         assessment
         for verdict in scope.result.verdicts
@@ -224,7 +228,7 @@ def _describe_people(risk: Distribution, scope: Scope) -> AtRisk:
     )
     number, of, drawn = _estimate_count(risk, count, scope)
     people = f"of {of:,} {scope.said('people')} each run a risk above {100 * limit:g}{SPACE}%, {limit_source}{drawn}"
-    return AtRisk(number, people, chart, tuple(_list_facts(risk, limit, scope, assessments)))
+    return AtRisk(number, people, tuple(_list_facts(risk, limit, scope, assessments))), chart
 
 
 def _estimate_count(risk: Distribution, count: Count, scope: Scope) -> tuple[str, int, str]:
@@ -239,7 +243,7 @@ def _estimate_count(risk: Distribution, count: Count, scope: Scope) -> tuple[str
 
 
 def estimate_all(risk: Distribution, above: int, step: int = 1) -> tuple[int, int, int]:
-    """Return how many of all people are at risk if some were drawn, with a 95 % interval, in steps of `least`.
+    """Return how many of all people are at risk if some were drawn, with a 95 % interval, in these steps.
 
     >>> estimate_all(Distribution("r", "a", "identity", (0.0, 1.0), (1.0,), 100, drawn_from=300), 50)
     (150, 126, 174)
@@ -251,15 +255,13 @@ def estimate_all(risk: Distribution, above: int, step: int = 1) -> tuple[int, in
     return value, max(first, above), last
 
 
-def _list_facts(
-    risk: Distribution, limit: float, scope: Scope, assessments: Sequence[Assessment]
-) -> Iterator[tuple[str, str]]:
+def _list_facts(risk: Distribution, limit: float, scope: Scope, assessments: Sequence[Assessment]) -> Iterator[Fact]:
     """Yield labeled facts: the target, the worst-off unless a condition shows them, a note on several rows per person,
     and the number of people at risk before protection.
     """
-    yield "Asked for", "whose record it is" if risk.target == IDENTITY else risk.target
+    yield Fact("Asked for", "whose record it is" if risk.target == IDENTITY else risk.target)
     if group := _describe_largest(risk, limit, scope):
-        yield "Largest group", group
+        yield Fact("Largest group", group)
     fields = {
         assessment.requirement.require.field
         for assessment in assessments
@@ -267,18 +269,18 @@ def _list_facts(
     }
     worst = _find_worst(risk, scope)
     if "worst" not in fields and math.isfinite(worst):
-        yield "Worst-off", percent(worst)
+        yield Fact("Worst-off", percent(worst))
     fewest = scope.result.criteria.get(risk.release, {}).get("k_people")
     if isinstance(fewest, int):
         people = "1 person" if fewest == 1 else f"{fewest:,} people"
-        yield "Rows", f"some people have several: a class has at least {people}"
+        yield Fact("Rows", f"some people have several: a class has at least {people}")
     key = (ORIGINAL, risk.adversary, risk.target)
     bare = next(
         (item for item in scope.result.distribution if (item.release, item.adversary, item.target) == key), None
     )
     if bare is not None and risk.release != ORIGINAL and limit in bare.above:
         count = bare.above[limit]
-        yield "Unprotected", f"{count if isinstance(count, str) else f'{count:,}'} people"
+        yield Fact("Unprotected", f"{count if isinstance(count, str) else f'{count:,}'} people")
 
 
 def _describe_largest(risk: Distribution, limit: float, scope: Scope) -> str:
@@ -313,34 +315,60 @@ def _give_advice(scope: Scope) -> Advice:
     """Return the changes that were tried; else a command that tries them, or the next step for this verdict."""
     result = scope.result
     if result.changes:
-        heads = ("people above", "utility kept")
-        return Advice("", _write_command(result.changes), tuple(map(_to_alternative, result.changes)), heads, UTILITY)
-    if (advice := blocks.format_advice(result, result.verdicts)) is not None:
-        return advice
-    return _suggest_step(result)
+        headings, changes = ("people above", "utility kept"), tuple(map(_to_alternative, result.changes))
+        return Advice("", _write_command(result.changes), headings, changes, UTILITY)
+    return complete_advice(result) or _suggest_step(result)
+
+
+def complete_advice(result: Result) -> Advice | None:
+    """Return the advice of a result with the states of its alternatives under policies.
+
+    It is None without advice, and if all is acceptable and nothing was compared.
+    """
+    advice, states = result.advice, {verdict.state for verdict in result.verdicts}
+    is_acceptable = states == {"acceptable"}
+    if advice is None or (is_acceptable and not advice.alternatives):
+        return None
+    alternatives = tuple(_complete_alternative(item, result.verdicts) for item in advice.alternatives)
+    if is_acceptable:
+        return replace(advice, sentence=ACCEPTABLE, command=CERTIFY, alternatives=alternatives)
+    sentence = "" if alternatives and "acceptable" in states else advice.sentence
+    return replace(advice, sentence=sentence, alternatives=alternatives)
+
+
+def _complete_alternative(alternative: Alternative, verdicts: Sequence[Verdict]) -> Alternative:
+    """Return an alternative with its name, and with its state under policies unless it has one."""
+    named = replace(alternative, label=alternative.label or release_name(alternative.release))
+    own_verdicts = [verdict for verdict in verdicts if verdict.release == alternative.release]
+    return _with_state(named, sum(verdict.count("missed") for verdict in own_verdicts)) if own_verdicts else named
+
+
+def _with_state(alternative: Alternative, n_missed: int) -> Alternative:
+    """Return an alternative with its state after so many missed conditions."""
+    finding = f"{plural(n_missed, 'condition')} missed" if n_missed else "every tested condition met"
+    return replace(alternative, finding=finding, state="missed" if n_missed else "met")
 
 
 def _suggest_step(result: Result) -> Advice:
     """Return the next step for an audit that has tried no change."""
-    verb = result.command
     states = {verdict.state for verdict in result.verdicts}
     policy_name = next(
         (name for name, policy in read_shipped_policies().items() if _can_judge(result, policy)), "policy.toml"
     )
     is_single = len(result.criteria) == 2 and ORIGINAL in result.criteria  # one release, and what it was made of
-    tries = ", and tries what may be done" if verb == "audit" and is_single else ""
+    tries = ", and tries what may be done" if result.command == "audit" and is_single else ""
     if not states:
         return Advice(
-            f"Set a limit; the page then judges by it{tries}.", f"unmask {verb} \u2026 --policy {policy_name}"
+            f"Set a limit; the page then judges by it{tries}.", f"unmask {result.command} \u2026 --policy {policy_name}"
         )
     if states == {"acceptable"}:
-        return Advice(blocks.ACCEPTABLE, blocks.CERTIFY)
+        return Advice(ACCEPTABLE, CERTIFY)
     if "not acceptable" not in states:
         return Advice("Test what is open: nothing is missed, and what is not known is not safe.")
     if ORIGINAL in result.criteria:
         k = suggest_k(next(verdict for verdict in result.verdicts if verdict.state == "not acceptable"), result)
         return Advice(LARGER_K, f"unmask protect TABLE \u2026 --k {k} -o other.csv --origin other-origin.csv")
-    return Advice(ADD_ORIGINAL, f"unmask {verb} \u2026 --original TABLE --origin ROWS --report page.html")
+    return Advice(ADD_ORIGINAL, f"unmask {result.command} \u2026 --original TABLE --origin ROWS --report page.html")
 
 
 def suggest_k(verdict: Verdict, result: Result) -> int:
@@ -371,13 +399,9 @@ def _smallest_k(assessment: Assessment) -> int | None:
 
 
 def _to_alternative(change: Change) -> Alternative:
-    count = (
-        rate(None) if change.above is None else change.above if isinstance(change.above, str) else f"{change.above:,}"
-    )
-    finding = f"{plural(change.missed, 'condition')} missed" if change.missed else "every tested condition met"
-    state = "missed" if change.missed else "met"
-    figures, is_unprotected = (count, rate(change.utility)), change.k is None
-    return Alternative("", figures, change.name, is_unprotected=is_unprotected, state=state, finding=finding)
+    count = rate(None) if change.above is None else counted(change.above)
+    figures = (count, rate(change.utility))
+    return _with_state(Alternative("", figures, change.name, is_unprotected=change.k is None), change.missed)
 
 
 def select_change(changes: Sequence[Change]) -> Change | None:

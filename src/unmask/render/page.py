@@ -12,14 +12,14 @@ from pathlib import Path
 
 from unmask.core.errors import visible
 from unmask.findings.sentences import contrasts, sentences
-from unmask.render import people_sections as tables
-from unmask.render import sections as blocks
 from unmask.render.charts import svg
 from unmask.render.charts.svg import FONT, swatch
 from unmask.render.closing import closing, describe_readers, not_run_section
-from unmask.render.first_screen import conditions_section, draw_ratio, screen
+from unmask.render.first_screen import conditions_section, draw_ratio, make_screen
 from unmask.render.measure_tables import measures_section
 from unmask.render.page_parts import Bullets, Page, Section, Terms, Words, parts
+from unmask.render.people_sections import people_section, success_section
+from unmask.render.sections import block_sections
 from unmask.results import Result
 from unmask.results.scope import Scope
 from unmask.results.words import letter, plural
@@ -64,42 +64,34 @@ def written(page: Page) -> str:
 
 
 def page_of(result: Result) -> Page:
-    """Return the sections of the page: sentences, charts, tables."""
+    """Return the sections of the page: the first screen, and below it sentences, charts and tables."""
     shared = result.without_small()
-    return _decision_page(shared) if shared.decision is not None else _audit_page(shared)
-
-
-def _decision_page(result: Result) -> Page:
-    """Return the page of a result that consists of a decision and blocks."""
-    is_shown = any(block.name == "not-run" for block in result.blocks)
-    not_run = None if is_shown else not_run_section(result.not_run)
+    scope = Scope(shared)
+    is_shown = any(block.name == "not-run" for block in shared.blocks)
+    not_run = None if is_shown else not_run_section(shared.not_run)
+    blocks = list(block_sections(shared, scope))
     optional_sections = (
-        *blocks.sections(result, Scope(result)),
-        *closing(result.assumptions, not_run, result.reproduce, "How this page was made"),
+        *(blocks if shared.decision is not None else _audit_sections(blocks, scope)),
+        *closing(shared.assumptions, not_run, shared.reproduce, "How this page was made"),
     )
     sections = tuple(section for section in optional_sections if section is not None)
-    first, foot = parts(blocks.make_screen(result)), describe_readers(result.smallest_shown)
-    return Page(result.title, first, sections, kind=result.kind, folded=True, foot=foot)
+    foot = describe_readers(shared.smallest_shown, cases=shared.decision is None and scope.cases)
+    return Page(shared.title, parts(make_screen(scope)), sections, kind=shared.kind, folded=True, foot=foot)
 
 
-def _audit_page(result: Result) -> Page:
-    scope = Scope(result)
-    findings = list(blocks.sections(result, scope))
-    optional_sections = (
-        *(section for section in findings if section.open),
-        tables.success_section(scope),
+def _audit_sections(blocks: list[Section], scope: Scope) -> list[Section]:
+    """Return the sections of an audit: blocks, and the measures of its adversaries; open sections come first."""
+    sections = (
+        *(section for section in blocks if section.open),
+        success_section(scope),
         conditions_section(scope),
-        *(section for section in findings if not section.open),
+        *(section for section in blocks if not section.open),
         _key(scope),
         _findings(scope),
         measures_section(scope),
-        tables.people_section(scope),
-        *closing(result.assumptions, not_run_section(result.not_run), result.reproduce, "How this page was made"),
+        people_section(scope),
     )
-    present_sections = [section for section in optional_sections if section is not None]
-    sections = tuple(sorted(present_sections, key=lambda section: not section.open))  # the picture first
-    foot = describe_readers(result.smallest_shown, cases=scope.cases)
-    return Page(result.title, parts(screen(scope)), sections, kind=result.kind, folded=True, foot=foot)
+    return sorted((section for section in sections if section is not None), key=lambda section: not section.open)
 
 
 def _findings(scope: Scope) -> Section:

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, ClassVar
 
 from unmask.render import Figure
-from unmask.results import Alternative, DecisionItem
-
-
-@dataclass(frozen=True)
-class Heading:
-    """A heading inside a section; told : what stands below it, in a sentence."""
-
-    form: ClassVar = "heading"
-    text: str
-    told: str = ""
+from unmask.results import Advice, AtRisk, Decision
 
 
 @dataclass(frozen=True)
@@ -80,48 +70,29 @@ class Figures:
 
 
 @dataclass(frozen=True)
-class AtRisk:
-    """The people at risk: a figure, the words behind it, a chart of people by their risk, and labeled facts."""
-
-    big: str
-    people: str
-    strip: Figure | None = None
-    facts: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True)
-class Advice:
-    """The next step: a sentence, the command for it, and changes that were tried under the heads of their figures; note
-    : the meaning of the figures.
-    """
-
-    said: str
-    command: str = ""
-    changes: tuple[Alternative, ...] = ()
-    heads: tuple[str, ...] = ()
-    note: str = ""
-
-
-@dataclass(frozen=True)
 class Screen:
-    """The first screen: acceptable or not from the first words on, condition by condition, who is at risk, what next.
+    """The first screen: the decision, what the strongest adversary reaches, who is at risk, and what to do next.
 
-    state : "met", "missed", "untested", or "none" where no policy was given
-    lede  : what the strongest adversary reaches
-    asked : the question that the items answer, or the words if there are no items
+    Parameters
+    ----------
+    decision : Decision
+        Acceptable or not from the first words on, condition by condition.
+    headline : str
+        What the strongest adversary reaches.
+    at_risk : AtRisk, optional
+        Who is at risk.
+    people : Figure, optional
+        Chart of people by their risk.
+    advice : Advice, optional
+        What to do next.
     """
 
     form: ClassVar = "screen"
-    state: str
-    first: str
-    rest: str
-    lede: str
-    items: tuple[DecisionItem, ...]
-    words: tuple[str, ...] = ()
-    who: AtRisk | None = None
-    next: Advice | None = None
-    asked: str = "Is it acceptable?"
-    beside: str = "distance to each limit"
+    decision: Decision
+    headline: str
+    at_risk: AtRisk | None = None
+    people: Figure | None = None
+    advice: Advice | None = None
 
 
 @dataclass(frozen=True)
@@ -133,97 +104,96 @@ class Fold:
     items: tuple[Grid, ...]
 
 
-Part = Heading | Words | Bullets | Terms | Grid | Figures | Fold | Screen
+Part = Words | Bullets | Terms | Grid | Figures | Fold | Screen
 
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page under a heading of its own; `name` is its anchor.
+    """A part of a page under a heading of its own.
 
-    told : what it says, in a sentence
-    open : whether what stands above its first inner heading is seen on a page that is folded
+    Parameters
+    ----------
+    name : str
+        Anchor of the section.
+    heading, sentence : str
+        Heading, and the finding of the section.
+    parts : tuple of Part
+        Contents.
+    open : bool
+        True if the contents are visible on a page whose sections are folded.
     """
 
     name: str
     heading: str
     parts: tuple[Part, ...]
-    told: str = ""
+    sentence: str = ""
     open: bool = False
-
-    def folds(self) -> Iterator[tuple[Heading, tuple[Part, ...]]]:
-        """Yield the parts above the first inner heading under the section's heading; then each inner heading with its
-        parts.
-        """
-        first = next((i for i, part in enumerate(self.parts) if part.form == "heading"), len(self.parts))
-        if first:
-            yield Heading(self.heading, self.told), self.parts[:first]
-        starts = [i for i, part in enumerate(self.parts) if part.form == "heading"]
-        for start, end in pairwise([*starts, len(self.parts)]):
-            heading = self.parts[start]
-            assert isinstance(heading, Heading)
-            yield heading, self.parts[start + 1 : end]
 
 
 @dataclass(frozen=True)
 class Page:
-    """All that stands on a page; `links` lead from its top to sections: name and words.
+    """All contents of a page.
 
-    kind   : what the page is, such as "Table audit"; it stands above the first screen
-    folded : whether sections are folded away under what they say
-    foot   : for whom the page is
-    look   : its class of style
+    Parameters
+    ----------
+    title : str
+        Title.
+    head : tuple of Part
+        Contents above the sections.
+    sections : tuple of Section
+        Sections in their order.
+    kind : str
+        Kind of the result, such as "Table audit", above the first screen.
+    folded : bool
+        True if sections are folded under their sentences.
+    foot : str
+        Readers of the page.
+    style : str
+        Class of its style.
     """
 
     title: str
     head: tuple[Part, ...]
     sections: tuple[Section, ...]
-    links: tuple[tuple[str, str], ...] = ()
     kind: str = ""
     folded: bool = False
     foot: str = ""
-    look: str = ""
+    style: str = ""
 
-    def shown(self) -> Iterator[tuple[str, Figure | Grid]]:
+    def list_items(self) -> Iterator[tuple[str, Figure | Grid]]:
         """Yield every chart and every table in the order of the page, each with words to find it by."""
         for section in self.sections:
-            heading = ""
             for part in section.parts:
-                heading = part.text if isinstance(part, Heading) else heading
                 items = part.items if isinstance(part, Figures | Fold) else (part,) if isinstance(part, Grid) else ()
                 for item in items:
-                    yield f"{section.name} {item.caption or heading}".strip(), item
+                    yield f"{section.name} {item.caption}".strip(), item
 
 
 Loose = Part | str | Iterable["Loose"] | None
 
 
 def parts(*items: Loose) -> tuple[Part, ...]:
-    """Return parts in their order: text becomes a paragraph; empty parts, and headings without content, are left out.
+    """Return parts in their order: text becomes a paragraph, and empty parts are left out.
 
-    >>> parts("Once.", None, [Heading("Empty"), Figures(())], Heading("Last"))
+    >>> parts("Once.", None, [Figures(())])
     (Words(text='Once.', kind='', start=''),)
     """
-    flat = [part for item in items for part in _flat(item)]
-    return tuple(
-        part
-        for i, part in enumerate(flat)
-        if part.form != "heading" or (i + 1 < len(flat) and flat[i + 1].form != "heading")
-    )
+    return tuple(part for item in items for part in _flatten(item))
 
 
-def _flat(item: Loose) -> Iterator[Part]:
+def _flatten(item: Loose) -> Iterator[Part]:
     if isinstance(item, str):
-        yield from (Words(item),) if item else ()
-    elif isinstance(item, Heading | Words):
-        yield from (item,) if item.text else ()
+        yield from _flatten(Words(item))
     elif isinstance(item, Screen):
         yield item
-    elif isinstance(item, Bullets | Terms | Figures | Fold):
-        yield from (item,) if item.items else ()
+    elif isinstance(item, Words):
+        yield from (item,) if item.text else ()
     elif isinstance(item, Grid):
         yield from (item,) if item.rows else ()
+    elif isinstance(item, Bullets | Terms | Figures | Fold):
+        yield from (item,) if item.items else ()
     else:
-        yield from (part for part in item or () for part in _flat(part))
+        yield from (part for part in item or () for part in _flatten(part))
 
 
 def lead(text: str) -> Words:
@@ -249,21 +219,3 @@ def notes(texts: Iterable[str]) -> tuple[Words, ...]:
 def grid(head: Iterable[str], rows: Iterable[Iterable[str]], caption: str = "", **look: Any) -> Grid:
     """Return a table without groups."""
     return Grid(tuple(head), (("", tuple(tuple(row) for row in rows)),), caption=caption, **look)
-
-
-def grouped(
-    head: Iterable[str],
-    rows: Iterable[tuple[str, Iterable[str]]],
-    caption: str = "",
-    *,
-    named: bool = True,
-    **look: Any,
-) -> Grid:
-    """Return a table of (group, cells), groups in the order of their first row; named : each under a line with its
-    name.
-    """
-    groups: dict[str, list[tuple[str, ...]]] = {}
-    for group, cells in rows:
-        groups.setdefault(group, []).append(tuple(cells))
-    row_groups = ((name if named else "", tuple(group_rows)) for name, group_rows in groups.items())
-    return Grid(tuple(head), tuple(row_groups), caption=caption, **look)

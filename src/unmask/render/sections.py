@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from unmask.findings.conditions import first
-from unmask.policy import Verdict
 from unmask.render import Figure
 from unmask.render.measure_tables import measure_grids
-from unmask.render.page_parts import Advice, AtRisk, Figures, Grid, Screen, Section, Terms, lead, notes, parts
-from unmask.results import Alternative, Block, Chart, Column, Result, Table, View
-from unmask.results import AtRisk as Risk
+from unmask.render.page_parts import Figures, Grid, Section, Terms, lead, notes, parts
+from unmask.results import Block, Chart, Column, Result, Table, View
 from unmask.results.formats import SHARES, format_cell
 from unmask.results.names import FAILURES, MEASURES
 from unmask.results.scope import Scope
-from unmask.results.words import plural, release_name
 
 
-def sections(result: Result, scope: Scope) -> Iterator[Section]:
+def block_sections(result: Result, scope: Scope) -> Iterator[Section]:
     """Yield the section of each block, in the order of the page.
 
     A block is left out if all of its charts and tables are empty, unless it is a finding with a sentence.
@@ -148,55 +144,3 @@ def heading(column: Column) -> str:
     """
     label = column.label or column.name.replace("_", " ")
     return f"{label} ({column.unit})" if column.unit and column.unit not in SHARES else label
-
-
-# --- first screen ----------------------------------------------------------------------------------------------------
-
-
-def format_risk(risk: Risk) -> AtRisk:
-    """Return who is at risk as the first screen shows it."""
-    return AtRisk(risk.figure, risk.sentence, facts=tuple((fact.label, fact.text) for fact in risk.facts))
-
-
-ACCEPTABLE = "Nothing has to change under this policy. A certificate says so on a page to sign:"
-"""What to do if every release is acceptable."""
-
-CERTIFY = "unmask certify unmask.toml -o certificate.json"
-"""Command of a certificate."""
-
-
-def format_advice(result: Result, verdicts: Sequence[Verdict]) -> Advice | None:
-    """Return what to do next; None without advice, or if all is acceptable and nothing was compared."""
-    advice, states = result.advice, {verdict.state for verdict in verdicts}
-    is_acceptable = states == {"acceptable"}
-    if advice is None or (is_acceptable and not advice.alternatives):
-        return None
-    lines = tuple(_format_alternative(alternative, verdicts) for alternative in advice.alternatives)
-    if is_acceptable:
-        return Advice(ACCEPTABLE, CERTIFY, lines, advice.headings)
-    sentence = "" if advice.alternatives and "acceptable" in states else advice.sentence
-    return Advice(sentence, advice.command, lines, advice.headings)
-
-
-def _format_alternative(alternative: Alternative, verdicts: Sequence[Verdict]) -> Alternative:
-    """Return an alternative with its name, and with its state under policies unless it has one."""
-    named = replace(alternative, label=alternative.label or release_name(alternative.release))
-    own = [verdict for verdict in verdicts if verdict.release == alternative.release]
-    if not own:
-        return named
-    n_missed = sum(verdict.count("missed") for verdict in own)
-    finding = f"{plural(n_missed, 'condition')} missed" if n_missed else "every tested condition met"
-    return replace(named, finding=finding, state="missed" if n_missed else "met")
-
-
-def make_screen(result: Result) -> Screen | None:
-    """Return the first screen of a result with a decision."""
-    decision = result.decision
-    if decision is None:
-        return None
-    items = first(decision.items)
-    risk = None if result.at_risk is None else format_risk(result.at_risk)
-    return Screen(
-        decision.state, decision.answer, decision.sentence, result.headline, items, decision.paragraphs, risk,
-        format_advice(result, ()), decision.question, decision.caption,
-    )  # fmt: skip

@@ -59,7 +59,7 @@ class Advice:
     """
 
     sentence: str
-    command: str
+    command: str = ""
     headings: tuple[str, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     note: str = ""

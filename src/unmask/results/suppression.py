@@ -175,9 +175,10 @@ def _share_value(column: Column, value: Any, row: Record, smallest_group: int) -
 def _share_part(column: Column, value: float, n_people: int, smallest_group: int) -> float | None:
     """Return a part of people as it may be shared."""
     if column.kind == "part_of_people":
-        is_most = value >= MIN_COVERAGE * n_people
-        is_small = 0 < n_people - value < smallest_group
-        return (n_people if is_most else max(n_people - smallest_group, 0)) if is_small else value
+        if not 0 < n_people - value < smallest_group:
+            return value
+        rounded = n_people if value >= MIN_COVERAGE * n_people else n_people - smallest_group
+        return rounded if rounded >= 0 else None
     if column.kind == "percent_of_people":
         return None if 0 < n_people < smallest_group else round(value, 2)
     if column.kind == "bin" and not _is_large_bin(value, n_people, smallest_group):
