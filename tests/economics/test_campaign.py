@@ -22,7 +22,7 @@ from unmask.economics import (
     price_records,
 )
 from unmask.economics.best_response import BestCampaign
-from unmask.economics.groups import Targets
+from unmask.economics.targets import Targets
 from unmask.scoring import campaign_measures, score
 
 MODULE = importlib.import_module("unmask.economics.campaign")  # the package has the function of that name
@@ -383,7 +383,7 @@ def test_a_campaign_of_too_many_steps_is_bounded_by_a_plan_without_a_chain(monke
     attacker = Attacker(gain=1000, exploit_cost=5, fine=1300, max_fines=2, detection=(0.1,), prior=0.63)
     sizes = [3, 4, 6, 9]
     exact = campaign(attacker, sizes)
-    monkeypatch.setattr(MODULE, "MAX_STEPS", 1)
+    monkeypatch.setattr("unmask.economics.chain_search.MAX_STEPS", 1)
     plan = campaign(attacker, sizes)
     assert plan.payoff <= exact.payoff <= exact.upper <= plan.upper
     assert 0 < plan.payoff < plan.upper

@@ -4,12 +4,14 @@ from unmask.economics.attacker import Attacker, one_shot
 from unmask.economics.best_response import BestCampaign, Bounds, Response
 from unmask.economics.campaign import Campaign, campaign
 from unmask.economics.deterrence import StoppingFine, break_even, deter, find_safe_size, risk_by_fine, stopping_fine
-from unmask.economics.game import AttackerKind, Move, ProtectedRelease, Publisher, PublisherGame, Terms
+from unmask.economics.game import PublisherGame
 from unmask.economics.groups import count_people_per_target
 from unmask.economics.prices import ExploitationTable, Prices, Thresholds, exploitation_table
 from unmask.economics.profile import read_attacker, write_attacker
+from unmask.economics.publisher import AttackerKind, Move, ProtectedRelease, Publisher, Terms
 from unmask.economics.records import play_out, price_posterior, price_records
 from unmask.economics.sensitivity import Range, Sensitivity, sensitivity
+from unmask.economics.stopping import Costs, Deterrents, find_deterrents
 from unmask.economics.variations import TornadoRow, sweep, tornado
 
 __all__ = [
@@ -18,6 +20,8 @@ __all__ = [
     "BestCampaign",
     "Bounds",
     "Campaign",
+    "Costs",
+    "Deterrents",
     "ExploitationTable",
     "Move",
     "Prices",
@@ -36,6 +40,7 @@ __all__ = [
     "count_people_per_target",
     "deter",
     "exploitation_table",
+    "find_deterrents",
     "find_safe_size",
     "one_shot",
     "play_out",

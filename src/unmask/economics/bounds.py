@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.economics.attacker import Attacker, Floats
-from unmask.economics.groups import Targets
 from unmask.economics.plan import CLEAN, FINES, SUCCESS, TRIES, VALUE
+from unmask.economics.targets import Targets
 
 MIN_CHANCE: Final = -1e-9
 """Pseudo-chances below are not rounding errors: the bound does not hold then."""

@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Attacker, Floats, as_amounts
 from unmask.economics.campaign import attack, remove_discount
-from unmask.economics.groups import TargetInput, Targets, group_targets
+from unmask.economics.groups import TargetInput, group_targets
 from unmask.economics.plan import VALUE, CandidateGroups
 from unmask.economics.prices import find_break_even, solve_linked_plans
 from unmask.economics.records import price_records
 from unmask.economics.search import bisect, bisect_whole
+from unmask.economics.targets import Targets
 from unmask.economics.variations import with_parameter
 from unmask.ranges import Range, check_type
 

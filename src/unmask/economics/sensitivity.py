@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import as_number
-from unmask.economics.game import AttackerKind, Move, PublisherGame
+from unmask.economics.game import PublisherGame
+from unmask.economics.publisher import AttackerKind, Move
 from unmask.economics.variations import first_detection, with_parameter
 
 PUBLISHER: Final = "publisher"

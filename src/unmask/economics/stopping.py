@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.economics.attacker import Amount, Attacker, check_fields
 from unmask.economics.best_response import Bounds
 from unmask.economics.campaign import ROUNDING, attack, bound_payoff, remove_discount, solve
-from unmask.economics.groups import Targets
 from unmask.economics.plan import CLEAN, FINE_SLOPE, VALUE, compute_margin
 from unmask.economics.prices import check_group_sizes, solve_plans_by_size
 from unmask.economics.search import bisect_whole, find_root, minimize_convex
+from unmask.economics.targets import Targets
 
 MIX_GAP: Final = 0.01
 """Share by which another mix may be cheaper than the one that is found."""
