@@ -124,7 +124,7 @@ def test_audit_with_all_evidence(folder):
     assert (realized["low"], realized["high"]) == (None, None)
     assert realized["interval"] == "every target attacked: exact for this release"
     assert realized["n"] == 240
-    assert ("release", "register", "identity", "success_probability") in rows
+    assert ("release", "journalist", "identity", "success_probability") in rows
     assert ("release", "prosecutor", "diagnosis", "realized_success") in rows
     assert ("original", "prosecutor", "identity", "realized_success") in rows
     assert all(isinstance(warning, str) for warning in found["warnings"])
@@ -287,7 +287,7 @@ def test_u1_what_the_demo_says_of_a_register_is_what_enumeration_gives(tmp_path,
     (found,) = shown
     rows = {(row.release, row.adversary, row.measure): row for row in found.rows if row.target == "identity"}
     for k in (3, 12, 50):
-        told, real = (rows[f"k={k}", "register", name] for name in ("success_probability", "realized_success"))
+        told, real = (rows[f"k={k}", "journalist", name] for name in ("success_probability", "realized_success"))
         known = rows[f"k={k}", "prosecutor", "realized_success"]
         # everybody was released: a class of n with somebody in the register gives each of its records 1 / n
         assert told.posterior == pytest.approx(real.posterior, abs=1e-9)
@@ -295,8 +295,8 @@ def test_u1_what_the_demo_says_of_a_register_is_what_enumeration_gives(tmp_path,
         assert (1500 * told.posterior) == pytest.approx(round(1500 * told.posterior), abs=1e-6)  # classes, by 1500
         assert told.worst <= 1 / k + 1e-9
         assert real.prior == pytest.approx(1 / 1500)
-    said = [line.split() for line in done.stdout.splitlines() if "register" in line and line.startswith("k=")]
-    assert [line[:3] for line in said] == [[f"k={k}", "register", "identity"] for k in (3, 12, 50)]
+    said = [line.split() for line in done.stdout.splitlines() if "journalist" in line and line.startswith("k=")]
+    assert [line[:3] for line in said] == [[f"k={k}", "journalist", "identity"] for k in (3, 12, 50)]
 
 
 @pytest.mark.parametrize("command", ["", *main.list_commands(click.Context(main))])

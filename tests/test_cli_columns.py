@@ -91,7 +91,7 @@ def test_an_audit_counts_released_columns_without_a_role(people):  # T2, U3
     announced = {
         row["adversary"]: row["posterior"] for row in data["results"] if row["measure"] == "success_probability"
     }
-    assert announced["all columns"] == 1
+    assert announced["acquaintance"] == 1
     assert [column_row["name"] for column_row in data["tables"]["exposure_columns"]] == list(NAMES)
 
 
@@ -102,7 +102,7 @@ def test_an_original_is_read_with_the_columns_that_leave_unchanged(people):
     assert done.exit_code == 0, done.stderr
     data = parsed(done.stdout)
     measured = {(row["adversary"], row["measure"]) for row in data["results"] if row["release"] == "release"}
-    assert {("all columns", "realized_success"), ("order", "realized_success")} <= measured
+    assert {("acquaintance", "realized_success"), ("order reader", "realized_success")} <= measured
     assert "exposure_restored" not in data["tables"]
 
 

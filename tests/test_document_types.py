@@ -36,7 +36,7 @@ TABLE: dict[str, Any] = {
     "register": {"file": "people.csv", "coverage": 0.5},
     "control": {"file": "people.csv"},
     "linkability": {"parts": [["age"], ["ill"]]},
-    "audit": {"targets": 5, "attacker": "case-study", "seed": 0, "without": ["learner"], "together": False},
+    "audit": {"targets": 5, "attacker": "case-study", "seed": 0, "without": ["modeler"], "together": False},
     "protections": [{"name": "P", "use": "tables.Mondrian", "with": {"k": 4, "levels": {"age": 2}}}],
     "adversaries": [{"name": "n", "use": "tables.ClassAttack", "knows": {"targets": 3, "error": 0.1}}],
     "policy": [{"require": "k>=2", "source": "us"}],

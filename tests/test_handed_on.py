@@ -227,7 +227,7 @@ def test_without_an_original_the_rows_are_those_of_the_release(house):
 def test_the_holder_of_a_register_is_listed_by_the_same_rows(house):
     register = house / "people.csv"
     rows, _ = at_risk(house, *with_original(house), "--register", register)
-    by_register = {int(row["row_of_original_from_0"]) for row in rows if row["adversary"] == "register"}
+    by_register = {int(row["row_of_original_from_0"]) for row in rows if row["adversary"] == "journalist"}
     by_knowledge = {
         int(row["row_of_original_from_0"])
         for row in rows

@@ -53,10 +53,10 @@ ADVERSARIES = {
     ("prosecutor", "identity"): ("tables.ClassAttack", {}),
     ("prosecutor", "ill"): ("tables.AttributeInference", {"sensitive": "ill"}),
     ("prosecutor", "pay"): ("tables.AttributeInference", {"sensitive": "pay"}),
-    ("learner", "ill"): ("tables.BackOff", {"sensitive": "ill"}),
+    ("modeler", "ill"): ("tables.BackOff", {"sensitive": "ill"}),
 }
 
-UNASKED = ("all columns", "insider", "order", "several rows")
+UNASKED = ("acquaintance", "insider", "order reader", "observer")
 """Adversaries of an audit whom these studies leave out."""
 
 
@@ -234,7 +234,7 @@ def test_a_study_attacks_all_people_as_an_audit_does(tmp_path, write_many):
     people, release, origin = write_many
     (cell,) = cells(tmp_path, PEOPLE)
     studied = {row.measure: row for row in run_cell(cell)}["success_probability"]
-    result = audit({"release": release}, original=people, origin=origin, without=("learner", "insider", "order"))
+    result = audit({"release": release}, original=people, origin=origin, without=("modeler", "insider", "order reader"))
     (row,) = [
         row
         for row in result.rows
@@ -249,7 +249,9 @@ def test_a_study_and_an_audit_draw_the_same_people(tmp_path, write_many):
     knows = {"targets": 300}
     (cell,) = cells(tmp_path, PEOPLE | {"adversaries": [{**PEOPLE["adversaries"][0], "knows": knows}], "seeds": [7]})
     studied = {row.measure: row for row in run_cell(cell)}["realized_success"]
-    result = audit({"release": release}, original=people, origin=origin, seed=7, **knows, without=("learner", "order"))
+    result = audit(
+        {"release": release}, original=people, origin=origin, seed=7, **knows, without=("modeler", "order reader")
+    )
     (row,) = [
         row
         for row in result.rows

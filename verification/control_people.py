@@ -74,7 +74,7 @@ def verify_audits() -> Section:
     report = unmask.audit(released, original=people.take(members), control=people.take(~members), synthetic=True)
     rows = _index_rows(report)
     learner, error, loss = (
-        rows["learner", "occupation", name] for name in ("realized_success", "calibration_error", "log_loss_bits")
+        rows["modeler", "occupation", name] for name in ("realized_success", "calibration_error", "log_loss_bits")
     )
     n_identity = sum(target == "identity" for _, target, _ in rows)
     return Section(

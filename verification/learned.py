@@ -205,7 +205,7 @@ def verify_generated() -> Section:
     attacks = {
         "class attacker": (AttributeInference("occupation"), know(everybody, members)),
         "learner, release alone": (BackOff("occupation"), know(everybody)),
-        "learner": (BackOff("occupation"), know(everybody, members)),
+        "modeler": (BackOff("occupation"), know(everybody, members)),
     }
     rows = []
     for name, (attack, knowledge) in attacks.items():

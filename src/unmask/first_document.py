@@ -45,7 +45,7 @@ def unit_of(facts: Sequence[ColumnFacts]) -> CountingUnit:
 
 def adversaries(secrets: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield adversaries of a study: re-identification, and inference of each sensitive column."""
-    yield {"name": "neighbor", "use": "tables.ClassAttack"}
+    yield {"name": "prosecutor", "use": "tables.ClassAttack"}
     for name in secrets:
         yield {"name": f"who infers {name}", "use": "tables.AttributeInference", "with": {"sensitive": name}}
 

@@ -185,7 +185,7 @@ def test_the_whole_way(
     page.get_by_label("decade").first.check()
     check(page)
     page.get_by_role("button", name="Continue").first.press("Enter")  # the keyboard is enough
-    page.get_by_role("checkbox", name="order").uncheck()
+    page.get_by_role("checkbox", name="order reader").uncheck()
     page.get_by_label("Own conditions").check()
     page.get_by_label("Replace them, one per line").fill("identity:success_probability.worst <= 0.4")
     check(page)
@@ -217,7 +217,7 @@ def test_the_whole_way(
     shutil.copy(folder_opened / "study.toml", folder)
     document = load(folder / "unmask.toml")
     assert document["certificate"] == {"purpose": "Planning"}
-    assert document["audit"] == {"without": ["order"]}
+    assert document["audit"] == {"without": ["order reader"]}
     assert document["protections"] == [{"use": "tables.Mondrian", "with": {"k": 3, "levels": {"birth_date": "decade"}}}]
     main(["protect", "unmask.toml", "-o", "again.csv", "--origin", "own.csv"], standalone_mode=False)
     assert (folder / "again.csv").read_bytes() == (folder / "release.csv").read_bytes()

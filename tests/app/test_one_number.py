@@ -35,7 +35,7 @@ def test_a_protection_that_is_tried_has_the_distance_to_its_limit_that_its_audit
     assert len(points) >= 5
     for k in (2, 5, 10):
         release, origin = Mondrian(k=k)(people)
-        result = audit({"r": release}, original=people, origin=origin, without=("learner", "insider", "order"))
+        result = audit({"r": release}, original=people, origin=origin, without=("modeler", "insider", "order reader"))
         (verdict,) = judge_result(result, read_policies(CONDITIONS)).verdicts
         assert points[k].ratio == pytest.approx(max(line.times for line in verdict.lines()), rel=1e-9)
         assert points[k].is_met == (verdict.state == "acceptable")

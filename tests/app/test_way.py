@@ -154,7 +154,7 @@ def test_every_adversary_is_in_the_document(browser: Browser, project: Project, 
     assert document["audit"] == {"targets": 100, "attacker": "attacker.toml"}
     assert "gain = 250.0" in (project.folder / "attacker.toml").read_text()
     assert document["adversaries"][-1] == {
-        "name": "colleague",
+        "name": "matcher",
         "use": "tables.NearestNeighbor",
         "knows": {"error": 0.05},
     }
@@ -167,14 +167,14 @@ def test_a_standard_adversary_that_is_off_is_not_run(browser: Browser, project: 
     opened(browser, hospital)
     choose_roles(browser)
     hidden_fields = dict(re.findall(r'name="(shown [^"]+)" value="(1)"', browser.at("/adversaries").text))
-    assert list(hidden_fields) == ["shown insider", "shown learner", "shown order"]
-    browser.sends("/adversaries", **hidden_fields, **{"on learner": "1", "policy": "ema-0.09", "do": "apply"})
-    assert project.document["audit"] == {"without": ["insider", "order"]}
-    assert {name for name in browser.checked() if name.startswith("on ")} == {"on learner"}
+    assert list(hidden_fields) == ["shown insider", "shown modeler", "shown order"]
+    browser.sends("/adversaries", **hidden_fields, **{"on modeler": "1", "policy": "ema-0.09", "do": "apply"})
+    assert project.document["audit"] == {"without": ["insider", "order reader"]}
+    assert {name for name in browser.checked() if name.startswith("on ")} == {"on modeler"}
     browser.sends("/adversaries", policy="ema-0.09", do="apply")  # a form that shows none of them changes none
-    assert project.document["audit"] == {"without": ["insider", "order"]}
+    assert project.document["audit"] == {"without": ["insider", "order reader"]}
     browser.sends(
-        "/adversaries", **hidden_fields, **{"on insider": "1", "on learner": "1", "on order": "1", "do": "apply"}
+        "/adversaries", **hidden_fields, **{"on insider": "1", "on modeler": "1", "on order": "1", "do": "apply"}
     )
     assert "audit" not in project.document
 

@@ -37,6 +37,6 @@ def test_three_questions_are_answered_first_where_there_are_control_people(peopl
 
 
 def test_people_at_risk_are_estimated_for_all_from_whom_some_were_drawn():
-    drawn = Distribution("r", "mechanism", "identity", (0.0, 1.0), (1.0,), 1000, drawn_from=3000)
+    drawn = Distribution("r", "expert", "identity", (0.0, 1.0), (1.0,), 1000, drawn_from=3000)
     assert estimate_all(drawn, 780, 10) == (2340, 2270, 2400)
     assert estimate_all(drawn, 1000)[1:] == (2992, 3000)

@@ -17,9 +17,9 @@ from unmask.render.page import render
 from unmask.render.people_sections import quantile_tables
 from unmask.results import Result
 from unmask.results.distribution import Distribution
+from unmask.results.names import PROSECUTOR
 from unmask.results.scope import Scope
 from unmask.tables import Table
-from unmask.tables.audit.attacked_release import PROSECUTOR
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.audit.table_audit import audit_tables
 

@@ -8,10 +8,9 @@ import pytest
 from unmask.findings.sentences import sentences
 from unmask.render.page import render
 from unmask.render.summary import summary
-from unmask.results.names import COLUMNS, INSIDER, ORDER
+from unmask.results.names import COLUMNS, INSIDER, MODELER, ORDER, PROSECUTOR
 from unmask.results.scope import headlines
 from unmask.tables import Mondrian, Table
-from unmask.tables.audit.attacked_release import LEARNER, PROSECUTOR
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.audit.table_audit import audit_tables
 
@@ -58,7 +57,7 @@ def test_kept_columns_are_compared_as_exact_values():
 def test_nothing_beyond_the_quasi_identifiers_is_not_listed_twice():
     table = people()
     result = audited(table, *Mondrian(k=10)(table))
-    assert {row.adversary for row in result.rows} == {PROSECUTOR, LEARNER, INSIDER, ORDER}
+    assert {row.adversary for row in result.rows} == {PROSECUTOR, MODELER, INSIDER, ORDER}
     bare = Table.read({"age": [1, 1, 2, 2]}, quasi_identifiers="age")
     assert {row.adversary for row in audit_tables({"release": bare}).rows} == {PROSECUTOR}
 

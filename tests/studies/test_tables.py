@@ -35,10 +35,10 @@ def test_every_release_is_attacked_and_the_original_too():
     result = audit_tables({name: release for name, (release, _) in releases.items()}, evidence)
     heads = headlines(result)
     assert {key[0] for key in heads} == {"original", "k=3", "k=20"}
-    assert {row.adversary for row in result.rows if row.linked_to == "register"} == {"register"}
+    assert {row.adversary for row in result.rows if row.linked_to == "register"} == {"journalist"}
     assert {row.linked_to for row in result.rows if row.adversary == "prosecutor"} == {""}
-    known_targets = {("prosecutor", "identity"), ("prosecutor", "ill"), ("learner", "ill"), ("register", "identity")}
-    assert {key[1:] for key in heads} == known_targets | {("insider", "identity"), ("order", "identity")}
+    known_targets = {("prosecutor", "identity"), ("prosecutor", "ill"), ("modeler", "ill"), ("journalist", "identity")}
+    assert {key[1:] for key in heads} == known_targets | {("insider", "identity"), ("order reader", "identity")}
     for name, (release, _) in releases.items():
         assert heads[name, "prosecutor", "identity"].measure == "realized_success"
         expected = len(release.classes.sizes) / 300
@@ -84,7 +84,7 @@ def test_e2_a_plan_is_played_out_for_the_holder_of_a_register_whose_people_are_k
     motive = AttackerSource(Attacker(gain=100, exploit_cost=5, max_fines=0))
     evidence = AuditorKnowledge(people, {"k=5": origin}, register.people, 0.5, register.person)
     result = audit_tables({"k=5": release}, evidence, attacker=motive)
-    rows = {row.measure: row for row in result.rows if (row.release, row.adversary) == ("k=5", "register")}
+    rows = {row.measure: row for row in result.rows if (row.release, row.adversary) == ("k=5", "journalist")}
     assert rows["realized_success"].posterior == pytest.approx(rows["success_probability"].posterior)
     assert rows["realized_rational_success"].posterior == pytest.approx(rows["rational_success"].posterior)
     (priced,) = result.table("price_releases").where(release="k=5").rows

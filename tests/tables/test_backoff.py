@@ -179,13 +179,13 @@ def test_an_audit_of_a_synthetic_release_asks_only_learners():
     result = unmask.audit(release, original=people, control=control, synthetic=True)
     rows = [row for row in result.rows if row.release == "release"]
     assert {(row.adversary, row.target) for row in rows if row.target == "ill"} == {
-        ("learner", "ill"),
-        ("all columns", "ill"),
+        ("modeler", "ill"),
+        ("acquaintance", "ill"),
     }
     assert all(np.isfinite(row.posterior) for row in rows if row.measure == "log_loss_bits")
     assert set(result.table("values").values("release")) == {"release"}
     by_name = {(row.adversary, row.measure): row for row in rows}
-    assert by_name["all columns", "realized_success"].posterior > by_name["learner", "realized_success"].posterior
+    assert by_name["acquaintance", "realized_success"].posterior > by_name["modeler", "realized_success"].posterior
     assert result.criteria["release"]["replicated_uniques"] is not None
     assert "original" in result.adversaries["prosecutor"]
 
@@ -197,10 +197,10 @@ def test_the_baseline_is_the_best_attack_on_control_people():
     rows = [row for row in result.rows if (row.release, row.target) == ("release", "ill") and row.control is not None]
     for measure in ("realized_success", "rank"):
         attacks = {row.adversary: row for row in rows if row.measure == measure}
-        strongest = max if attacks["learner"].direction == "high" else min
-        expected = strongest(attacks["learner"].control, attacks["prosecutor"].control)
-        assert attacks["learner"].baseline == attacks["prosecutor"].baseline == expected
-        assert attacks["all columns"].baseline is None
+        strongest = max if attacks["modeler"].direction == "high" else min
+        expected = strongest(attacks["modeler"].control, attacks["prosecutor"].control)
+        assert attacks["modeler"].baseline == attacks["prosecutor"].baseline == expected
+        assert attacks["acquaintance"].baseline is None
 
 
 def test_tables_without_a_learner_have_a_reason():

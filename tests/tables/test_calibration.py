@@ -137,7 +137,7 @@ def test_an_audit_with_control_people_tells_the_learner():
     statuses, loss = [], []
     for control in (None, people[1]):
         result = unmask.audit(release, original=people[0], control=control, synthetic=True)
-        rows = {row.measure: row for row in result.rows if (row.release, row.adversary) == ("release", "learner")}
+        rows = {row.measure: row for row in result.rows if (row.release, row.adversary) == ("release", "modeler")}
         statuses.append(rows["realized_success"].status)
         loss.append(rows["log_loss_bits"].posterior)
     assert statuses == ["refuted", "calibrated"]

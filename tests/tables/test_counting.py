@@ -267,7 +267,7 @@ def test_an_audit_has_the_rows_of_an_audit_in_memory(engine, people, missing, co
 
 def in_engine_too(result):
     """Return the results in memory of those adversaries who attack in an engine, too."""
-    adversaries = {"prosecutor", "register", "insider"}
+    adversaries = {"prosecutor", "journalist", "insider"}
     return replace(
         result,
         rows=tuple(row for row in result.rows if row.adversary in adversaries),
@@ -290,7 +290,7 @@ def test_an_audit_takes_counted_tables_and_tables_in_memory_alike(people):
     posteriors = {"counted": {}, "read": {}}
     for row in result.rows:
         posteriors[row.release][row.adversary, row.target, row.measure] = row
-    assert {adversary for adversary, *_ in posteriors["counted"]} == {"prosecutor", "register", "insider"}
+    assert {adversary for adversary, *_ in posteriors["counted"]} == {"prosecutor", "journalist", "insider"}
     for key, row in posteriors["counted"].items():
         assert alike(row.posterior, posteriors["read"][key].posterior), key
     assert [row["n"] for row in result.table("price_releases").rows] == [700, 700]
@@ -305,7 +305,7 @@ def test_the_adversary_who_knows_all_released_columns_equals_the_one_in_memory(e
     expected = audit_tables({"r": in_memory(people, **extra)})
 
     def identified(audited):
-        return {r.measure: r for r in audited.rows if (r.adversary, r.target) == ("all columns", "identity")}
+        return {r.measure: r for r in audited.rows if (r.adversary, r.target) == ("acquaintance", "identity")}
 
     assert identified(result)
     for name, row in identified(result).items():
@@ -318,7 +318,7 @@ def test_the_adversary_who_knows_all_released_columns_equals_the_one_in_memory(e
                 assert getattr(row, item) == pytest.approx(
                     getattr(expected_table, item), abs=0.1 * (expected_table.high - expected_table.low) + 1e-6
                 )
-    assert result.adversaries["all columns"] == expected.adversaries["all columns"]
+    assert result.adversaries["acquaintance"] == expected.adversaries["acquaintance"]
     assert identified(result)["success_probability"].posterior > 0.3  # more than by the quasi-identifiers alone
 
 
@@ -616,7 +616,7 @@ def test_the_command_line_audits_in_an_engine(people, tmp_path):
     for name, value in expected["tables"]["criteria"][0].items():
         assert close(data["tables"]["criteria"][0][name], value), name
     rows_printed = [(row["adversary"], row["measure"], float(row["posterior"])) for row in data["results"]]
-    adversaries = [("prosecutor", ""), ("all columns", "identity")]
+    adversaries = [("prosecutor", ""), ("acquaintance", "identity")]
     for adversary, target in adversaries:  # the columns of the file without a role are known, as in memory
         rows = [
             row for row in expected["results"] if row["adversary"] == adversary and row["target"].startswith(target)

@@ -209,7 +209,7 @@ def test_an_audit_crosses_the_releases():
 
     data = _audited(*released, table=table, together=True)
 
-    crossed, single = (_heads(data, name) for name in ("crossing", "prosecutor"))
+    crossed, single = (_heads(data, name) for name in ("collector", "prosecutor"))
     assert set(crossed) == {(name, target) for name in ("r0", "r1") for target in ("identity", "ill")}
     assert all(row.posterior > single[key].posterior and row.status == "model" for key, row in crossed.items())
     assert any("combines all the releases" in sentence for sentence in sentences(data))
@@ -223,7 +223,7 @@ def test_values_that_only_both_columns_tell_refute_the_belief():
 
     data = _audited(_all_columns(table, "age", 10), _all_columns(table, "zip", 10), table=table, together=True)
 
-    assert _heads(data, "crossing")["r0", "ill"].status == "refuted"
+    assert _heads(data, "collector")["r0", "ill"].status == "refuted"
 
 
 def test_a_policy_judges_who_crosses():
@@ -268,7 +268,7 @@ def test_releases_that_are_compared_are_attacked_alone():
 
     data = _audited(Mondrian(k=5)(table), Mondrian(k=9)(table), table=table)
 
-    assert not _heads(data, "crossing")
+    assert not _heads(data, "collector")
     assert any("attacked alone" in assumption and "--together" in assumption for assumption in data.assumptions)
 
 
@@ -286,7 +286,7 @@ def test_people_whose_class_was_suppressed_are_asked_about():
     release, origin = Suppress(k=4)(two_columns)
     assert 0.9 * table.n_rows < release.n_rows < table.n_rows
     data = _audited((release, origin), _all_columns(table, "zip", 10), table=table, together=True)
-    rows = [_heads(data, "crossing", name)["r0", "identity"] for name in ("success_probability", "realized_success")]
+    rows = [_heads(data, "collector", name)["r0", "identity"] for name in ("success_probability", "realized_success")]
     assert rows[0].posterior == pytest.approx(rows[1].posterior, rel=0.05)
 
 
@@ -305,5 +305,5 @@ def test_the_command_line_prints_it(tmp_path):
     data = json.loads(CliRunner().invoke(main, [*words, "--json"]).stdout)
 
     assert plain.exit_code == 0, plain.output
-    assert "crossing" in plain.output
-    assert {"age", "zip"} == {row["release"] for row in data["results"] if row["adversary"] == "crossing"}
+    assert "collector" in plain.output
+    assert {"age", "zip"} == {row["release"] for row in data["results"] if row["adversary"] == "collector"}

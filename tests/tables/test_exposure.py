@@ -272,7 +272,7 @@ def test_the_adversary_who_knows_a_kept_cell_finds_it_however_a_release_spells_i
         by_measure = {
             row.measure: row.posterior
             for row in result.rows
-            if (row.release, row.adversary) == ("release", "all columns")
+            if (row.release, row.adversary) == ("release", "acquaintance")
         }
         assert (by_measure["success_probability"], by_measure["realized_success"]) == (1, 1)
 

@@ -192,7 +192,7 @@ def test_an_audit_says_how_much_is_hidden_and_what_criteria_make_of_it():
     assert assumption.startswith("20.0\u00a0% of the ill cells are hidden in shown")
     assert "l, t" in assumption
     rows = {(row.adversary, row.measure): row for row in result.rows if row.release == "shown" and row.target == "ill"}
-    for adversary in ("prosecutor", "learner"):
+    for adversary in ("prosecutor", "modeler"):
         announced, realized = (rows[adversary, name].posterior for name in ("success_probability", "realized_success"))
         assert announced == pytest.approx(realized, abs=0.03)
         assert realized >= rows[adversary, "realized_success"].prior

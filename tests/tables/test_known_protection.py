@@ -32,14 +32,14 @@ def noisy(people):
 
 def test_an_adversary_who_knows_the_noise_finds_more(noisy):
     mechanism, prosecutor = (
-        row(noisy, "success_probability", adversary, "identity") for adversary in ("mechanism", "prosecutor")
+        row(noisy, "success_probability", adversary, "identity") for adversary in ("expert", "prosecutor")
     )
     assert mechanism.posterior > prosecutor.posterior
 
 
 def test_the_cells_of_boxes_reveal_all_that_their_protection_reveals(people):
     result = audited(Mondrian(k=5), people)
-    assert not [r for r in result.rows if r.adversary == "mechanism"]
+    assert not [r for r in result.rows if r.adversary == "expert"]
     assert any("finds what the prosecutor finds" in reason for _, reason in result.not_run)
 
 
@@ -48,7 +48,7 @@ def test_an_adversary_who_knows_that_values_changed_places_is_asked():
     people = Table.read({"sex": list("fm") * 20, "ill": ["yes", "no"] * 20}, quasi_identifiers="sex", sensitive="ill")
     result = audited(PRAM(keep={}, matrices={"sex": {"f": {"m": 1}, "m": {"f": 1}}}), people)
     for measure in ("success_probability", "realized_success"):
-        assert row(result, measure, "mechanism", "ill").posterior == pytest.approx(1)
+        assert row(result, measure, "expert", "ill").posterior == pytest.approx(1)
     assert row(result, "realized_success", "prosecutor", "ill").posterior == 0
 
 

@@ -56,14 +56,14 @@ def test_the_nearest_row_finds_people_whose_numbers_were_perturbed_a_little(keep
     result = unmask.audit(release, original=original, origin=origin, policy="identity:success_probability.worst <= 0.5")
 
     by_hand = _nearest_by_hand(original, release, origin).mean()
-    announced, realized = (_row_of(result, "nearest", name) for name in ("success_probability", "realized_success"))
+    announced, realized = (_row_of(result, "matcher", name) for name in ("success_probability", "realized_success"))
     assert by_hand > 0.9
     assert realized.posterior == pytest.approx(by_hand, abs=0.03)  # of half of the people
     assert announced.posterior == pytest.approx(realized.posterior, abs=0.05)
     assert announced.status == "model"
     assert "do not match their own row, by" in announced.note
     assert result.verdicts[0].state == "not acceptable"
-    assert _row_of(result, "nearest", "realized_success", "ill").posterior > 0.85
+    assert _row_of(result, "matcher", "realized_success", "ill").posterior > 0.85
 
 
 def test_the_prosecutor_alone_would_have_called_it_safe():
@@ -75,7 +75,7 @@ def test_the_prosecutor_alone_would_have_called_it_safe():
 def test_announced_success_falls_with_realized_success():
     original, release, origin = _people(noise_scale=0.5, n=400)
     result = unmask.audit(release, original=original, origin=origin)
-    announced, realized = (_row_of(result, "nearest", name) for name in ("success_probability", "realized_success"))
+    announced, realized = (_row_of(result, "matcher", name) for name in ("success_probability", "realized_success"))
     assert realized.posterior < 0.1
     assert announced.posterior < 0.1
     assert announced.status == "model"
@@ -90,7 +90,7 @@ def test_the_nearest_row_is_not_attacked_if_people_fit_their_rows_or_the_protect
     noisy, whose = noise(original, rng=np.random.default_rng(2))  # by which somebody is surer than numbers can say
     result = unmask.audit(noisy, original=original, origin=whose, protection=noise)
     for found in (plain, boxes, result):
-        assert _row_of(found, "nearest", "realized_success") is None
+        assert _row_of(found, "matcher", "realized_success") is None
 
 
 def test_a_row_that_says_anything_of_a_missing_cell_was_not_moved():
@@ -102,7 +102,7 @@ def test_a_row_that_says_anything_of_a_missing_cell_was_not_moved():
 
     result = unmask.audit(release, original=original, origin=origin)
 
-    assert _row_of(result, "nearest", "realized_success") is None
+    assert _row_of(result, "matcher", "realized_success") is None
 
 
 class Untold:
@@ -116,14 +116,14 @@ def test_a_protection_that_says_nothing_of_itself_leaves_the_nearest_row():
     original, _, _ = _people()
     release, origin = Untold()(original, rng=np.random.default_rng(0))
     result = unmask.audit(release, original=original, origin=origin, protection=Untold())
-    assert _row_of(result, "nearest", "realized_success").posterior > 0.9
+    assert _row_of(result, "matcher", "realized_success").posterior > 0.9
 
 
 def test_few_people_are_compared_with_many_rows(monkeypatch):
     monkeypatch.setattr("unmask.tables.audit.perturbed.MAX_COMPARED_PAIRS", 60 * 300)
     original, release, origin = _people(noise_scale=0.002)
     result = unmask.audit(release, original=original, origin=origin)
-    assert _row_of(result, "nearest", "realized_success").n == 60
+    assert _row_of(result, "matcher", "realized_success").n == 60
 
 
 def test_large_releases_say_that_the_nearest_row_is_not_looked_for(monkeypatch):

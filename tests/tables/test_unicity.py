@@ -72,13 +72,11 @@ def test_an_adversary_who_saw_people_several_times_finds_them_although_each_row_
 
     result = unmask.audit(release, original=original, origin=origin)
 
-    single, several = _row_of(result, "prosecutor"), _row_of(result, "several rows")
+    single, several = _row_of(result, "prosecutor"), _row_of(result, "observer")
     assert single.posterior < 0.1
     assert several.posterior > 0.6
     assert several.prior == pytest.approx(1 / 150)
-    assert several.posterior == pytest.approx(
-        _row_of(result, "several rows", "success_probability").posterior, abs=0.08
-    )
+    assert several.posterior == pytest.approx(_row_of(result, "observer", "success_probability").posterior, abs=0.08)
     assert "which rows are of one person" in sentences(result)[0]
     assert any("the column code links the rows of each person in release" in caution for caution in result.cautions)
 
@@ -89,7 +87,7 @@ def test_announced_and_come_true_agree_over_many_people():
 
     result = unmask.audit(release, original=original, origin=origin)
 
-    expected, realized = _row_of(result, "several rows", "success_probability"), _row_of(result, "several rows")
+    expected, realized = _row_of(result, "observer", "success_probability"), _row_of(result, "observer")
     assert 0.2 < realized.posterior < 0.95
     assert realized.posterior == pytest.approx(expected.posterior, abs=0.045)  # 3 standard errors of 1,000 people
 
@@ -102,7 +100,7 @@ def test_a_pseudonym_for_each_half_of_somebodys_trips_is_one_too():
     release, original, origin = _released(person, cells, 2, code=halves)
     result = unmask.audit(release, original=original, origin=origin)
 
-    assert _row_of(result, "several rows").n == 300
+    assert _row_of(result, "observer").n == 300
 
 
 @pytest.mark.parametrize(
@@ -116,7 +114,7 @@ def test_columns_that_are_no_pseudonym_put_nothing_together(column):
     person, cells = _trips()
     release, original, origin = _released(person, cells, 2, code=column(person))
 
-    assert _row_of(unmask.audit(release, original=original, origin=origin), "several rows") is None
+    assert _row_of(unmask.audit(release, original=original, origin=origin), "observer") is None
 
 
 def test_a_column_that_seems_to_name_people_is_asked_about():
@@ -126,7 +124,7 @@ def test_a_column_that_seems_to_name_people_is_asked_about():
 
     result = unmask.audit(release, original=named_table, origin=origin)
 
-    assert _row_of(result, "several rows") is None
+    assert _row_of(result, "observer") is None
     assert any("the column user of release seems to link rows of one person" in caution for caution in result.cautions)
 
 
@@ -145,7 +143,7 @@ def test_the_command_line_says_it_and_lists_people_at_risk(tmp_path):
     done = CliRunner().invoke(main, list(map(str, [*words, "--at-risk", tmp_path / "risk.csv"])))
 
     assert done.exit_code == 0, done.output
-    rows = [row for row in json.loads(done.stdout)["results"] if row["adversary"] == "several rows"]
+    rows = [row for row in json.loads(done.stdout)["results"] if row["adversary"] == "observer"]
     assert {row["n"] for row in rows} == {150}
     assert ",several rows,identity," in (tmp_path / "risk.csv").read_text()
 
@@ -166,19 +164,19 @@ def test_without_an_original_several_rows_are_put_together_inside_the_release():
     person, cells = _trips()
     release, original, origin = _released(person, cells, 20, code=(person * 7 % 150).tolist(), user=person.tolist())
     columns = {name: release[name].tolist() for name in ("place", "hour", "code", "user")}
-    true = _row_of(unmask.audit(release, original=original, origin=origin), "several rows").posterior
+    true = _row_of(unmask.audit(release, original=original, origin=origin), "observer").posterior
 
     by_name = unmask.audit(_read_kept(columns, "user"))
     unnamed = unmask.audit(_read_kept(columns, "code"))
     identified = unmask.audit(Table.read(columns, quasi_identifiers=["place", "hour"], keep="code", person="user"))
 
     for result in (by_name, identified):
-        realized = _row_of(result, "several rows", "success_probability")
+        realized = _row_of(result, "observer", "success_probability")
         assert realized.posterior == pytest.approx(true, abs=0.15)  # five standard errors of 150 people
         assert realized.n == 150
     assert any("seems to link rows of one person" in caution for caution in by_name.cautions)
     assert any("the column code links the rows of each person" in caution for caution in identified.cautions)
-    assert _row_of(unnamed, "several rows", "success_probability") is None
+    assert _row_of(unnamed, "observer", "success_probability") is None
     assert {row.n for row in identified.rows if row.target == "identity"} == {150}
     single = _row_of(unmask.audit(release, original=original, origin=origin), "prosecutor").posterior
     assert _row_of(identified, "prosecutor", "success_probability").posterior == pytest.approx(single)

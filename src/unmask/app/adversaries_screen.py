@@ -17,13 +17,13 @@ from unmask.economics.profile import EMBEDDED, attacker_table, write_attacker
 from unmask.policy.policies import parse_policy
 from unmask.toml_text import DOCUMENT
 
-OPTIONAL = ("all columns", "insider", "learner", "order")
+OPTIONAL = ("acquaintance", "insider", "modeler", "order reader")
 """Standard adversaries that can be turned off."""
 
-COLLEAGUE = "colleague"
+MATCHER = "matcher"
 
-COLLEAGUE_ERROR = 0.1
-"""Share of wrong facts of a new colleague."""
+MATCHER_ERROR = 0.1
+"""Share of wrong facts of a new matcher."""
 
 HOLD_BACK = 0.2
 """Share of people of a new control group."""
@@ -48,7 +48,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     roles, attacker = group_by_role(document["columns"]), get_value(document, "audit.attacker") or ""
     prices = _read_prices(project, attacker)
     parts = document.get("linkability", {}).get("parts", [[], []])
-    colleague = _find_colleague(document)
+    matcher = _find_matcher(document)
     return {
         "quasi_identifiers": roles["quasi_identifiers"],
         "sensitive": roles.get("sensitive", []),
@@ -61,21 +61,21 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
             "control": "control" in document or bool(get_value(document, "data.hold_back")),
             "parts": "linkability" in document,
             "attacker": bool(attacker),
-            "colleague": colleague is not None,
+            "matcher": matcher is not None,
         },
         "parts": {name: index for index, part in enumerate(parts) for name in part},
         "disabled": get_value(document, "audit.without") or (),
         "prices": {key: (label, f"{prices.get(key, 0):g}") for key, label in PRICES.items()},
-        "error": f"{100 * (colleague or {}).get('error', COLLEAGUE_ERROR):.9g}",
+        "error": f"{100 * (matcher or {}).get('error', MATCHER_ERROR):.9g}",
         **show_policies(document, project.folder),
         "commands": (format_command(["audit", DOCUMENT, "--report", REPORT]),),
     }
 
 
-def _find_colleague(document: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Return the knowledge of the colleague; None if they are off."""
+def _find_matcher(document: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the knowledge of the matcher; None if they are off."""
     entries = document.get("adversaries", [])
-    return next((entry.get("knows", {}) for entry in entries if entry.get("name") == COLLEAGUE), None)
+    return next((entry.get("knows", {}) for entry in entries if entry.get("name") == MATCHER), None)
 
 
 def _read_prices(project: Project, attacker: str) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def _read_register(project: Project, form: Mapping[str, Any]) -> dict[str, Any]:
     quasi = group_by_role(project.document["columns"])["quasi_identifiers"]
     file = read_field(project, REGISTER, form, get_value(project.document, REGISTER.key))
     if not file:
-        raise UnmaskError("the register holder has no register; choose its file, or turn them off")
+        raise UnmaskError("the journalist has no register; choose its file, or turn them off")
     if not set(column_names(project.folder / file)) & set(quasi):
         raise UnmaskError(f"the register has none of {', '.join(quasi)}; name at least one of its columns alike")
     coverage = read_field(project, COVERAGE, form, None)
@@ -128,7 +128,7 @@ def _read_control(project: Project, form: Mapping[str, Any], document: dict[str,
     else:
         share = read_field(project, HELD_BACK, form, None)
         if share is None:
-            raise UnmaskError("the member test has no control group; give a percentage of people, or a file")
+            raise UnmaskError("the member tester has no control group; give a percentage of people, or a file")
         document["data"] = {**document["data"], "hold_back": share}
 
 
@@ -168,10 +168,10 @@ def _save_attacker(project: Project, form: Mapping[str, Any]) -> str:
 
 
 def _read_study_adversaries(form: Mapping[str, Any], document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the adversaries of studies, with the colleague if they are on."""
-    adversaries = [entry for entry in document.get("adversaries", []) if entry.get("name") != COLLEAGUE]
-    if form.get("colleague-on"):
+    """Return the adversaries of studies, with the matcher if they are on."""
+    adversaries = [entry for entry in document.get("adversaries", []) if entry.get("name") != MATCHER]
+    if form.get("matcher-on"):
         error = read_percent(form, "error", "share of wrong facts")
-        knows = {"error": COLLEAGUE_ERROR if error is None else error}
-        adversaries.append({"name": COLLEAGUE, "use": "tables.NearestNeighbor", "knows": knows})
+        knows = {"error": MATCHER_ERROR if error is None else error}
+        adversaries.append({"name": MATCHER, "use": "tables.NearestNeighbor", "knows": knows})
     return adversaries

@@ -42,7 +42,7 @@ ORIGINS = "CSV with the row of the original behind each record. Repeat it for ea
 
 STEPS = "Try one step of generalization of each quasi-identifier (needs --origin). The default with --report."
 
-WITHOUT = "Standard adversary to leave out: all columns, insider, learner, order or several rows. Repeatable."
+WITHOUT = "Standard adversary to leave out: acquaintance, insider, modeler, order reader or observer. Repeatable."
 
 PROTECTION = (
     "Protection that made the release, which an adversary knows (needs --original). One for all, or for each release, "

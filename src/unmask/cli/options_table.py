@@ -169,7 +169,7 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "seed": {"help": "Random seed of every draw.", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number},
         "attacker": {"help": "Rational attacker: a TOML file with [attacker], or case-study, the embedded assumption.", "type": str},
         "steps": {"help": "Try one step of generalization of each quasi-identifier, of releases whose original and origin are given.", "default": False, "show_default": True, "is_flag": True},
-        "without": {"help": "Standard adversaries to leave out: all columns, insider, learner, order, several rows.", "type": str, "multiple": True},
+        "without": {"help": "Standard adversaries to leave out: acquaintance, insider, modeler, order reader, observer; each is listed as not run.", "type": str, "multiple": True},
         "together": {"help": "All the releases are published, and an adversary combines them.", "default": False, "show_default": True, "is_flag": True},
         "parts": {"help": "Two parts of columns, A,B:C,D, that an adversary has from two sources and tries to link."},
         "protection": {"help": "Protection that made the release, which another adversary knows."},

@@ -10,7 +10,7 @@ from unmask.measures.registry import SHARES, needs_truth
 from unmask.results import Result, Row
 from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, number, percent
-from unmask.results.names import APART, CROSSING, IDENTITY, LINKAGE, MEMBERSHIP, ORDER, PROSECUTOR, SECRET
+from unmask.results.names import APART, COLLECTOR, IDENTITY, LINKAGE, MEMBERSHIP, ORDER_READER, PROSECUTOR, SECRET
 from unmask.results.preferred_rows import ERRORS, RATIONAL
 from unmask.results.rows import ORIGINAL
 from unmask.results.scope import Heads, Scope
@@ -106,14 +106,14 @@ def sentences(result: Result) -> list[str]:
 
 def leading(heads: Heads) -> Heads:
     """Return the rows that may lead the findings: no adversary of `APART`, and row order only if it is strongest."""
-    ordinary = {key: row for key, row in heads.items() if key[1] not in {*APART, ORDER} and key[2] != MEMBERSHIP}
+    ordinary = {key: row for key, row in heads.items() if key[1] not in {*APART, ORDER_READER} and key[2] != MEMBERSHIP}
     strongest: dict[str, float] = {}
     for (release, _, target), row in ordinary.items():
         if target == IDENTITY:
             strongest[release] = max(strongest.get(release, 0.0), row.posterior)
 
     def leads(release: str, adversary: str, row: Row) -> bool:
-        return adversary == ORDER and row.posterior > strongest.get(release, 0.0)
+        return adversary == ORDER_READER and row.posterior > strongest.get(release, 0.0)
 
     return {key: row for key, row in heads.items() if key in ordinary or leads(key[0], key[1], row)}
 
@@ -193,7 +193,7 @@ def contrasts(scope: Scope) -> list[str]:
             (heads[identity_key], heads[target_key])
             for release in scope.protected
             for adversary in scope.adversaries
-            if adversary != CROSSING  # who has all the releases, whichever is spoken of
+            if adversary != COLLECTOR  # who has all the releases, whichever is spoken of
             if (identity_key := (release, adversary, IDENTITY)) in heads
             and (target_key := (release, adversary, target)) in heads
         ]

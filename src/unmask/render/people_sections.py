@@ -14,7 +14,7 @@ from unmask.render.shared_charts import Dot, dots_figure, risk_figure
 from unmask.results import Result, Row
 from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, percent
-from unmask.results.names import APART, FAILURES, IDENTITY, LIMITS, MEMBERSHIP, ORDER
+from unmask.results.names import APART, FAILURES, IDENTITY, LIMITS, MEMBERSHIP, ORDER_READER
 from unmask.results.scope import Heads, Scope
 from unmask.results.words import counted, lettered, start_with_release
 
@@ -161,7 +161,7 @@ def people_finding(scope: Scope) -> str:
             item for item in scope.result.distribution if item.target == target and item.release in scope.protected
         ]
         limit = LIMITS[IDENTITY if target == IDENTITY else "value"]
-        spread = [item for item in spread if limit in item.above and item.adversary not in {*APART, ORDER}]
+        spread = [item for item in spread if limit in item.above and item.adversary not in {*APART, ORDER_READER}]
         if spread:
             largest = max(spread, key=lambda item: _number(item, limit))
             phrases.append(_describe_above(largest, limit))

@@ -27,7 +27,7 @@ from unmask.policy import Assessment
 from unmask.results import Result, Row
 from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, number, percent
-from unmask.results.names import IDENTITY, LIMITS, ORDER, SEVERAL
+from unmask.results.names import IDENTITY, LIMITS, OBSERVER, ORDER_READER
 from unmask.results.result import Value
 from unmask.results.rows import ORIGINAL
 from unmask.results.scope import Scope, headlines
@@ -154,7 +154,9 @@ def beside(result: Result) -> list[str]:
     """
     scope = Scope(result)
     mentioned = {
-        key: row for key, row in leading(scope.heads).items() if row.excess is None and key[1] not in {ORDER, SEVERAL}
+        key: row
+        for key, row in leading(scope.heads).items()
+        if row.excess is None and key[1] not in {ORDER_READER, OBSERVER}
     }
     return [text for text in sentences(result) if text not in findings(scope, mentioned)]
 

@@ -31,28 +31,52 @@ GROUPS: Final = frozenset({ADOPTERS, RARE})
 
 # --- adversaries -----------------------------------------------------------------------------------------------------
 
-COLUMNS: Final = "all columns"
-"""The adversary who knows every released column that is not sensitive."""
-
 PROSECUTOR: Final = "prosecutor"
-"""The adversary who knows the quasi-identifiers of people in the table."""
+"""The adversary who knows that a person is in the table, and their quasi-identifiers."""
+
+ACQUAINTANCE: Final = "acquaintance"
+"""The adversary who knows every released column of a person except sensitive ones."""
 
 INSIDER: Final = "insider"
-"""The adversary who knows the sensitive columns, too, but for the one asked for."""
+"""The adversary who knows every released column of a person except the sensitive one that they infer."""
+
+MODELER: Final = "modeler"
+"""The adversary who learns from all rows what is typical of similar people, and needs no person's record."""
+
+JOURNALIST: Final = "journalist"
+"""The adversary who looks people up in a register, and does not know who is in the table."""
+
+MATCHER: Final = "matcher"
+"""The adversary who picks the record that is most similar to a person."""
+
+EXPERT: Final = "expert"
+"""The adversary who knows the protection of a release, but not its random numbers."""
+
+ORDER_READER: Final = "order reader"
+"""The adversary who has the original in its order, and reads the order of the rows only."""
+
+OBSERVER: Final = "observer"
+"""The adversary who has seen each person several times, and knows which rows belong to one person."""
+
+COLLECTOR: Final = "collector"
+"""The adversary who combines several releases of the same people."""
+
+FORMER_NAMES: Final = {
+    "all columns": ACQUAINTANCE,
+    "learner": MODELER,
+    "register": JOURNALIST,
+    "nearest": MATCHER,
+    "mechanism": EXPERT,
+    "order": ORDER_READER,
+    "several rows": OBSERVER,
+    "crossing": COLLECTOR,
+}
+"""Name of an adversary in earlier documents -> its name."""
 
 APART: Final = frozenset({INSIDER})
 """Adversaries who know in advance what others learn. Their rows do not lead the findings, and gates and summaries are
 about them only by name.
 """
-
-ORDER: Final = "order"
-"""The adversary who reads the order of the rows, and nothing else."""
-
-SEVERAL: Final = "several rows"
-"""The adversary who has seen each person several times, and reads which rows are one person's."""
-
-CROSSING: Final = "crossing"
-"""The adversary who has all the releases of the same people."""
 
 # --- measures and criteria -------------------------------------------------------------------------------------------
 

@@ -6,9 +6,19 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from unmask.core.csr_rows import distinct
 from unmask.results.formats import percent
-from unmask.results.names import COLUMNS, CROSSING, INSIDER, ORDER, SEVERAL
+from unmask.results.names import (
+    ACQUAINTANCE,
+    COLLECTOR,
+    EXPERT,
+    INSIDER,
+    JOURNALIST,
+    MATCHER,
+    MODELER,
+    OBSERVER,
+    ORDER_READER,
+    PROSECUTOR,
+)
 from unmask.results.words import listed, release_name
-from unmask.tables.audit.attacked_release import LEARNER, MECHANISM, NEAREST, PROSECUTOR, REGISTER
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.audit.linked_rows import SEEN
 from unmask.tables.audit.membership import CLOSEST, MARGINS, RECORD
@@ -21,28 +31,28 @@ def describe_adversaries(table: Table, knowledge: AuditorKnowledge) -> dict[str,
     """Return what each adversary knows, in words that complete "an adversary who ..."."""
     original, register = knowledge.original, knowledge.register
     columns = listed([column.name for column in table.quasi_identifiers])
-    neighbor = f"knows {columns} of people who are in the {'original' if knowledge.synthetic else 'table'}"
+    prosecutor = f"knows {columns} of people who are in the {'original' if knowledge.synthetic else 'table'}"
     unprotected = table.uncounted or [c for c in table.kept if original is None or c.name in original.names]
     knowledge_text = (
         f"knows all {len(unprotected) + len(table.quasi_identifiers)} released columns that are not sensitive"
     )
     words = {
-        PROSECUTOR: neighbor,
+        PROSECUTOR: prosecutor,
         RECORD: "knows every released column of people (sensitive ones, too)",
         MARGINS: "compares only the frequencies of values in the release with those of people in general",
         CLOSEST: "looks only at the distance to the closest record",
-        LEARNER: f"learns from all rows how sensitive values depend on {columns}",
-        MECHANISM: f"{neighbor} and the protection that made the release",
-        CROSSING: f"{neighbor}, and combines all the releases",
-        NEAREST: f"{neighbor}, and all other columns that are not sensitive, and takes the nearest row",
-        SEVERAL: f"has seen people {SEEN} times, with {columns} each time, and knows which rows are of one person",
-        COLUMNS: f"{knowledge_text} of people who are in the table",
+        MODELER: f"learns from all rows how sensitive values depend on {columns}",
+        EXPERT: f"{prosecutor} and the protection that made the release",
+        COLLECTOR: f"{prosecutor}, and combines all the releases",
+        MATCHER: f"{prosecutor}, and all other columns that are not sensitive, and takes the nearest row",
+        OBSERVER: f"has seen people {SEEN} times, with {columns} each time, and knows which rows are of one person",
+        ACQUAINTANCE: f"{knowledge_text} of people who are in the table",
         INSIDER: "knows every released column, sensitive ones too, except the one they infer",
-        ORDER: "has the original in its order and reads only the order of the rows",
+        ORDER_READER: "has the original in its order and reads only the order of the rows",
     }
     if register is not None:
         shared = listed([c.name for c in table.quasi_identifiers if c.name in register.names])
-        words[REGISTER] = f"holds a register of {register.n_rows:,} people with {shared}"
+        words[JOURNALIST] = f"holds a register of {register.n_rows:,} people with {shared}"
     return words
 
 
@@ -81,9 +91,9 @@ def list_assumptions(releases: Mapping[str, Table], knowledge: AuditorKnowledge,
         yield f"Attribute inference uses the sensitive values of matching records. Its prior is that of the {prior}."
         yield _EXCHANGEABLE
     if original is not None and table.sensitive:
-        yield _LEARNER
+        yield _MODELING
         if knowledge.shift is not None and not knowledge.shift.is_different:
-            yield _LEARNER_CHECK
+            yield _MODELING_CHECK
     if original is None:
         yield "Without the original, each row is attacked as a person of its class."
     yield f"Unit of counting: {population.unit}."
@@ -116,13 +126,13 @@ _EXCHANGEABLE = (
     "better."
 )
 
-_LEARNER = (
-    "The learner reads the rows as data about people in general, also about people without a matching record. "
+_MODELING = (
+    "The modeler reads the rows as data about people in general, also about people without a matching record. "
     "Rows count by the columns in which they agree with a person, adjusted to the shares of the original."
 )
 
-_LEARNER_CHECK = (
-    "Half of the control people, with known values, show the learner how far to trust the rows. A person's own value "
+_MODELING_CHECK = (
+    "Half of the control group, with known values, shows the modeler how far to trust the rows. A person's own value "
     "is never used to infer it."
 )
 

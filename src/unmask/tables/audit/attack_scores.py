@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from unmask.core.posterior import Posterior
 from unmask.results import Row
 from unmask.results.distribution import Distribution
-from unmask.results.names import APART, IDENTITY
+from unmask.results.names import APART, IDENTITY, JOURNALIST, MODELER, PROSECUTOR
 from unmask.results.rows import ORIGINAL
 from unmask.scoring import STANDARD, Audit, price_measures
 from unmask.tables.audit.attack_run import AttackRun
-from unmask.tables.audit.attacked_release import LEARNER, PROSECUTOR, REGISTER
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.audit.calibration import CalibrationBin, calibration_bins
 from unmask.tables.audit.equivalence_classes import TargetClasses
@@ -90,7 +89,7 @@ class Scorer:
         scores.rows += audited.rows
         scores.unmeasured += [(measure, f"{run.adversary}, {run.target}", note) for measure, note in audited.not_run]
         scores.distributions.append(distribute_success(run))
-        reader = LEARNER if run.release in self.foreign else PROSECUTOR
+        reader = MODELER if run.release in self.foreign else PROSECUTOR
         if not is_original and run.target != IDENTITY and run.adversary == reader:
             scores.values += list_value_risks(run)
 
@@ -113,7 +112,7 @@ class Scorer:
     @property
     def priced_adversary(self) -> str:
         """The adversary whose knowledge is priced: a register costs money, and so does every name tried."""
-        return PROSECUTOR if self.knowledge.register is None else REGISTER
+        return PROSECUTOR if self.knowledge.register is None else JOURNALIST
 
     def price(self, scores: Sequence[AttackScores]) -> PriceFacts | None:
         """Price the attacks of a rational attacker with the strongest knowledge about identity."""
@@ -135,7 +134,7 @@ class Scorer:
 def _with_common_baseline(rows: Sequence[Row]) -> Iterator[Row]:
     """Yield rows whose baseline is the best result on control people of all adversaries with the same knowledge."""
     bound: dict[tuple[str, str], float] = {}
-    compared = [row.control is not None and row.adversary in (PROSECUTOR, LEARNER) for row in rows]
+    compared = [row.control is not None and row.adversary in (PROSECUTOR, MODELER) for row in rows]
     for row, is_compared in zip(rows, compared, strict=True):
         if is_compared and row.control is not None:
             stronger = max if row.direction == "high" else min

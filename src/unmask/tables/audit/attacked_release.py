@@ -16,8 +16,7 @@ from unmask.core.truth import ABSENT, UNKNOWN, Truth
 from unmask.measures import realized_success
 from unmask.measures.excess import People
 from unmask.results.formats import percent
-from unmask.results.names import COLUMNS, INSIDER, ORDER, SEVERAL
-from unmask.results.names import PROSECUTOR as PROSECUTOR
+from unmask.results.names import ACQUAINTANCE, INSIDER, MODELER, OBSERVER, ORDER_READER
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
 from unmask.tables.attacks.classes import from_sizes
 from unmask.tables.attacks.relation import add_quasi_identifiers
@@ -33,18 +32,7 @@ from unmask.tables.risk import known_as_values
 from unmask.tables.sensitive_bands import has_sets
 from unmask.tables.table import Table
 
-REGISTER = "register"
-
-LEARNER = "learner"
-"""The adversary who reads a release as data about people in general."""
-
-MECHANISM = "mechanism"
-"""The adversary who knows the protection of a release, but not its random numbers."""
-
-NEAREST = "nearest"
-"""The adversary who takes the row nearest to a person for theirs."""
-
-OPTIONAL = (COLUMNS, INSIDER, LEARNER, ORDER, SEVERAL)
+OPTIONAL = (ACQUAINTANCE, INSIDER, MODELER, ORDER_READER, OBSERVER)
 """The standard adversaries that an audit may leave out; its verdict rests on the prosecutor."""
 
 Learner = BackOff | ModelAttribute
@@ -219,7 +207,7 @@ class AttackedRelease:
         belief = attack(self.table, Background(register))
         people = None if self.table.counts is None else self.table.n_rows
         return AttackRun(
-            self.release, adversary, "identity", belief, truth, self.origin, linked_to=REGISTER, people=people
+            self.release, adversary, "identity", belief, truth, self.origin, linked_to="register", people=people
         )
 
     def attack_equal_records(self, adversary: str) -> AttackRun:

@@ -49,7 +49,8 @@ class AuditorKnowledge:
     seed : int
         random seed of every draw
     without : sequence of str
-        standard adversaries to leave out: all columns, insider, learner, order, several rows. Each is listed as not run
+        standard adversaries to leave out: acquaintance, insider, modeler, order reader, observer; each is listed as not
+        run
     together : bool
         all the releases are published, and an adversary combines them. By default only one is, and they are compared
     watched : Watched, optional

@@ -13,10 +13,10 @@ from unmask.core.errors import UnmaskError
 from unmask.measures import evaluate, success_probability
 from unmask.results import Result
 from unmask.results.distribution import Distribution
-from unmask.results.names import IDENTITY, LIMITS
+from unmask.results.names import IDENTITY, LIMITS, PROSECUTOR
 from unmask.tables.attacks import AttributeInference
 from unmask.tables.audit.attack_run import AttackRun
-from unmask.tables.audit.attacked_release import PROSECUTOR, AttackedRelease
+from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, locate_rows
 from unmask.tables.audit.quasi_identifiers import GeneralizationStep
 from unmask.tables.audit.risk_facts import distribute_success
@@ -106,7 +106,7 @@ class _Generalized:
         for column in self.release.sensitive:
             if (link.row_length > 0).all():
                 runs.append(scene.infer(PROSECUTOR, AttributeInference(column.name), link))
-            else:  # people without a matching record need the learner
+            else:  # people without a matching record need the modeler
                 beliefs = infer_value(scene, column, link)
                 runs.append(next(run for run in beliefs if isinstance(run, AttackRun)))
         return {

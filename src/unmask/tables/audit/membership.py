@@ -30,12 +30,12 @@ from unmask.measures.membership import (
     vulnerability_correlation,
 )
 from unmask.results import Row
-from unmask.results.names import MEMBERSHIP, RARE
+from unmask.results.names import MEMBERSHIP, PROSECUTOR, RARE
 from unmask.scoring import Audit, score
 from unmask.tables.attacks import ClosestRecord, MarginalRatio
 from unmask.tables.attacks.marginal_counts import Margins
 from unmask.tables.attacks.membership import margins_of
-from unmask.tables.audit.attacked_release import PROSECUTOR, AttackedRelease
+from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, explain_shift
 from unmask.tables.background import Attack, Background
 from unmask.tables.control.holdout import Sample

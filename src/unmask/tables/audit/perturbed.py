@@ -15,10 +15,11 @@ from unmask.core.posterior import Posterior, stored
 from unmask.core.truth import Truth
 from unmask.measures import realized_success
 from unmask.results.formats import percent
+from unmask.results.names import EXPERT, MATCHER
 from unmask.scoring import Audit
 from unmask.tables.attacks import AttributeInference, ClassAttack, MechanismAttack, NearestNeighbor
 from unmask.tables.audit.attack_run import AttackRun
-from unmask.tables.audit.attacked_release import MECHANISM, NEAREST, AttackedRelease
+from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.background import Attack, Background, Rng
 from unmask.tables.column import Column
@@ -59,9 +60,9 @@ def attack_by_mechanism(scene: AttackedRelease, knowledge: AuditorKnowledge) -> 
         return
     attack = Seeded(MechanismAttack(protection))
     link = attack(sample.table, sample.background)
-    yield sample.identify(MECHANISM, link, SAMPLED.format(sample.known.n_people))
+    yield sample.identify(EXPERT, link, SAMPLED.format(sample.known.n_people))
     for column in sample.table.sensitive:
-        yield sample.infer(MECHANISM, AttributeInference(column.name, link=attack), link)
+        yield sample.infer(EXPERT, AttributeInference(column.name, link=attack), link)
 
 
 def _refuse_protection(protection: Any, scene: AttackedRelease) -> str:
@@ -159,9 +160,9 @@ def attack_by_distance(scene: AttackedRelease, knowledge: AuditorKnowledge) -> I
     belief = _calibrate_by_halves(sample.known.each_once(nearest), records, rng)
     share = _share_of_mismatches(mismatches, truth)
     note = f"{SAMPLED.format(sample.known.n_people)}. {percent(share)} of them do not match their own row, by "
-    yield sample.identify(NEAREST, belief, f"{note}{', '.join(mismatches)}: its cells were perturbed or hidden")
+    yield sample.identify(MATCHER, belief, f"{note}{', '.join(mismatches)}: its cells were perturbed or hidden")
     for column in sample.table.sensitive:
-        yield replace(sample, control=None).infer(NEAREST, AttributeInference(column.name), belief)
+        yield replace(sample, control=None).infer(MATCHER, AttributeInference(column.name), belief)
 
 
 def _sample_compared(scene: AttackedRelease, seed: int) -> AttackedRelease:

@@ -9,7 +9,7 @@ import numpy as np
 
 from unmask.core.errors import NotRunError
 from unmask.core.posterior import Posterior, equal_weights, stored
-from unmask.results.names import CROSSING
+from unmask.results.names import COLLECTOR
 from unmask.results.words import release_name
 from unmask.scoring import Audit
 from unmask.tables.attacks import AttributeInference, ClassAttack
@@ -88,10 +88,10 @@ def _combine(
     population, person = scene.known.population, scene.known.person
     everybody = attack(scene.table, Background(replace(population, sensitive=(), kept=(), weight=None)))
     belief = replace(everybody, observation=everybody.observation[person], weight=equal_weights(len(person)))
-    yield scene.identify(CROSSING, belief)
+    yield scene.identify(COLLECTOR, belief)
     released = _condition_on_release(belief)
     for column in scene.table.sensitive:
-        yield scene.infer(CROSSING, AttributeInference(column.name), released)
+        yield scene.infer(COLLECTOR, AttributeInference(column.name), released)
 
 
 def _condition_on_release(belief: Posterior) -> Posterior:

@@ -8,7 +8,7 @@ from unmask.findings.row_words import row_estimate
 from unmask.findings.sentences import did, leading, without
 from unmask.results import Block, Row
 from unmask.results.formats import percent
-from unmask.results.names import APART, IDENTITY, INSIDER, ORDER
+from unmask.results.names import APART, IDENTITY, INSIDER, ORDER_READER
 from unmask.results.preferred_rows import PreferredRows
 from unmask.results.words import listed, start_with_release
 
@@ -16,8 +16,8 @@ from unmask.results.words import listed, start_with_release
 def special_blocks(heads: PreferredRows[Row], release: str, *, several: bool) -> Iterator[Block]:
     """Yield a sentence about each of these adversaries, on one release; none about an order that leads the findings."""
     scored = {key[1:]: row for key, row in heads.items() if key[0] == release}
-    order = scored.get((ORDER, IDENTITY))
-    if order is not None and (release, ORDER, IDENTITY) not in leading(heads):
+    order = scored.get((ORDER_READER, IDENTITY))
+    if order is not None and (release, ORDER_READER, IDENTITY) not in leading(heads):
         sentence = f"an adversary who has the original and reads only the row order {did(order)}; {without(order)}."
         yield Block("order", "The row order", start_with_release(sentence, release, several=several))
     for sentence in _describe_insider(scored):

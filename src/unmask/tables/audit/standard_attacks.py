@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from unmask.core.posterior import Posterior
-from unmask.results.names import COLUMNS, INSIDER, ORDER, SEVERAL
+from unmask.results.names import ACQUAINTANCE, INSIDER, JOURNALIST, MODELER, OBSERVER, ORDER_READER, PROSECUTOR
 from unmask.results.rows import ORIGINAL
 from unmask.scoring import Audit
 from unmask.tables.attacks import AttributeInference, BackOff, OrderAttack, RegisterAttack, SeveralRows
 from unmask.tables.audit.attack_run import AttackRun
-from unmask.tables.audit.attacked_release import LEARNER, PROSECUTOR, REGISTER, AttackedRelease
+from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, locate_rows
 from unmask.tables.audit.linked_parts import audit_linkability
 from unmask.tables.audit.linked_rows import SEEN, link_rows
@@ -48,7 +48,7 @@ def attack_release(
     yield from _attack_by_quasi_identifiers(scene)
     if table.uncounted:
         if table.record_sizes is not None:
-            yield scene.attack_equal_records(COLUMNS)
+            yield scene.attack_equal_records(ACQUAINTANCE)
     else:
         yield from _attack_by_columns(scene)
     if not foreign:
@@ -82,7 +82,7 @@ def infer_value(scene: AttackedRelease, column: Column, link: Posterior) -> Iter
     learned = scene.prepare_learner(attack.tuned(scene.table, scene.background_of(column.name, scene.known)))
     if not scene.foreign:
         yield scene.infer(PROSECUTOR, AttributeInference(column.name), link, learned=learned)
-    yield scene.learn(LEARNER, column.name, learned)
+    yield scene.learn(MODELER, column.name, learned)
 
 
 def _refuse_to_learn(scene: AttackedRelease, column: Column, extra: Sequence[Column] = ()) -> list[Audit]:
@@ -104,9 +104,9 @@ def _attack_by_columns(scene: AttackedRelease) -> Iterator[AttackRun | Audit]:
     if unprotected:
         link = scene.link(unprotected)
         if not scene.foreign:
-            yield scene.identify(COLUMNS, link)
+            yield scene.identify(ACQUAINTANCE, link)
         for column in scene.table.sensitive:
-            yield from _infer_by_columns(scene, COLUMNS, column, link, unprotected)
+            yield from _infer_by_columns(scene, ACQUAINTANCE, column, link, unprotected)
     if sensitive and not scene.foreign:
         yield scene.identify(INSIDER, scene.link([*unprotected, *sensitive]))
     for column in sensitive if len(sensitive) > 1 else ():
@@ -129,9 +129,9 @@ def _attack_rows(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Iterato
     """Yield beliefs from a register, from the order of rows, and from several rows of each person."""
     if knowledge.register is not None:
         attack = RegisterAttack(coverage=knowledge.coverage)
-        yield scene.attack_register(REGISTER, attack, knowledge.register, knowledge.register_origin)
+        yield scene.attack_register(JOURNALIST, attack, knowledge.register, knowledge.register_origin)
     if scene.known is not None:
-        yield scene.attack_order(ORDER, OrderAttack())
-    linked = link_rows(scene, SEVERAL, SeveralRows(SEEN), np.random.default_rng(knowledge.seed))
+        yield scene.attack_order(ORDER_READER, OrderAttack())
+    linked = link_rows(scene, OBSERVER, SeveralRows(SEEN), np.random.default_rng(knowledge.seed))
     if linked is not None:
         yield linked

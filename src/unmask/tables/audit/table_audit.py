@@ -16,7 +16,7 @@ from unmask.domains import name_releases
 from unmask.policy.coverage import coverage_notes
 from unmask.ranges import Range
 from unmask.results import Result, Row
-from unmask.results.names import CROSSING
+from unmask.results.names import COLLECTOR, FORMER_NAMES
 from unmask.results.rows import ORIGINAL
 from unmask.tables.attacks.linkability import check_parts
 from unmask.tables.audit.assumptions import describe_adversaries, describe_setting, list_assumptions
@@ -147,7 +147,7 @@ def _check_knowledge(knowledge: AuditorKnowledge, releases: Mapping[str, Table])
         raise UnmaskError(f"coverage is {knowledge.coverage:g} of a register, and no register was given; give both")
     for name in knowledge.without:
         if name not in OPTIONAL:
-            raise UnmaskError(f"without is {name!r}; {nearest(name, OPTIONAL)}")
+            raise UnmaskError(f"without is {name!r}; {nearest(FORMER_NAMES.get(name, name), OPTIONAL)}")
     if knowledge.parts is not None:
         check_parts(knowledge.parts)
         for table in (*releases.values(), *(() if original is None else (original,))):
@@ -264,7 +264,7 @@ def audit_tables(
         setting=describe_setting(first, knowledge, foreign),
         unit=(first if original is None else original).unit,
         distribution=_join(scores, "distributions"),
-        assumptions=tuple(list_assumptions(releases, knowledge, crossed=CROSSING in adversaries)),
+        assumptions=tuple(list_assumptions(releases, knowledge, crossed=COLLECTOR in adversaries)),
         cautions=(
             *coverage_notes(row for row in rows if row.release != ORIGINAL),
             *list_cautions(releases, knowledge, foreign, criteria),
