@@ -56,7 +56,7 @@ source = "dominance rule"
 
 [[policy]]
 require = "diagnosis:realized_success.excess <= 0.02"
-name = "Diagnoses inferred, beyond control people"
+name = "Diagnoses inferred, beyond the control group"
 source = "WP216, inference"
 """
 

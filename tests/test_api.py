@@ -256,7 +256,7 @@ def test_a_belief_says_who_a_target_could_be():
         (lambda t: unmask.audit(t, original=t, targets=2.5), "targets is 2.5, expected a whole number at least 1"),
         (lambda t: unmask.audit(t, targets=2), "targets is about rows of the original, and no original was given"),
         (lambda t: unmask.audit(t, coverage=0.5), "coverage is 0.5 of a register, and no register was given"),
-        (lambda t: unmask.audit(t, control=t), "control people were given, and no original"),
+        (lambda t: unmask.audit(t, control=t), "a control group was given, and no original"),
         (lambda t: unmask.audit(t, original=t, origin=[1, 2]), "origin needs an array of 120 whole numbers"),
         (lambda t: unmask.audit(t, original=t, origin={"x": [1]}), "origin names a release that was not given"),
         (lambda t: unmask.audit(t, smallest_shown=0), "smallest_shown is 0, expected a whole number at least 1"),

@@ -299,7 +299,7 @@ def test_choose_answers_every_policy_that_is_shipped(tmp_path, policy):
     [
         ("k_peopel >= 3", "did you mean 'k_people'"),
         ("journalist_max <= 0.2", "this measure was not evaluated"),
-        ("realized_success.excess <= 0.1", "control people"),
+        ("realized_success.excess <= 0.1", "control group"),
         ("nieghbor:success_probability <= 0.1", "did you mean 'neighbor'"),
         ("parts_linked <= 0.1", "this measure was not evaluated"),
         ("k.worst >= 2", "leave .worst out"),

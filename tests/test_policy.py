@@ -58,7 +58,7 @@ def test_an_untested_condition_is_neither_met_nor_missed():
         ("rank >= 3", "this measure was not evaluated, rank of the truth"),
         ("sucess_probability <= 1", "did you mean 'success_probability'?"),
         ("burglar:success_probability <= 1", "'burglar' is neither an adversary nor a target"),
-        ("success_probability.excess <= 0", "it needs control people, and none were given"),
+        ("success_probability.excess <= 0", "it needs a control group, and none was given"),
         ("delta_up <= 2", "a measure and a criterion"),
     ],
 )

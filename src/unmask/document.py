@@ -416,7 +416,7 @@ def _format_order(name: str, values: Any) -> str:
 
 
 def _derive_knowledge(document: Settings, folder: Path) -> dict[str, Any]:
-    """Return the options of an audit about its register, its control people and itself."""
+    """Return the options of an audit about its register, its control group and itself."""
     options = {
         section if key == "file" else key: value
         for section in KNOWLEDGE.keys() & document.keys()

@@ -84,7 +84,7 @@ def protect(
     k, l, t    : parameters of `tables.Mondrian`, which protects by default
     levels     : finest levels of quasi-identifiers, for `tables.Mondrian`
     coarsen    : levels of quasi-identifiers, as `tables.Generalize` takes them, to which the release is recoded at last
-    hold_back  : share of the people to hold back at random, as control people of the audit
+    hold_back  : share of the people to hold back at random, as control group of the audit
     rng        : for studies only; by default a release is drawn by the operating system's randomness
 
     >>> import unmask

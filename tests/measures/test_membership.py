@@ -146,7 +146,7 @@ def test_the_rows():
     assert (rate.low, rate.high) == pytest.approx(clopper_pearson(rate.posterior * 400, 400))
     assert result["epsilon_at_least"].posterior == epsilon_of_guesses(*count_right_guesses(members, control)) > 0
     assert evaluate_membership(belief, truth).not_run == (
-        ("true_positive_rate_at_0.001", "600 control people are too few, 5,000 are needed"),
+        ("true_positive_rate_at_0.001", "a control group of 600 is too small, 5,000 are needed"),
     )
 
 
@@ -159,7 +159,7 @@ def test_those_whose_truth_is_not_known_take_no_part():
     belief, truth = belief_of(np.arange(4.0), np.arange(3.0))
     unknown = Truth(np.where(np.arange(7) == 3, -1, truth.candidate))
     assert evaluate_membership(belief, unknown).rows[0].n == 3
-    with pytest.raises(UnmaskError, match="0 control people"):
+    with pytest.raises(UnmaskError, match="0 control-group people"):
         evaluate_membership(belief, Truth(np.zeros(7, int)))
     with pytest.raises(UnmaskError, match="3 candidates"):
         log_odds(Posterior.from_dense(np.eye(3)))

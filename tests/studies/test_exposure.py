@@ -8,7 +8,7 @@ import pytest
 from unmask.findings.sentences import sentences
 from unmask.render.page import render
 from unmask.render.summary import summary
-from unmask.results.names import COLUMNS, INSIDER, MODELER, ORDER, PROSECUTOR
+from unmask.results.names import ACQUAINTANCE, INSIDER, MODELER, ORDER_READER, PROSECUTOR
 from unmask.results.scope import headlines
 from unmask.tables import Mondrian, Table
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
@@ -35,8 +35,8 @@ def test_the_adversary_who_knows_a_unique_column_leads_the_findings(with_origina
     table = people(cost=np.arange(240) * 1.5)
     release, origin = Mondrian(k=10)(table)
     result = audited(table, release, origin) if with_original else audit_tables({"release": release})
-    assert success(result, COLUMNS) == 1
-    assert success(result, COLUMNS, "ill") == 1
+    assert success(result, ACQUAINTANCE) == 1
+    assert success(result, ACQUAINTANCE, "ill") == 1
     assert success(result, PROSECUTOR) < 0.1
     assert "all 3 released columns that are not sensitive" in sentences(result)[0]
     assert "all 3 released columns" in summary(result).splitlines()[2]
@@ -51,13 +51,13 @@ def test_kept_columns_are_compared_as_exact_values():
         np.array(column.levels.labels)[column.codes].tolist() for column in release.columns if column.name != "ill"
     ]
     alike = list(zip(*cells, strict=True))
-    assert success(result, COLUMNS) == pytest.approx(len(set(alike)) / len(alike))
+    assert success(result, ACQUAINTANCE) == pytest.approx(len(set(alike)) / len(alike))
 
 
 def test_nothing_beyond_the_quasi_identifiers_is_not_listed_twice():
     table = people()
     result = audited(table, *Mondrian(k=10)(table))
-    assert {row.adversary for row in result.rows} == {PROSECUTOR, MODELER, INSIDER, ORDER}
+    assert {row.adversary for row in result.rows} == {PROSECUTOR, MODELER, INSIDER, ORDER_READER}
     bare = Table.read({"age": [1, 1, 2, 2]}, quasi_identifiers="age")
     assert {row.adversary for row in audit_tables({"release": bare}).rows} == {PROSECUTOR}
 
@@ -85,9 +85,9 @@ def test_a_release_in_the_order_of_its_source_leads_with_that():  # T1, R1
     table = people()
     release, origin = Mondrian(k=10)(table)
     result = audited(table, release.take(np.argsort(origin)), np.arange(240))
-    assert success(result, ORDER) == 1
+    assert success(result, ORDER_READER) == 1
     assert "reads only the order of the rows" in sentences(result)[0]
-    assert {row.note for row in result.rows if (row.adversary, row.release) == (ORDER, "release")} == {
+    assert {row.note for row in result.rows if (row.adversary, row.release) == (ORDER_READER, "release")} == {
         "the rows are in the order of the original, or of one of its columns"
     }
 
@@ -95,7 +95,7 @@ def test_a_release_in_the_order_of_its_source_leads_with_that():  # T1, R1
 def test_the_row_order_of_our_releases_reveals_nothing_and_the_page_says_so():  # T1
     table = people()
     result = audited(table, *Mondrian(k=10)(table))
-    row = headlines(result)["release", ORDER, "identity"]
+    row = headlines(result)["release", ORDER_READER, "identity"]
     assert row.posterior == pytest.approx(1 / 240)
     assert any("reads only the row order re-identifies 0.42" in sentence for sentence in sentences(result))
 

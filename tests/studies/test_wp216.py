@@ -62,7 +62,7 @@ def test_parts_of_the_people_themselves_are_linked(tmp_path):
 @pytest.mark.parametrize(
     ("adversary", "adversary_text", "held_back", "message"),
     [
-        ("SinglingOut", "", "", "needs control people"),
+        ("SinglingOut", "", "", "needs a control group"),
         ("Linkability", "", "", "the parts of records are missing"),
         ("Linkability", 'with = { parts = [["age"], ["age", "zip"]] }', "", "column 'age' is in both parts"),
         ("Linkability", 'with = { parts = [["age"]] }', "", "a part is missing"),

@@ -261,11 +261,11 @@ def test_an_audit_says_when_control_people_are_unlike(shared, state):
     row = row_of(result)
     if state == "weighted":
         assert row.control is not None
-        assert "count by weight" in row.note
+        assert "is weighted" in row.note
         assert any("They differ from the people attacked" in assumption for assumption in result.assumptions)
     else:
         assert row.control is None
-        assert any("draw control people" in reason for _, reason in result.not_run)
+        assert any("draw the control group" in reason for _, reason in result.not_run)
 
 
 def test_people_drawn_alike_are_found_alike():

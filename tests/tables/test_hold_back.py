@@ -86,7 +86,7 @@ def test_hold_back_states_its_requirements():
     protected = unmask.protect(table, k=4, hold_back=0.25)
     with pytest.raises(UnmaskError, match="a release has no origin"):
         unmask.audit(protected.release, original=table, hold_back=0.25)
-    with pytest.raises(UnmaskError, match="control people were given, too"):
+    with pytest.raises(UnmaskError, match="a control group was given, too"):
         unmask.audit(protected.release, original=table, origin=protected.origin, control=table, hold_back=0.25)
     with pytest.raises(UnmaskError, match="leaves some, and keeps some"):
         unmask.protect(table, hold_back=0.001)

@@ -13,7 +13,7 @@ from unmask.cli import main
 from unmask.findings.sentences import sentences
 from unmask.measures import evaluate, realized_success
 from unmask.measures.excess import People, excess
-from unmask.results.names import COLUMNS
+from unmask.results.names import ACQUAINTANCE
 from unmask.tables import Background, ClassAttack, Linkability, Parts, Table
 
 NAMES = ("age", "sex", "city", "job")
@@ -126,12 +126,12 @@ def test_control_people_without_a_column_of_a_part_are_left_out_of_the_question(
     row = linked(result)
     assert row.posterior > 0.2
     assert (row.control, row.excess) == (None, None)
-    with_city = [row for row in result.rows if (row.adversary, row.target) == (COLUMNS, "job")]
+    with_city = [row for row in result.rows if (row.adversary, row.target) == (ACQUAINTANCE, "job")]
     assert {row.control for row in with_city} == {None}
-    assert {row.note for row in with_city} == {"Not compared with control people, who have no column 'city'."}
+    assert {row.note for row in with_city} == {"Not compared with the control group, which has no column 'city'."}
     reason = dict(result.not_run)["Linkability of two parts of a record: members"]
     assert (
-        reason == "control people have no column 'city', which is in a part: give them with the columns of both parts"
+        reason == "the control group has no column 'city', which is in a part: give them with the columns of both parts"
     )
 
 
@@ -213,5 +213,7 @@ def test_members_are_not_compared_with_control_people_who_differ():
     assert [rows[name].control is None for name in ("none", "job", "age")] == [False, True, True]
     assert rows["job"].posterior == rows["age"].posterior == rows["none"].posterior
     reasons = [dict(result[name].not_run)["Linkability of two parts of a record: members"] for name in ("job", "age")]
-    assert reasons[0].startswith("without any release, members differ from control people by age, sex, city, job (AUC")
+    assert reasons[0].startswith(
+        "without any release, members differ from the control group by age, sex, city, job (AUC"
+    )
     assert reasons[1].startswith("They differ from the people attacked")

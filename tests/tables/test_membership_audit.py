@@ -111,7 +111,7 @@ def test_differences_visible_without_a_release_are_not_membership():
     result = unmask.audit(fresh, original=members, control=control)
     assert {adversary for adversary, _ in rows(result)} == {"prosecutor", "margins alone", "closest record alone"}
     reason = dict(result.not_run)["Who is in the table, whole record"]
-    assert "without any release, members differ from control people by age, sex" in reason
+    assert "without any release, members differ from the control group by age, sex" in reason
 
 
 def test_people_dropped_for_their_values_are_found_by_the_release_and_not_by_the_draw():
@@ -207,7 +207,7 @@ def test_incomplete_rows_are_neither_members_nor_control():
 def test_too_few_control_people_or_none_or_no_original():
     members, control = tables(300, 99)
     needs = dict(unmask.audit(members, original=members, control=control).not_run)["Who is in the table"]
-    assert needs == "needs 50 members and 100 control people, half of whom are the reference"
+    assert needs == "needs 50 members and a control group of 100 people, half of it as reference"
     for table in ({}, {"original": members}):
         result = unmask.audit(members, **table)
         assert "--control" in dict(result.not_run)["Who is in the table"]

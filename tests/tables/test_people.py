@@ -430,7 +430,9 @@ def test_control_people_are_compared_with_people_of_several_rows():
 
     assert len(evidence.shift.weight) == 400
     assert evidence.shift.is_similar
-    assert any("The 400 control people are in no release" in assumption for assumption in result.assumptions)
+    assert any(
+        "The 400 people of the control group are in no release" in assumption for assumption in result.assumptions
+    )
     (row,) = (
         row
         for row in result.rows

@@ -318,7 +318,9 @@ def test_people_distinguishable_without_a_release_are_not_guessed():
     result = unmask.audit(Mondrian(k=5)(members)[0], original=members, control=empty)
     assert not asked_of(result)
     reason = dict(result.not_run)["Singling out"]
-    assert reason.startswith("without any release, members differ from control people by age, sex, city, job (AUC 1.00")
+    assert reason.startswith(
+        "without any release, members differ from the control group by age, sex, city, job (AUC 1.00"
+    )
 
 
 @pytest.mark.parametrize(("name", "message"), [("size", "has none of the quasi-identifiers"), ("age", "written alike")])

@@ -162,7 +162,7 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "origin": {"help": "Row of the original behind each record, of one release or by release.", "type": str},
         "register": {"help": "Table of people with some of the quasi-identifiers."},
         "control": {"help": "Control group: similar people who are not in the original, to show what being in it adds."},
-        "hold_back": {"help": "Share of the original that was withheld at random: withheld people in no release are control people.", "default": 0.0, "show_default": True, "type": click.FloatRange(0, 1, max_open=True), "parse": check_number},
+        "hold_back": {"help": "Share of the original that was withheld at random: withheld people in no release are the control group.", "default": 0.0, "show_default": True, "type": click.FloatRange(0, 1, max_open=True), "parse": check_number},
         "synthetic": {"help": "No released row is a person's, and only inference of values is tested.", "default": False, "show_default": True, "is_flag": True},
         "coverage": {"help": "Probability that the person behind a record is in the register.", "default": 1.0, "show_default": True, "type": click.FloatRange(0, 1, min_open=True), "parse": check_number},
         "targets": {"help": "Number of people attacked, drawn from the original (default: all).", "type": click.IntRange(1, None), "parse": check_number},

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from unmask.tables.formulas import Formulas
     from unmask.tables.table import Table
 
-HOLD_BACK = "Share of the people to hold back at random, as control people of the audit (needs --origin)."
+HOLD_BACK = "Share of the people to hold back at random, as control group of the audit (needs --origin)."
 
 
 @click.command(cls=WritesDocument)
@@ -90,7 +90,7 @@ def protect(
     if as_json and output == STANDARD_OUTPUT:
         raise click.UsageError("--json and -o - both say what is printed; leave one out")
     if hold_back and origin is None:
-        raise UnmaskError("--hold-back leaves control people, whom the origin tells apart; give --origin, too")
+        raise UnmaskError("--hold-back leaves a control group, which the origin identifies; give --origin, too")
     protection = choose_protection(protection, relaxed, **pop_options(values, ("k", "l_", "t", "levels")))
     source: AbstractContextManager[_Release | None]
     if engine.engine is None:

@@ -62,19 +62,19 @@ def without(row: Row) -> str:
 
 
 def added(row: Row) -> str:
-    """Return the success that people's own records added, compared with that on control people."""
+    """Return the success that people's own records added, compared with that on the control group."""
     assert row.control is not None
     gain = f"gains {points(row)} of success with {row.target} from people's own records"
     if _none_shown(row):
         gain = f"is not shown to learn {row.target} from people's own records ({points(row)})"
     return (
         f"{gain}: they infer it correctly for {row_estimate(row)} of {row.n:,} people, and for {percent(row.control)} "
-        f"of control people, whose records took no part{_by_the_best(row)}"
+        f"of the control group, whose records took no part{_by_the_best(row)}"
     )
 
 
 def _by_the_best(row: Row) -> str:
-    """Return the excess over the strongest attack on control people, if that is another attack."""
+    """Return the excess over the strongest attack on the control group, if that is another attack."""
     assert row.control is not None
     if row.baseline is None or round(row.baseline, 4) <= round(row.control, 4):
         return ""

@@ -1,7 +1,7 @@
-"""Excess of members over control people: what an attack reaches on people in the release, and on people outside of it.
+"""Excess of members over the control group: the success of an attack that is due to membership in the release.
 
-Control people are of the same population and not in the release. The excess is due to membership; the rest holds for
-everybody.
+The control group comes from the same population and is not in the release. Success on the control group holds for
+all people.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from unmask.measures.interval import Interval, clustered_wilson, student, wilson
 MIN_CLUSTERS = 20
 """Effective number of clusters of either side below which they are strata: they differ by more than by luck."""
 
-INTERVAL_OVER = "members and control people like these"
+INTERVAL_OVER = "members and control groups like these"
 
 
 class Excess(NamedTuple):
-    """Mean of a measure over members and over control people, and the 95 % interval of the difference.
+    """Mean of a measure over members and over the control group, and the 95 % interval of the difference.
 
     members, control : means
     low, high : ends of the interval, None without an interval
@@ -43,7 +43,7 @@ class Excess(NamedTuple):
 
     @property
     def excess(self) -> float:
-        """Return members minus control people."""
+        """Return members minus the control group."""
         return self.members - self.control
 
     def towards(self, direction: Literal["high", "low"]) -> tuple[float, float | None, float | None]:
@@ -60,7 +60,7 @@ class People(NamedTuple):
     """Values of a measure for attacked people.
 
     value, weight : (n,) of each; the weights need not sum to 1
-    cluster : (n,) cluster of each, numbered from 0, for members and control people alike: people of one box of the
+    cluster : (n,) cluster of each, numbered from 0, for members and the control group alike: people of one box of the
         release share their luck. None: each person is a cluster
     """
 
@@ -98,12 +98,12 @@ class People(NamedTuple):
 
 
 def excess(measure: Measure, members: People, control: People) -> Excess:
-    """Return the excess of members over control people under the same attack.
+    """Return the excess of members over the control group under the same attack.
 
     Each mean has an interval of its own: Wilson's for a rate, at 1 / sum w^2 people or at the effective number of its
     clusters, and Student's t over clusters for any other mean. `difference` joins the two. Their correlation comes from
     shared clusters, r = sum_g m_g c_g / sqrt(sum_g m_g^2 sum_g c_g^2), where m_g and c_g are the sums of w (v - mean)
-    over the members and over the control people of cluster g. Fewer than 20 effective clusters give no variance, and
+    over the members and over the control group of cluster g. Fewer than 20 effective clusters give no variance, and
     people are then taken one by one: in 60 draws of 1,500 and 1,000 people in six boxes of two columns the interval of
     clusters held the mean excess in 83 %, that over people in 95 %; in 400 draws with four fifths of the people in six
     boxes, 86 % and 93 %.
@@ -143,7 +143,7 @@ Ends = tuple[float, float, float]
 
 
 class _Side(NamedTuple):
-    """Members, or control people.
+    """Members, or the control group.
 
     ends : the mean and its interval
     reason : reason for the absence of an interval, "" if there is one

@@ -1,4 +1,4 @@
-"""Membership inference: measures of a belief about members and control people.
+"""Membership inference: measures of a belief about members and the control group.
 
 Candidate 0 of such a belief is "in", candidate 1 "out". Only the order of people by log p(in) - log p(out) counts, so
 that scores suffice. An AUC of 0.5 is not a guarantee: the adversary may be sure of a few people.
@@ -63,7 +63,7 @@ def true_positive_rate(fpr: float) -> Quantity:
     return Quantity(
         f"true_positive_rate_at_{fpr:g}",
         f"True positives at {100 * fpr:g} % false ones",
-        f"share of members classified as members while {100 * fpr:g} % of control people are",
+        f"share of members classified as members while {100 * fpr:g} % of the control group is",
         "share",
         range=(0.0, 1.0),
         source='N. Carlini et al., "Membership inference attacks from first principles", IEEE S&P 2022, section III',
@@ -78,7 +78,7 @@ FAMILIES[r"true_positive_rate_at_(\d*\.?\d+)"] = true_positive_rate
 def area(members: Floats, control: Floats) -> tuple[float, Interval]:
     """Return the AUC, P(member above control person) + P(equal) / 2 over all pairs, with DeLong's interval.
 
-    V = var(a_i) / n + var(b_j) / m, with a_i the share of control people below member i and b_j the share of members
+    V = var(a_i) / n + var(b_j) / m, with a_i the share of the control group below member i and b_j the share of members
     above control person j, equals half. If neither varies, the interval is Wilson's at the smaller number of people.
 
     >>> area(np.array([1.0, 2.0, 3.0]), np.array([0.0, 2.0]))[0]
@@ -127,7 +127,7 @@ def rank_correlation(x: Floats, y: Floats) -> tuple[float, Interval]:
 def classify_members(members: Floats, control: Floats, fpr: float) -> Floats:
     """Return the share of each member that is classified "in" at a false-positive rate.
 
-    The adversary classifies the control people of the highest scores as "in", a share `fpr`, below 1, of them. Equal
+    The adversary classifies the control group of the highest scores as "in", a share `fpr`, below 1, of them. Equal
     scores share the rest.
 
     >>> classify_members(np.array([5.0, 3.0, 1.0]), np.array([4.0, 3.0, 3.0, 0.0]), 0.5)
@@ -200,7 +200,7 @@ def evaluate_membership(
     """Evaluate AUC, true positives at low false-positive rates, and the lower bound on epsilon.
 
     belief : by the attack's own scores; a fit to the truth of other people would overstate epsilon
-    truth : candidate 0 for members, 1 for control people; other targets are skipped. Each person counts once.
+    truth : candidate 0 for members, 1 for the control group; other targets are skipped. Each person counts once.
     """
     scores = log_odds(belief)
     if len(truth) != len(scores):
@@ -208,7 +208,7 @@ def evaluate_membership(
     inside = truth.judged & (truth.candidate == IN)
     members, control = scores[inside], scores[truth.judged & (truth.candidate == OUT)]
     if not len(members) or not len(control):
-        raise UnmaskError(f"{len(members)} members and {len(control)} control people were attacked, expected both")
+        raise UnmaskError(f"{len(members)} members and {len(control)} control-group people are attacked, expected both")
     observation = belief.observation[inside]
 
     def row(measure: Quantity, prior: float, values: Floats, interval: Interval) -> Row:
@@ -222,7 +222,7 @@ def evaluate_membership(
             n_observations=len(distinct(observation)),
             worst=float(values[worst]),
             worst_observation=int(observation[worst]),
-            names=(release, adversary, "membership", f"{len(control):,} control people"),
+            names=(release, adversary, "membership", f"{len(control):,} people of the control group"),
             status=belief.status,
         )
 
@@ -230,7 +230,7 @@ def evaluate_membership(
     for fpr in RATES:
         if fpr * len(control) < MIN_FALSE_POSITIVES:
             needed = f"{MIN_FALSE_POSITIVES / fpr:,.0f} are needed"
-            not_run.append((true_positive_rate(fpr).name, f"{len(control)} control people are too few, {needed}"))
+            not_run.append((true_positive_rate(fpr).name, f"a control group of {len(control)} is too small, {needed}"))
             continue
         values = classify_members(members, control, fpr)
         ends = clopper_pearson(float(values.sum()), len(members))

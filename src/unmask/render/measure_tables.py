@@ -55,8 +55,8 @@ OTHERS = "The other measures: the same beliefs, seen in other ways"
 
 COLUMNS = ("Prior", "Expected", "Realized", "Gain", "Worst-off", "n")
 
-CONTROL = ("Control people", "Added", "Best on control")
-"""Columns of what the same attack reaches on control people, after the realized value."""
+CONTROL = ("Control group", "Added", "Best on control")
+"""Columns of what the same attack reaches on the control group, after the realized value."""
 
 
 def measures_section(scope: Scope) -> Section:
@@ -141,7 +141,7 @@ def _caption(target: str) -> str:
 
 
 def _without_control(grid: Grid) -> Grid:
-    """Return a table without the columns about control people if these are empty."""
+    """Return a table without the columns about the control group if these are empty."""
     start = grid.text + 3
     end = start + len(CONTROL)
     if any(cell for _, rows in grid.groups for row in rows for cell in row[start:end]):
@@ -204,7 +204,7 @@ def _count(row: Row) -> str:
 
 
 def _cells(pair: Pair) -> tuple[str, ...]:
-    """Return the cells of a measure, with those about control people after the realized value."""
+    """Return the cells of a measure, with those about the control group after the realized value."""
     cells, row = measure_cells(pair), pair.get(True)
     if row is None or row.control is None:
         return (*cells[:3], *("",) * len(CONTROL), *cells[3:])

@@ -65,7 +65,7 @@ def _mark_adversaries(table: Table, scope: Scope) -> Table:
 def measure_table(scope: Scope) -> Table:
     """Return the measures of the audit that are shares, as charts show them."""
     names = ("release", "adversary", "target", "measure", "prior", "posterior", "low", "high", "control", "dataset")
-    labels = {"prior": "guessing", "control": "control people"}
+    labels = {"prior": "guessing", "control": "control group"}
     columns = (Column(name, labels.get(name, ""), "text" if i < 4 else "share") for i, name in enumerate(names))
     rows = [row for row in scope.result.rows if row.status not in FAILURES and row.unit in SHARES]
     return Table.from_records(MEASURES, columns, ([getattr(row, name, "") for name in names] for row in rows))

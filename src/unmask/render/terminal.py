@@ -178,7 +178,7 @@ def _figure(value: Value) -> str:
 
 
 def _reached(row: Row, *, several: bool, control: bool) -> tuple[str, ...]:
-    """Return success, guessing, and success on control people, as the page writes them."""
+    """Return success, guessing, and success on the control group, as the page writes them."""
     format_figure = percent if row.unit in SHARES else number
     controls = ("-" if row.control is None else format_figure(row.control),) * control
     figures = (row_value(row), format_figure(row.prior), *controls)

@@ -32,12 +32,12 @@ class Row:
     status, note       : what the belief has earned, see `Posterior.status`, or `refuted` where the truth took it away;
                          what a reader must know about this number
     linked_to          : the other data about people that names are taken from, such as "register"; "" for none
-    control            : what the same attack reaches on control people, who are not in the release; None without any
-    baseline           : the most that any adversary with the same knowledge reaches on control people
+    control            : result of the same attack on the control group, which is not in the release; None without it
+    baseline           : best result of adversaries with the same knowledge on the control group
     n_people, n_drawn, n_judged : people of the file, those drawn from them at random to stand for all, and those of
                          the drawn who were judged; None where the number is not about people of a file
     excess, excess_low, excess_high : what members have more, as the adversary profits, and its 95 % interval, which is
-                         for members and control people like these
+                         for members and control groups like these
     """
 
     release: str

@@ -53,7 +53,7 @@ RATIONAL = (
     "people; payoff and tries are means over them, money in the currency of the attacker's profile."
 )
 
-CONTROL = "Dots are success with people in the table, black ticks with control people, who are not in the release."
+CONTROL = "Dots are success with people in the table, black ticks with the control group, which is not in the release."
 
 UNBOUNDED = "unbounded: the release rules something out, or confirms it, with certainty; no number bounds that."
 

@@ -85,7 +85,7 @@ def _check_measure(name: str) -> None:
 
 
 def _with_control(document: Settings) -> Iterator[Settings]:
-    """Yield the entries of `data`; if a file is the only entry, it gets the control people of the document."""
+    """Yield the entries of `data`; if a file is the only entry, it gets the control group of the document."""
     control, entries = document.get("control", {}), list_datasets(document)
     for entry in entries:
         has_control = "file" in control and "file" in entry and len(entries) == 1

@@ -1,4 +1,4 @@
-"""Tables of a study: protections, verdicts, risk against utility, control people, rational attackers, every measure."""
+"""Tables of a study: protections, verdicts, risk against utility, control group, rational attackers, every measure."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ FILES = ("control",)
 """Other settings of a dataset that name a file."""
 
 ASIDE = ("hold_back", "control")
-"""Settings of a dataset about control people; of the first two every seed makes another population, by the function
+"""Settings of a dataset about the control group; of the first two every seed makes another population, by the function
 `divide` of its domain.
 """
 
@@ -122,7 +122,7 @@ def _protection(part: Part, folder: Path) -> Part:
 def _dataset(part: Part, folder: Path) -> Part:
     """Return a dataset with the paths and digests of its files."""
     if len(control_settings := [key for key in ASIDE if key in part.settings]) > 1:
-        raise UnmaskError(f"{' and '.join(control_settings)} each say who the control people are; leave one out")
+        raise UnmaskError(f"{' and '.join(control_settings)} each say what the control group is; leave one out")
     if not _from_file(part):
         _check_names(part, _find_part(part, "datasets"), part.use, excluded=("rng",))
         return _with_hierarchies(part, folder)

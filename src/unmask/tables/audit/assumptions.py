@@ -154,24 +154,24 @@ def _unreleased(knowledge: AuditorKnowledge) -> Iterator[str]:
         if n_missing:
             yield (
                 f"{release_name(name)} has no row of {n_missing:,} of the {n_people:,} people. They count in averages, "
-                "as never found. If they were held back at random, add --hold-back: they become control people."
+                "as never found. If they were held back at random, add --hold-back: they become the control group."
             )
 
 
 def _control_people(shift: Shift) -> Iterator[str]:
     yield (
-        f"The {len(shift.weight):,} control people are in no release and are attacked as if they were. "
+        f"The {len(shift.weight):,} people of the control group are in no release and are attacked as if they were. "
         f"{describe_shift(shift)}."
     )
     if not shift.is_similar and not shift.is_different:
         yield (
-            f"Control people are weighted to resemble the people attacked; {shift.effective:,.0f} of them remain in "
+            f"The control group is weighted to resemble the people attacked; {shift.effective:,.0f} people remain in "
             "effect. Weights correct differences in the known columns only."
         )
 
 
 def describe_shift(shift: Shift) -> str:
-    """Return how well the known columns tell control people from the people attacked."""
+    """Return how well the known columns separate the control group from the people attacked."""
     low, high = shift.interval.low, shift.interval.high
     interval = "" if low is None or high is None else f" [{low:.3f}, {high:.3f}]"
     resemble = "resemble" if shift.is_similar else "differ from"

@@ -39,9 +39,9 @@ class AttackRun:
     note : str
         Remark on all rows.
     clusters : (n_targets,) array, optional
-        Cluster of each target whose guesses are right or wrong together, if control people are attacked, too.
+        Cluster of each target whose guesses are right or wrong together, if the control group is attacked, too.
     control : AttackRun, optional
-        The same attack on control people.
+        The same attack on the control group.
     people : int, optional
         Number of people that the targets of a counted release stand for; None: each target is a person.
     n_sets : int, optional
@@ -130,7 +130,7 @@ class AttackRun:
         return replace(scored, rows=tuple(rows))
 
     def _compare_with_control(self, measures: Sequence[Measure]) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield by measure the result on control people, and the excess on members."""
+        """Yield by measure the result on the control group, and the excess on members."""
         if self.control is None:
             return
         scores = self.belief.status == "scores"

@@ -132,7 +132,7 @@ class Scorer:
 
 
 def _with_common_baseline(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield rows whose baseline is the best result on control people of all adversaries with the same knowledge."""
+    """Yield rows whose baseline is the best result on the control group of all adversaries with the same knowledge."""
     bound: dict[tuple[str, str], float] = {}
     compared = [row.control is not None and row.adversary in (PROSECUTOR, MODELER) for row in rows]
     for row, is_compared in zip(rows, compared, strict=True):

@@ -47,10 +47,10 @@ OWN_PRIOR = (
 )
 
 WEIGHTED = (
-    "Control people differ from the people attacked and count by weight; unweighted, {} of them are right guesses."
+    "The control group differs from the people attacked and is weighted; without weights, {} of its guesses are right."
 )
 
-LACKING = "Not compared with control people, who have no column {!r}."
+LACKING = "Not compared with the control group, which has no column {!r}."
 
 LISTED_ONCE = "people have several rows, and a register lists each person once, so its links would count rows as people"
 
@@ -85,7 +85,7 @@ class AttackedRelease:
     foreign : bool
         Whether the rows are not people of the original, so that no record is searched for.
     control : Known, optional
-        Control people; None if nothing can be compared with them.
+        Control group; None if nothing can be compared with them.
     weight : (n_control,) array, optional
         Weight of each control person if they differ from the people attacked, sum 1.
     """
@@ -261,7 +261,7 @@ class AttackedRelease:
         return replace(run, modeled=is_guessed or self._misses_people(link))
 
     def learn(self, adversary: str, column: str, learned: Learned, extra: Sequence[Column] = ()) -> AttackRun:
-        """Infer a sensitive value from all rows; control people calibrate the belief (`calibrate_by_control`)."""
+        """Infer a sensitive value from all rows; the control group calibrates the belief (`calibrate_by_control`)."""
         run = self._compare(adversary, column, lambda people: (learned(people), None), extra)
         if run.control is None or run.control.truth is None:
             return run
@@ -291,7 +291,7 @@ class AttackedRelease:
         believe: Callable[[Known | None], tuple[Posterior, NDArray[np.int64] | None]],
         extra: Sequence[Column] = (),
     ) -> AttackRun:
-        """Judge beliefs about a value of the targets and, with a known truth, of control people with the same columns.
+        """Score beliefs about a value of targets and, with a known truth, of the control group with the same columns.
 
         `believe` returns a belief and the clusters of people whose guesses are right or wrong together.
         """

@@ -60,7 +60,7 @@ class AuditorKnowledge:
     protections : mapping
         Protection of each release, if it is known.
     knowledge : Knowledge
-        Knowledge of adversaries about the people attacked and control people; by default all quasi-identifiers.
+        Knowledge of adversaries about the people attacked and the control group; by default all quasi-identifiers.
     is_register_unlinked : bool
         Whether a register was given and is not linked.
     """
@@ -121,7 +121,7 @@ class AuditorKnowledge:
         return register if names == {column.name for column in release.quasi_identifiers} else None
 
     def hold_back(self, share: float) -> Self:
-        """Return the knowledge with held-back people as control people, see `tables.control.holdout.find_held_back`."""
+        """Return the knowledge with held-back people as control group, see `tables.control.holdout.find_held_back`."""
         assert self.original is not None
         people = find_held_back(self.original, share, self.origins.values())
         assert people.member is not None
@@ -143,7 +143,7 @@ class AuditorKnowledge:
         original, row = self.original.take(people), self.rows(people)
         return replace(self, original=original, origins=origins, register_origin=register, row=row)
 
-    # ----- targets and control people
+    # ----- targets and the control group
 
     @cached_property
     def known(self) -> Known | None:
@@ -154,7 +154,7 @@ class AuditorKnowledge:
 
     @cached_property
     def control_people(self) -> Known | None:
-        """All control people, each by one row drawn at random."""
+        """The control group, each person by one row drawn at random."""
         if self.control is None:
             return None
         everybody = replace(self.knowledge, targets=None)
@@ -162,13 +162,13 @@ class AuditorKnowledge:
 
     @cached_property
     def shift(self) -> Shift | None:
-        """Difference between control people and the people attacked."""
+        """Difference between control group and the people attacked."""
         if self.known is None or self.control_people is None:
             return None
         return measure_shift(self.known.people, self.control_people.people)
 
     def add_control(self, scene: AttackedRelease) -> AttackedRelease:
-        """Return an attacked release with the control people, if they may stand for the people attacked."""
+        """Return an attacked release with the control group, if it is similar enough."""
         if self.shift is None or self.shift.is_different:
             return scene
         return replace(scene, control=self.control_people, weight=None if self.shift.is_similar else self.shift.weight)
@@ -182,10 +182,10 @@ class AuditorKnowledge:
         return {frozenset(names) & frozenset(self.control.names): self.shift}
 
     def explain_shift(self, names: Collection[str]) -> str:
-        """Return why members cannot be compared with control people by these columns; "" if they can.
+        """Return why members cannot be compared with the control group by these columns; "" if they can.
 
-        People that a protection drops are members, too: if control people like them differ from members, the release is
-        the reason.
+        People whom a protection suppresses are members, too. If similar people of the control group differ from the
+        members, the release is the reason.
         """
         assert self.original is not None
         assert self.control is not None
@@ -196,11 +196,12 @@ class AuditorKnowledge:
 
 
 def explain_shift(names: Collection[str], shift: Shift) -> str:
-    """Return why members cannot be compared with control people; "" if they are alike enough."""
+    """Return why members cannot be compared with the control group; "" if they are alike enough."""
     if not shift.differs_significantly:
         return ""
     return (
-        f"without any release, members differ from control people by {', '.join(names)} (AUC {shift.auc:.2f}; 0.5 if "
+        f"without any release, members differ from the control group by {', '.join(names)} "
+        f"(AUC {shift.auc:.2f}; 0.5 if "
         "they are alike): draw both from the same people, with the same columns"
     )
 

@@ -1,4 +1,4 @@
-"""Findings that compare people in the table with control people: membership, own records, singling out, linkability."""
+"""Findings that compare members with the control group: membership, own records, singling out, linkability."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unmask.results.rows import ORIGINAL
 from unmask.results.words import listed, start_with_release
 
 COMPARED = ("singled_out_of_as_many", "parts_linked")
-"""Measures of singling out and of linkability that are compared with control people."""
+"""Measures of singling out and of linkability that are compared with the control group."""
 
 ONE, SOME, WHOLE, BOX = "one value", "some columns", "whole row", "key in a box"
 LINKER = "linker"
@@ -29,10 +29,10 @@ WORDS: Mapping[str, str] = {
 """Adversary -> words that complete "an adversary who ..."."""
 
 OWN_RECORDS = (
-    "Control people are like the attacked people, and their records are not in the release. The success of the same "
-    "adversary on control people holds for all people; the excess is what people's own records added, with a 95 % "
-    "interval for people like these. Dots are attacked people, the black tick is control people. The best on control "
-    "is the highest success of an adversary with the same knowledge on control people."
+    "The control group resembles the attacked people, and its records are not in the release. The success of the same "
+    "adversary on the control group holds for all people; the excess is what people's own records added, with a 95 % "
+    "interval for people like these. Dots are attacked people, the black tick is the control group. The best on it "
+    "is the highest success of an adversary with the same knowledge on the control group."
 )
 
 MEMBERS = (
@@ -46,8 +46,8 @@ MEMBERS = (
 SINGLED_OUT = (
     "The adversary guesses, from the release alone, a combination of values that fits one person only. A guess is "
     "right if exactly one person of the table fits. Guesses that hold for too many people in general do not count. "
-    "Guessing is the highest success of such guesses without the release. Added is the success beyond control people, "
-    "with as many people of both kinds, because fewer guesses are right for fewer people."
+    "Guessing is the highest success of such guesses without the release. Added is the success beyond the control "
+    "group, with as many people of both kinds, because fewer guesses are right for fewer people."
 )
 
 KEY_IN_BOX = (
@@ -124,7 +124,7 @@ def _person_block(own_rows: Sequence[Row], members: Sequence[Row], words: Mappin
     facts = [] if member is None else [Fact(INSIDE, _describe_inside(member, words, several=several))]
     facts += [Fact(EVERYBODY, _describe_everybody(row, several=several)) for row in own_rows]
     facts += [Fact(OWN, _describe_own(row, several=several)) for row in own_rows]
-    sentence = "For people in the table, and for control people, who are like them but not in the release."
+    sentence = "For people in the table, and for the control group: similar people who are not in the release."
     return Block("person", "What it means for one person", sentence, facts=tuple(facts), open=True, is_finding=False)
 
 
@@ -189,7 +189,7 @@ def _membership_block(members: Sequence[Row], rows: Sequence[Row], words: Mappin
     noted = [*members, *(row for row in rows if row.measure == "epsilon_at_least" and row.target == MEMBERSHIP)]
     notes = [*dict.fromkeys(f"{row.adversary}: {row.note}." for row in noted if row.note)]
     if missing := [_alarms(name) for name in RATES if name not in measures]:
-        notes.append(f"There are too few control people for {listed(missing)}.")
+        notes.append(f"There are too few people in the control group for {listed(missing)}.")
     return Block(
         "membership", "Can they tell who is in the table?",
         start_with_release(sentence, best_row.release, several=several),
@@ -243,7 +243,7 @@ def _describe_guesses(row: Row, total: Row, words: Mapping[str, str], *, several
 def _describe_boxes(row: Row, words: Mapping[str, str], *, several: bool) -> str:
     text = (
         f"{_subject(row, words)} is right for {row_estimate(row)} of {row.n:,} classes, and for "
-        f"{percent(row.control or 0.0)} with control people: {_describe_cost(row)}."
+        f"{percent(row.control or 0.0)} with the control group: {_describe_cost(row)}."
     )
     return start_with_release(text, row.release, several=several)
 
@@ -251,7 +251,7 @@ def _describe_boxes(row: Row, words: Mapping[str, str], *, several: bool) -> str
 def _describe_linked(row: Row, words: Mapping[str, str], *, several: bool) -> str:
     rate = f"{row_estimate(row)} of {row.n:,} people; guessing gives {percent(row.prior)}"
     text = f"{_subject(row, words)} is right about {rate}"
-    control = "" if row.control is None else f", and control people {percent(row.control)}: {_describe_cost(row)}"
+    control = "" if row.control is None else f", and the control group {percent(row.control)}: {_describe_cost(row)}"
     return start_with_release(f"{text}{control}.", row.release, several=several)
 
 

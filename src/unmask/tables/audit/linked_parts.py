@@ -32,10 +32,10 @@ QUESTION = "Linkability of two parts of a record"
 
 
 def audit_linkability(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Audit:
-    """Return how often a person's other part is found among those of others, for members and control people.
+    """Return how often a person's other part is found among those of others, for members and the control group.
 
-    Each person's other part is among those of `MAX_TARGETS` people of their kind, drawn at random. Control people are
-    left out if they differ from members in these columns, or if they lack one.
+    Each person's other part is among those of `MAX_TARGETS` people of their kind, drawn at random. The control
+    group is left out if it differs from members in these columns, or lacks one of them.
     """
     if knowledge.parts is None:
         return Audit((), ((QUESTION, "needs two parts of columns (--parts age,sex:zip,job)"),))
@@ -48,15 +48,15 @@ def audit_linkability(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Au
 
 
 def _refuse_control(scene: AttackedRelease, knowledge: AuditorKnowledge) -> str:
-    """Return why members are not compared with control people; "" if they are."""
+    """Return why members are not compared with the control group; "" if they are."""
     if scene.control is None:
-        needed = "not separated from what holds for everybody: needs control people (--control)"
+        needed = "not separated from what holds for everybody: needs a control group (--control)"
         return next((reason for _, reason in list_differing_control(knowledge)), needed)
     names = [*chain.from_iterable(knowledge.parts or ())]
     available = scene.control.population.names
     if lacking := [name for name in names if name not in available]:
         name = lacking[0]
-        return f"control people have no column {name!r}, which is in a part: give them with the columns of both parts"
+        return f"the control group has no column {name!r}, which is in a part: give them with the columns of both parts"
     return knowledge.explain_shift(names)
 
 

@@ -1,4 +1,4 @@
-"""Membership inference: adversaries who know some columns of people tell members from control people."""
+"""Membership inference: adversaries who know some columns of people separate members from the control group."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ RECORD = "whole record"
 """The adversary who knows every released column of people, sensitive ones, too."""
 
 MAX_MEMBERS = 1000
-"""Default number of members, and of control people, who are attacked."""
+"""Default number of members, and of people of the control group, who are attacked."""
 
 MIN_MEMBERS = 50
-"""Members and control people below which no false-positive rate is measured."""
+"""Smallest number of members, and of people of the control group, for false-positive rates."""
 
 MARGINS, CLOSEST = "margins alone", "closest record alone"
 
@@ -73,11 +73,11 @@ def audit_membership(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Aud
     """Return the rows of adversaries who know quasi-identifiers, and of those who know whole records."""
     original, control_people = knowledge.original, knowledge.control
     if original is None or control_people is None:
-        return Audit((), ((QUESTION, "needs the original and control people (--original, --control)"),))
+        return Audit((), ((QUESTION, "needs the original and a control group (--original, --control)"),))
     inside, max_members = _member_rows(scene, original), knowledge.targets or MAX_MEMBERS
     members, control = original.take(inside), control_people.take(control_people.complete_rows)
     if min(members.n_people, control.n_people // 2, max_members) < MIN_MEMBERS:
-        needed = f"needs {MIN_MEMBERS} members and {2 * MIN_MEMBERS} control people, half of whom are the reference"
+        needed = f"needs {MIN_MEMBERS} members and a control group of {2 * MIN_MEMBERS} people, half of it as reference"
         return Audit((), ((QUESTION, needed),))
     sample = MembershipSample.of(members, control, max_members=max_members, rng=np.random.default_rng(knowledge.seed))
     if len(sample.inside) < 2 * MIN_MEMBERS:
@@ -105,8 +105,8 @@ def audit_membership(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Aud
 def _member_rows(scene: AttackedRelease, original: Table) -> NDArray[np.int64]:
     """Return the rows of people of the original who are in the release, as far as their origin is known.
 
-    People that a protection drops are not members, and others like them are control people: if the two differ, the
-    release is the reason.
+    People whom a protection suppresses are not members, and similar people belong to the control group. If the two
+    differ, the release is the reason.
     """
     everybody = original.complete_rows
     members = everybody[np.isin(everybody, scene.origin)] if scene.traced else everybody
@@ -126,8 +126,11 @@ def _known_columns(table: Table, sample: MembershipSample) -> dict[str, list[str
 def _describe_sample(row: Row, release: str, sample: MembershipSample) -> Row:
     n = len(sample.inside) // 2
     notes = [
-        "" if row.note.endswith(" control people") else row.note,
-        f"{n:,} members and as many control people are attacked; {sample.reference.n_rows:,} others are the reference",
+        "" if row.note.endswith(" control group") else row.note,
+        (
+            f"{n:,} members and as many people of the control group are attacked; {sample.reference.n_rows:,} others "
+            "are the reference"
+        ),
         f"{sample.twins:,} people have the record of a person of the other kind and are left out"
         if sample.twins
         else "",
@@ -137,7 +140,7 @@ def _describe_sample(row: Row, release: str, sample: MembershipSample) -> Row:
 
 @dataclass(frozen=True, eq=False)
 class MembershipAttack:
-    """Scores of one adversary for members and control people.
+    """Scores of one adversary for members and the control group.
 
     Parameters
     ----------
@@ -261,8 +264,9 @@ def measure_membership(
     n_members, n_control = np.bincount(~sample.inside, minlength=2).tolist()
     if min(n_members, n_control) < MIN_MEMBERS:
         raise UnmaskError(
-            f"{n_members} members and {n_control} control people are attacked, without doubles; needs {MIN_MEMBERS} "
-            f"members and {2 * MIN_MEMBERS} control people: hold more people back from the release"
+            f"{n_members} members and {n_control} people of the control group are attacked, without doubles; needs "
+            f"{MIN_MEMBERS} "
+            f"members and a control group of {2 * MIN_MEMBERS} people: hold more people back from the release"
         )
     scores = attack(scene.table, Background(sample.people, sample.reference), rng=rng)
     belief = scores if scores.status != "scores" else cross_fit(scores, sample.inside)
@@ -274,9 +278,9 @@ def measure_membership(
 def sample_members(
     population: Sample, released: Released, knowledge: Knowledge, rng: np.random.Generator
 ) -> MembershipSample:
-    """Draw members who are in the release, and as many control people; other control people are the reference.
+    """Draw members who are in the release, and as many people of the control group; the rest is the reference.
 
-    Control people are those held back, or those that a sampling protection left out.
+    The control group is the people held back, or those that a sampling protection left out.
     """
     columns = [column.name for column in released.release.quasi_identifiers]
     names = columns if knowledge.columns is None else knowledge.columns
@@ -288,8 +292,6 @@ def sample_members(
         inside = np.isin(person, person[released.origin[released.origin >= 0]])
         members, control = members.take(inside), members.take(~inside) if control is None else control
     if control is None or not control.n_rows:
-        raise UnmaskError(
-            "the release has everybody of the population, so there are no control people; hold people back"
-        )
+        raise UnmaskError("the release has everybody of the population, so there is no control group; hold people back")
     sample = MembershipSample.of(members, control, max_members=knowledge.targets or MAX_MEMBERS, rng=rng)
     return sample.known_by(names)

@@ -68,7 +68,7 @@ def list_not_run(
         weight_reason = f"rows with a missing weight, or one below 1: {n_rows:,}; scale weights to numbers of people"
         yield "Risk by survey weights", weight_reason
     if original is not None and knowledge.control is None and next(iter(releases.values())).sensitive:
-        yield ADDED, "not separated from what holds for everybody: needs control people (--control, --hold-back)"
+        yield ADDED, "not separated from what holds for everybody: needs a control group (--control, --hold-back)"
 
 
 def _unclear_rows(releases: Mapping[str, Table], knowledge: AuditorKnowledge) -> Iterator[NotRun]:
@@ -101,9 +101,9 @@ def _missing_tables(knowledge: AuditorKnowledge, releases: Iterable[str]) -> Ite
 
 
 def list_differing_control(knowledge: AuditorKnowledge) -> Iterator[NotRun]:
-    """Yield that control people differ too much from the people attacked for any comparison."""
+    """Yield that the control group differs too much from the people attacked for any comparison."""
     if knowledge.shift is not None and knowledge.shift.is_different:
-        yield ADDED, f"{describe_shift(knowledge.shift)}; draw control people as the others were drawn"
+        yield ADDED, f"{describe_shift(knowledge.shift)}; draw the control group as the others were drawn"
 
 
 NEED_ROWS = (

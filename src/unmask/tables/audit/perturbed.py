@@ -116,7 +116,7 @@ def max_targets(n_rows: int) -> int:
 
 
 def sample_people(scene: AttackedRelease, seed: int) -> AttackedRelease:
-    """Return the release with a sample of its people, and of control people."""
+    """Return the release with a sample of its people, and of the control group."""
     assert scene.known is not None
     rng, n = np.random.default_rng(seed), max_targets(scene.table.n_rows)
     people = scene.known.draw_people(n, rng)

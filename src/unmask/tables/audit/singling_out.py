@@ -1,4 +1,4 @@
-"""Singling out: predicates made from a release alone, tested on its people and on control people."""
+"""Singling out: predicates made from a release alone, tested on its people and on the control group."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from unmask.tables.control.singling_trials import (
 from unmask.tables.table import Table
 
 QUESTION = "Singling out"
-NEEDS_CONTROL = "needs control people, who show which guesses hold for many people anyway"
+NEEDS_CONTROL = "needs a control group, which shows which guesses hold for many people anyway"
 SEVERAL_ROWS = "people have several rows, and a guess that fits one row would count as a person"
 
 
 def audit_singling_out(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Audit:
     """Return the rows of every kind of predicate that the release allows.
 
-    Predicates are about all released columns that the original and the control people have. Control people are halved
+    Predicates are about all released columns that the original and the control group have. The control group is halved
     at random: one half shows for how many people a predicate holds in general, and predicates are tested on the other.
     If no class has one row, predicates about people within classes are tested, too.
     """
@@ -79,7 +79,7 @@ def _try_rows(
 
 
 def _halve(control: Table, rng: np.random.Generator) -> tuple[Table, Table]:
-    """Return the control people that test the predicates, and those who show their weight."""
+    """Return the half of the control group that tests the predicates, and the half that measures their weight."""
     order, half = rng.permutation(control.n_rows), control.n_rows // 2
     return control.take(order[:half]), control.take(order[half:])
 
@@ -124,7 +124,7 @@ def _share_columns(release: Table, members: Table, control: Table) -> tuple[Tabl
     ]
     if not names:
         raise UnmaskError(
-            "no released column is in the original and the control people, too, with the same type; give tables with "
+            "no released column is in the original and the control group, too, with the same type; give tables with "
             "the same columns, written alike"
         )
     shared = (
@@ -135,7 +135,7 @@ def _share_columns(release: Table, members: Table, control: Table) -> tuple[Tabl
 
 
 def _make_rows(release: str, kind: str, trial: SingledOut) -> Iterator[Row]:
-    """Yield a row for everybody in the table, and one for as many members as control people."""
+    """Yield a row for all people of the table, and one for as many members as the control group has people."""
 
     def row(measure: Quantity, prior: float, share: float, note: str) -> Row:
         return build_row(

@@ -147,7 +147,7 @@ def columns(dataset: Part) -> list[str]:
 
 
 def load(dataset: Part, made: Any) -> Sample:
-    """Return the population from a table, or from a path; control people are from a file."""
+    """Return the population from a table, or from a path; the control group is from a file."""
     reading = {key: value for key, value in dataset.settings.items() if key in READING}
     table = made if isinstance(made, Table) else Table.read(made, **{"quasi_identifiers": (), **reading})
     if "control" not in dataset.settings:
@@ -165,7 +165,7 @@ def protect(population: Sample, protection: Any, rng: np.random.Generator) -> Re
     if not isinstance(protection, Path):
         return make_release(_keep_unchanged if protection is None else protection, population.members, rng=rng)
     if population.held is not None:
-        raise UnmaskError("a release in a file was made before people were held back; give control people in a file")
+        raise UnmaskError("a release in a file was made before people were held back; give a control group in a file")
     return Released(read_like(protection, population.members))
 
 
@@ -269,7 +269,7 @@ def _add_knowledge(
 
 @lru_cache(maxsize=2)
 def _auditor(people: Table, control: Table | None, knowledge: Knowledge, seed: int) -> AuditorKnowledge:
-    """Return the people that an audit of this seed attacks, and the control people."""
+    """Return the people that an audit of this seed attacks, and the control group."""
     return AuditorKnowledge(people, control=control, knowledge=knowledge, targets=knowledge.targets, seed=seed)
 
 

@@ -81,7 +81,7 @@ def audit(
     register_origin : (n_register,) array, optional
         row of the original that each person of the register is, below 0 for others
     hold_back : float
-        share of the original that was withheld at random: withheld people in no release are control people
+        share of the original that was withheld at random: withheld people in no release are the control group
     protection : object or mapping, optional
         protection that made the release, which another adversary knows. One for all, or by release
     attacker : str or Attacker, optional
@@ -110,9 +110,9 @@ def audit(
         knowledge = replace(knowledge, register_origin=rows)
     _check_knowledge(knowledge, releases)
     if hold_back and (knowledge.control is not None or len(origins) < len(releases)):
-        reason = "a release has no origin" if knowledge.control is None else "control people were given, too"
+        reason = "a release has no origin" if knowledge.control is None else "a control group was given, too"
         raise UnmaskError(
-            f"hold_back finds control people by the origin of the records, but {reason}; give one of the two"
+            f"hold_back finds the control group by the origin of the records, but {reason}; give one of the two"
         )
     knowledge, releases, readings = _harmonize(knowledge.without_unlinked_register(), releases)
     knowledge = knowledge.hold_back(hold_back) if hold_back else knowledge
@@ -291,7 +291,7 @@ def _check(releases: Mapping[str, Table], knowledge: AuditorKnowledge) -> None:
     if knowledge.original is not None and n_counted:
         raise UnmaskError("an original was given, and its audit needs every row of a release; read the releases")
     if knowledge.original is None and knowledge.control is not None:
-        raise UnmaskError("control people were given, and no original to compare them with; give both")
+        raise UnmaskError("a control group was given, and no original to compare it with; give both")
     if n_counted < len(releases) and knowledge.register is not None and knowledge.register.counts is not None:
         raise UnmaskError("the register is counted, and a release in memory is linked row by row; read the register")
 
