@@ -93,3 +93,12 @@ def test_bad_input_is_one_sentence_and_writes_nothing(patients, tmp_path, argume
     assert done.stdout == ""
     assert message in done.stderr
     assert not rows.exists()
+
+
+def test_a_fine_that_cannot_stop_an_attack_is_unbounded(tmp_path):
+    path = tmp_path / "attacker.toml"
+    write_attacker(Attacker(gain=100, exploit_cost=1, max_fines=0), path)
+    done = invoke("deter", "2,2,5", "--attacker", path)
+    assert "No fine is known to stop it." in done.stdout
+    assert " unbounded " in done.stdout
+    assert "to unbounded" not in done.stdout

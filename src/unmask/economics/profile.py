@@ -130,8 +130,8 @@ def read_resources(source: str | Path) -> dict[str, Attacker]:
         resource = entry.get("name")
         if not isinstance(resource, str) or not resource.strip() or resource in attackers:
             raise UnmaskError(f"resource {place} has no name of its own; give each resource a different name")
-        own = {key: value for key, value in entry.items() if key != "name"}
-        attackers[resource] = attacker_of({**shared, **own}, f"{name}, resource {resource}")
+        costs = {key: value for key, value in entry.items() if key != "name"}
+        attackers[resource] = attacker_of({**shared, **costs}, f"{name}, resource {resource}")
     return attackers
 
 

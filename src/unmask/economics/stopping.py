@@ -105,7 +105,7 @@ class SizeAttack:
     sizes: NDArray[np.int64]
     records: NDArray[np.int64]
     is_campaign: bool
-    known: dict[tuple[int, int, float], Bounds] = field(default_factory=dict)
+    payoffs: dict[tuple[int, int, float], Bounds] = field(default_factory=dict)
     targets: dict[tuple[int, int], Targets] = field(default_factory=dict)
 
     @classmethod
@@ -128,12 +128,12 @@ class SizeAttack:
     def payoff(self, resource: int, first: int, fine: float) -> Bounds:
         """Return the payoff with a resource, before ties are broken; only groups from `first` on are released."""
         key = resource, first, fine
-        if key not in self.known:
+        if key not in self.payoffs:
             compute = self._compute_campaign if self.is_campaign else self._compute_single
-            self.known[key] = (
+            self.payoffs[key] = (
                 compute(resource, first, fine) if first < len(self.sizes) else Bounds(-math.inf, -math.inf)
             )
-        return self.known[key]
+        return self.payoffs[key]
 
     def _compute_single(self, resource: int, first: int, fine: float) -> Bounds:
         """Return the payoff of attacking a record of the smallest group, which is worth most."""
@@ -242,7 +242,7 @@ def _find_size(release: SizeAttack) -> int | None:
     n = int(release.records.sum())
 
     def is_safe(size: int) -> bool:
-        equal = replace(release, sizes=np.array([size]), records=np.array([n]), known={}, targets={})
+        equal = replace(release, sizes=np.array([size]), records=np.array([n]), payoffs={}, targets={})
         return equal.excess(0, release.fine) <= 0
 
     return bisect_whole(is_safe, n)
@@ -279,13 +279,13 @@ def _find_mix(release: SizeAttack, costs: Costs) -> Mix:
     spans = [(0, len(release.sizes))]
     cheapest = min(solve_mix(0), solve_mix(len(release.sizes)), key=_rank)
     while spans:
-        few, many = spans.pop()
-        money = solve_mix(many).cost - row_cost * release.count_left_out(many)
-        if many - few < 2 or row_cost * release.count_left_out(few + 1) + money > cheapest.cost * (1 - MIX_GAP):
+        start, end = spans.pop()
+        money = solve_mix(end).cost - row_cost * release.count_left_out(end)
+        if end - start < 2 or row_cost * release.count_left_out(start + 1) + money > cheapest.cost * (1 - MIX_GAP):
             continue
-        middle = (few + many) // 2
+        middle = (start + end) // 2
         cheapest = min(cheapest, solve_mix(middle), key=_rank)
-        spans += [(middle, many), (few, middle)]
+        spans += [(middle, end), (start, middle)]
     return cheapest
 
 

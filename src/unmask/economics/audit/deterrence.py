@@ -36,6 +36,9 @@ MIXES: Final = "mixes"
 MERGED: Final = 1e-5
 """Relative width below which bounds on an amount are shown as one."""
 
+UNBOUNDED: Final = 1e15
+"""Amount from which on one that stops an attack is called unbounded."""
+
 SETTING: Final = "A rational attacker faces the records of a release by the size of their group."
 
 STOPS_NOTE: Final = (
@@ -89,7 +92,7 @@ def audit_deterrence(
         raise UnmaskError("there are no records, expected at least one group size; give a release with rows")
     attackers = list(source.attackers.values())
     weights = (costs or Costs()).resolve(attackers[0])
-    found = {
+    deterrents = {
         name: find_deterrents(attackers, counts, weights, is_campaign=name == CAMPAIGN) for name in (SINGLE, CAMPAIGN)
     }
     result = Result(
@@ -97,21 +100,21 @@ def audit_deterrence(
         kind="Deterrence",
         command="deter",
         setting=SETTING,
-        headline=_describe_change(CAMPAIGN, found[CAMPAIGN], len(counts)),
+        headline=_describe_change(CAMPAIGN, deterrents[CAMPAIGN], len(counts)),
         rows=(),
         preferred_measures=(),
         facts=(
-            _stops_table(found, len(counts)),
-            _mix_table(found),
+            _stops_table(deterrents, len(counts)),
+            _mix_table(deterrents),
             _now_table(source, counts),
             parameter_table("parameters", list_parameters(attackers[0])),
         ),
-        blocks=tuple(_list_blocks(found, weights, len(counts))),
-        decision=_make_decision(found[CAMPAIGN], source),
+        blocks=tuple(_list_blocks(deterrents, weights, len(counts))),
+        decision=_make_decision(deterrents[CAMPAIGN], source),
         assumptions=(RESOURCE_ASSUMPTION,) if source.has_resources else (),
         cautions=(*attackers[0].warnings, *([TIES_CAUTION] if attackers[0].ties == "attack" else [])),
     )
-    rows = found[CAMPAIGN].rows
+    rows = deterrents[CAMPAIGN].rows
     limit = (rows.below or np.inf) if rows.left_out else 0
     left_out = np.flatnonzero((counts > 0) & (counts < limit))
     return suppress_for_print(result, is_exact=is_exact), left_out.tolist()
@@ -120,7 +123,7 @@ def audit_deterrence(
 # --- tables ----------------------------------------------------------------------------------------------------------
 
 
-def _stops_table(found: Mapping[str, Deterrents], n: int) -> Table:
+def _stops_table(deterrents: Mapping[str, Deterrents], n: int) -> Table:
     columns = (
         Column("attack", "Attack"), Column("payoff", "It gains", "interval"),
         Column("fine", "Fine", "interval", rounds_up=True), Column("price", "Price", "interval", rounds_up=True),
@@ -133,18 +136,18 @@ def _stops_table(found: Mapping[str, Deterrents], n: int) -> Table:
             f"none up to {n:,}" if item.size is None else item.size,
             _name_classes(item.rows), item.rows.left_out,
         )
-        for name, item in found.items()
+        for name, item in deterrents.items()
     )  # fmt: skip
     return Table.from_records(STOPS, columns, records)
 
 
 def _merge(bounds: Bounds) -> Bounds:
     """Return the amount that stops the attack, twice if it is known up to the precision of the search."""
-    is_known = bounds.high <= bounds.low * (1 + MERGED)
+    is_known = bounds.high <= bounds.low * (1 + MERGED) or bounds.low > UNBOUNDED
     return Bounds(bounds.high, bounds.high) if is_known else bounds
 
 
-def _mix_table(found: Mapping[str, Deterrents]) -> Table:
+def _mix_table(deterrents: Mapping[str, Deterrents]) -> Table:
     columns = (
         Column("attack", "Attack"), Column("fine", "Fine", "number", rounds_up=True),
         Column("price", "Price", "number", rounds_up=True), Column("below", "Leave out classes below", "number"),
@@ -152,7 +155,7 @@ def _mix_table(found: Mapping[str, Deterrents]) -> Table:
     )  # fmt: skip
     records = (
         (name, item.mix.fine, item.mix.price, _name_classes(item.mix), item.mix.left_out)
-        for name, item in found.items()
+        for name, item in deterrents.items()
     )  # fmt: skip
     return Table.from_records(MIXES, columns, records)
 
@@ -193,15 +196,15 @@ def _make_decision(item: Deterrents, source: AttackerSource) -> Decision:
     return Decision("missed", answer, "", "What stops it?", items, caption="each alone")
 
 
-def _list_blocks(found: Mapping[str, Deterrents], costs: Costs, n: int) -> Iterator[Block]:
-    single = _describe_change(SINGLE, found[SINGLE], n)
+def _list_blocks(deterrents: Mapping[str, Deterrents], costs: Costs, n: int) -> Iterator[Block]:
+    single = _describe_change(SINGLE, deterrents[SINGLE], n)
     yield Block("stops", "What stops each attack", single, tables=(STOPS,), notes=(STOPS_NOTE, TIES_NOTE), open=True)
-    mix, name = found[CAMPAIGN].mix, "Cheapest mix against a campaign"
+    mix, name = deterrents[CAMPAIGN].mix, "Cheapest mix against a campaign"
     cost = (
         f"Costs assumed: {format_amount(costs.fine)} for a fine higher by 1, {format_amount(costs.price)} for a price "
         f"higher by 1, {format_amount(costs.row or 0.0)} for a row left out."
     )
-    sentence = f"{name}: {_describe_mix(mix)}." if found[CAMPAIGN].payoff.high else ""
+    sentence = f"{name}: {_describe_mix(mix)}." if deterrents[CAMPAIGN].payoff.high else ""
     yield Block("mix", name, sentence, tables=(MIXES,), notes=(cost,), open=True)
     yield Block("attacker", "The attacker", "", tables=("parameters",), is_finding=False)
 
