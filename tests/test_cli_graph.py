@@ -257,6 +257,13 @@ def test_leaked_identities_without_an_edge_are_left_out_and_counted(files, tmp_p
         (("--overlap", "0.5,0.5", "--with", f"{MANY}:adopters=nan"), "a share from 0.0 to 1.0"),
         (("--overlap", "0.8,0.9", "--seeds", "random:5", "--with", f"{MANY}:adopters=100000"), "lower adopters"),
         (("--auxiliary", "x.csv", "--with", MANY), "--with was given with --auxiliary"),
+        (("--auxiliary", "missing.csv", "--truth-partial"), "--truth-partial was given without --truth"),
+        (("--auxiliary", "missing.csv", "--truth-sampled"), "--truth-sampled is about the people of a partial truth"),
+        (
+            ("--auxiliary", "missing.csv", "--largest-component"),
+            "--largest-component is about the networks of --overlap",
+        ),
+        (("--overlap", "0.5,0.5", "--source", "u"), "--source was given without --target"),
     ],
 )
 def test_wrong_use_is_one_sentence(files, arguments, message):
