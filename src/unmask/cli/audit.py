@@ -28,7 +28,7 @@ from unmask.cli.reading import (
 )
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
-from unmask.domains import name_files
+from unmask.domains import list_further_measures, name_files
 from unmask.protection_specs import Spec, parse_specs
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ PROTECTION = (
 @grouped("Knowledge", options(
     "unmask.tables.audit:audit",
     register={"metavar": "PATH"}, control={"type": FILE}, hold_back={}, synthetic={}, coverage={},
-    targets={}, seed={}, attacker={}, steps={"flags": ("--steps/--no-steps",), "default": None, "help": STEPS},
+    targets={}, seed={}, measures={}, attacker={},
+    steps={"flags": ("--steps/--no-steps",), "default": None, "help": STEPS},
     without={"multiple": True, "type": str, "metavar": "ADVERSARY", "help": WITHOUT}, together={},
     parts={"parse": parse_parts, "type": click.UNPROCESSED, "metavar": "A,B:C,D"},
     protection={
@@ -103,6 +104,7 @@ def audit(
         raise UnmaskError("--at-risk lists rows of the original and needs --origin; give it, or leave --original out")
     paths = tuple(map(Path, releases))
     names = name_files(paths)
+    values["measures"] = (*values["measures"], *list_further_measures(output.policies, "tables"))
     engine = pop_engine_options(values)
     if engine.engine is not None:
         counted = _audit_counted(engine, dict(zip(names, releases, strict=True)), register, values)
@@ -152,7 +154,7 @@ def _audit_counted(
     engine: EngineOptions, sources: dict[str, str], register: str | None, values: dict[str, Any]
 ) -> Result | None:
     """Audit releases that stay in an engine; None after a dry run."""
-    keywords = pop_options(_pop_keywords(values), ("coverage", "attacker", "seed"))
+    keywords = pop_options(_pop_keywords(values), ("coverage", "attacker", "seed", "measures"))
     people = next(name for name in ("register", "register of people") if name not in sources)
     every_source = sources if register is None else {people: register, **sources}
 

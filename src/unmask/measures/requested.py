@@ -6,7 +6,12 @@ from collections.abc import Iterable, Sequence
 
 from unmask.core.errors import UnmaskError, nearest
 from unmask.measures.base import Measure
+from unmask.measures.rates import RATES, coverage
 from unmask.measures.registry import FAMILIES, MEASURES, described, name_with_parameter
+from unmask.measures.success import parts_linked
+
+OF_ATTACKS = frozenset({*(rate.name for rate in RATES), coverage.name, parts_linked.name})
+"""Measures of attacks that name people or join parts, and not of any belief."""
 
 
 def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
@@ -37,9 +42,9 @@ def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
 
 def _parse_measure(text: str) -> Measure:
     measure = described(name_with_parameter(text))
-    if isinstance(measure, Measure):
+    if isinstance(measure, Measure) and measure.name not in OF_ATTACKS:
         return measure
-    names = [name for name, item in MEASURES.items() if isinstance(item, Measure)]
+    names = [name for name, item in MEASURES.items() if isinstance(item, Measure) and name not in OF_ATTACKS]
     families = [pattern.partition("_(")[0] + pattern.partition(")")[2] for pattern in FAMILIES]
     name = text.partition(":")[0]
     if name in families:
@@ -55,5 +60,5 @@ def select_requested(names: Iterable[str], standard: Sequence[Measure]) -> tuple
     >>> select_requested(["k", "diaz_degree"], ())
     ('diaz_degree',)
     """
-    usual = {measure.name for measure in standard}
+    usual = {measure.name for measure in standard} | OF_ATTACKS
     return tuple(name for name in dict.fromkeys(names) if name not in usual and isinstance(described(name), Measure))

@@ -3,6 +3,7 @@
 from unmask.graphs.audit.files import audit_files as audit_files
 from unmask.graphs.audit.network_audit import audit as audit
 from unmask.graphs.audit.network_audit import audit_networks as audit_networks
+from unmask.graphs.audit.network_audit import further_measures as further_measures
 from unmask.graphs.audit.study import ADVERSARY as ADVERSARY
 from unmask.graphs.audit.study import COLUMNS as COLUMNS
 from unmask.graphs.audit.study import DATASET as DATASET

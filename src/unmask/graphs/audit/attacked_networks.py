@@ -40,6 +40,7 @@ from unmask.graphs.criteria.equivalence import mean_ranks
 from unmask.graphs.disclosure import SeparatedPair
 from unmask.graphs.evaluation import Outcome, most_recall, score
 from unmask.graphs.utility import lost, utility
+from unmask.measures import Measure
 from unmask.measures.registry import described
 from unmask.results import Row
 from unmask.results.names import LIMITS
@@ -55,6 +56,8 @@ class AttackedNetworks:
 
     Parameters
     ----------
+    measures : tuple of Measure
+        Measures of beliefs beyond the standard ones.
     drawn : dict
         Release -> networks and seeds of the first run.
     runs : dict
@@ -69,6 +72,7 @@ class AttackedNetworks:
     plan: Plan
     progress: Callable[[str], None]
     watched: Watched | None
+    measures: tuple[Measure, ...] = ()
     drawn: dict[str, tuple[Pair, SeedPairs]] = field(default_factory=dict)
     runs: dict[tuple[str, str], list[AttackRun]] = field(default_factory=dict)
     belief_rows: list[Row] = field(default_factory=list)
@@ -141,14 +145,23 @@ class AttackedNetworks:
     def _score_belief(self, release: str, name: str, run: AttackRun, belief: Matching) -> None:
         """Take the standard measures of a belief, the worst-off person by number; note those that are not taken."""
         scored = score_belief(
-            belief, run.truth, release=release, adversary=name, measures=STANDARD, note="of the first run"
+            belief,
+            run.truth,
+            release=release,
+            adversary=name,
+            measures=(*STANDARD, *self.measures),
+            note="of the first run",
         )
         numbers = (int(run.person[row.worst_observation]) + 1 for row in scored.rows)
         rows = [replace(row, worst_observation=number) for row, number in zip(scored.rows, numbers, strict=True)]
         self.belief_rows += self._with_coverage(release, rows, [run])
         measures: dict[str, list[str]] = {}
+        requested = {measure.name for measure in self.measures}
         for measure, cause in scored.not_run:
-            measures.setdefault(cause, []).append(measure)
+            if measure in requested:
+                self.not_run[f"{measure} ({name})"] = cause
+            else:
+                measures.setdefault(cause, []).append(measure)
         for cause, skipped in measures.items():
             if cause != SCORES:
                 self.not_run[f"{', '.join(skipped)} ({name})"] = cause

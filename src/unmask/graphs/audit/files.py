@@ -18,7 +18,8 @@ from unmask.ranges import Option, Range
 from unmask.results import Result
 
 SHARED = (
-    "truth_partial", "truth_sampled", "largest_component", "runs", "seed", "checkpoint", "watched", "progress",
+    "truth_partial", "truth_sampled", "largest_component", "runs", "seed", "measures", "checkpoint", "watched",
+    "progress",
 )  # fmt: skip
 """Parameters of `audit` that an audit of files has, too."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -26,11 +26,14 @@ from unmask.graphs.audit.network_pairs import DerivedPair, GivenPair, NetworkPai
 from unmask.graphs.audit.sentences import headline
 from unmask.graphs.audit.tables import make_tables
 from unmask.graphs.protections import adopted
+from unmask.measures import Measure
+from unmask.measures.requested import parse_measures, select_requested
 from unmask.policy.coverage import coverage_notes
-from unmask.ranges import Option, Range
+from unmask.ranges import MeasureNames, Option, Range
 from unmask.results import Result, Row
 from unmask.results.preferred_rows import preferred_rows
 from unmask.results.words import listed
+from unmask.scoring import STANDARD
 
 NOT_REQUESTED = "it was not requested"
 
@@ -52,6 +55,7 @@ def audit(
     transition: Sequence[int] = (),
     seed: Annotated[int, Range(0)] = 0,
     checkpoint: Annotated[Path | None, Option("Options", metavar="FOLDER")] = None,
+    measures: MeasureNames = (),
     watched: Watched | None = None,
     progress: Callable[[str], None] = lambda _: None,
 ) -> Result:
@@ -89,6 +93,8 @@ def audit(
         random seed of every draw
     checkpoint : path, optional
         keep each round of Ensemble in a folder: after an interruption the same command goes on from there
+    measures : sequence of str
+        further measures of a belief, such as renyi_entropy_bits:2. A policy that names one takes it, too
     watched : Watched, optional
         List to fill with the people at risk, for the owner.
     progress : callable
@@ -128,7 +134,8 @@ def audit(
         nodes, origin = _read_truth(truth)
         pair = GivenPair(graph, auxiliary, nodes, leaked, origin, truth_partial, similarity, truth_sampled)
         pairs = {name: pair}
-    return audit_networks(pairs, plan, title=f"Who is re-identified in {name}", progress=progress, watched=watched)
+    title, requested = f"Who is re-identified in {name}", parse_measures(measures)
+    return audit_networks(pairs, plan, title=title, progress=progress, watched=watched, measures=requested)
 
 
 def _read_truth(truth: Any) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]:
@@ -187,6 +194,7 @@ def audit_networks(
     title: str = "Audit of a network",
     progress: Callable[[str], None] = lambda _: None,
     watched: Watched | None = None,
+    measures: Sequence[Measure] = (),
 ) -> Result:
     """Run every attack on every pair of networks, and compare its matches with the truth if it is known.
 
@@ -203,12 +211,14 @@ def audit_networks(
         Receives what is run next.
     watched : Watched, optional
         Receives the people at risk in the first run of each pair, for the owner.
+    measures : sequence of Measure
+        Measures of the belief of each attack beyond those of all audits.
     """
     if len({pair.truth_known for pair in pairs.values()}) != 1:
         raise UnmaskError(
             f"{len(pairs)} pairs of graphs were given, expected at least 1, all with a truth or all without"
         )
-    attacked = AttackedNetworks(pairs, plan, progress, watched)
+    attacked = AttackedNetworks(pairs, plan, progress, watched, tuple(measures))
     attacked.run()
     facts, rows = attacked.facts(), tuple(attacked.rows())
     notes = dict.fromkeys(note for pair in pairs.values() for note in cautions(pair))
@@ -266,3 +276,8 @@ def describe(
         cautions=cautions,
         not_run=(*not_run, *((f"the attack {name}", reason) for name, reason in skipped.items())),
     )
+
+
+def further_measures(names: Iterable[str]) -> tuple[str, ...]:
+    """Return those of these names that an audit of networks computes on request only."""
+    return select_requested(names, STANDARD)

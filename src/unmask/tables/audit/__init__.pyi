@@ -18,3 +18,4 @@ from unmask.tables.audit.study import divide as divide
 from unmask.tables.audit.study import load as load
 from unmask.tables.audit.study import protect as protect
 from unmask.tables.audit.table_audit import audit as audit
+from unmask.tables.audit.table_audit import further_measures as further_measures

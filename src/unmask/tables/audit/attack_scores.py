@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from unmask.core.posterior import Posterior
+from unmask.measures import Measure
 from unmask.results import Row
 from unmask.results.distribution import Distribution
 from unmask.results.names import APART, IDENTITY, JOURNALIST, MODELER, PROSECUTOR
@@ -47,11 +48,12 @@ class AttackScores:
 
 @dataclass(frozen=True, eq=False)
 class Scorer:
-    """Scoring of attacks: the knowledge of the auditor, releases without people of the original, and an attacker."""
+    """Scoring of attacks: knowledge of the auditor, releases without people of the original, attacker and measures."""
 
     knowledge: AuditorKnowledge
     foreign: Collection[str] = ()
     attacker: AttackerSource | None = None
+    measures: tuple[Measure, ...] = STANDARD
 
     def score(self, release: str, table: Table, runs: Iterable[AttackRun | Audit]) -> AttackScores:
         """Score all attacks on a release."""
@@ -85,7 +87,7 @@ class Scorer:
         if not is_original:  # before scoring, which drops the positions of the truth
             scores.calibration += calibration_bins(run)
         prices = price_measures(self.attacker.attacker) if is_priced and self.attacker is not None else ()
-        audited = run.score((*STANDARD, *prices))
+        audited = run.score((*self.measures, *prices))
         scores.rows += audited.rows
         scores.unmeasured += [(measure, f"{run.adversary}, {run.target}", note) for measure, note in audited.not_run]
         scores.distributions.append(distribute_success(run))

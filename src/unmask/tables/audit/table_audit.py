@@ -13,11 +13,14 @@ import unmask
 from unmask.core.errors import UnmaskError, nearest
 from unmask.core.signatures import with_parameters
 from unmask.domains import name_releases
+from unmask.measures import Measure
+from unmask.measures.requested import parse_measures, select_requested
 from unmask.policy.coverage import coverage_notes
-from unmask.ranges import Range
+from unmask.ranges import MeasureNames, Range
 from unmask.results import Result, Row
 from unmask.results.names import COLLECTOR, FORMER_NAMES
 from unmask.results.rows import ORIGINAL
+from unmask.scoring import STANDARD
 from unmask.tables.attacks.linkability import check_parts
 from unmask.tables.audit.assumptions import describe_adversaries, describe_setting, list_assumptions
 from unmask.tables.audit.attack_scores import AttackScores, Scorer
@@ -65,6 +68,7 @@ def audit(
     protection: Any = None,
     attacker: str | unmask.economics.Attacker | None = None,
     steps: bool = False,
+    measures: MeasureNames = (),
     **settings: Any,
 ) -> Result:
     """Attack releases of a table: how many people are re-identified, and what is inferred about them.
@@ -88,6 +92,8 @@ def audit(
         rational attacker: a TOML file with [attacker], or case-study, the embedded assumption
     steps : bool
         try one step of generalization of each quasi-identifier, of releases whose original and origin are given
+    measures : sequence of str
+        further measures, such as renyi_entropy_bits:2. A policy that names one takes it, too
     **settings
         Fields of `AuditorKnowledge`.
 
@@ -117,7 +123,8 @@ def audit(
     knowledge, releases, readings = _harmonize(knowledge.without_unlinked_register(), releases)
     knowledge = knowledge.hold_back(hold_back) if hold_back else knowledge
     source = None if attacker is None else _read_attacker(attacker)
-    result = audit_tables(releases, knowledge, title=f"Audit of {', '.join(releases)}", attacker=source)
+    title, requested = f"Audit of {', '.join(releases)}", parse_measures(measures)
+    result = audit_tables(releases, knowledge, title=title, attacker=source, measures=requested)
     result = replace(result, cautions=(*result.cautions, *readings))
     return add_steps(result, try_steps(result, releases, knowledge)) if steps else result
 
@@ -190,6 +197,7 @@ def audit_tables(
     *,
     title: str = "Audit of a table",
     attacker: AttackerSource | None = None,
+    measures: Sequence[Measure] = (),
 ) -> Result:
     """Attack every release with the standard adversaries, and the original as the case without protection.
 
@@ -208,6 +216,8 @@ def audit_tables(
         Heading.
     attacker : AttackerSource, optional
         Rational attacker.
+    measures : sequence of Measure
+        Measures beyond those of all audits.
     """
     knowledge = knowledge or AuditorKnowledge()
     _check(releases, knowledge)
@@ -216,7 +226,9 @@ def audit_tables(
     everything = releases if knowledge.original is None else {ORIGINAL: knowledge.original, **releases}
     complete = knowledge.complete
     _ = complete.known, complete.shift  # once: threads would compute them twice
-    scorer = Scorer(complete, foreign, _with_prior(attacker, knowledge))
+    names = {measure.name for measure in STANDARD}
+    chosen = (*STANDARD, *(measure for measure in measures if measure.name not in names))
+    scorer = Scorer(complete, foreign, _with_prior(attacker, knowledge), chosen)
 
     def attack(name: str) -> tuple[dict[str, Any], AttackScores]:
         is_foreign, table = name in foreign, everything[name]
@@ -337,3 +349,8 @@ def add_excluded_people(rows: Sequence[Row], table: Table) -> Iterator[Row]:
         n_drawn = n_people if row.n_drawn is None else row.n_drawn
         n_judged = round(n_drawn * n_complete / n_people)
         yield replace(row, n_people=row.n_people or n_people, n_drawn=n_drawn, n_judged=n_judged)
+
+
+def further_measures(names: Iterable[str]) -> tuple[str, ...]:
+    """Return those of these names that an audit of tables computes on request only."""
+    return select_requested(names, STANDARD)
