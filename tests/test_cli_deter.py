@@ -51,6 +51,12 @@ def test_the_fine_is_that_of_the_library_and_the_rows_left_out_stop_the_campaign
     sizes = [3] * 3 + [27] * 27 + [90] * 270
     assert data["results"][1]["fine"] == pytest.approx(stopping_fine(attacker, sizes), rel=1e-6)
     assert data["results"][1]["left_out"] == 30
+    assert data["inputs"][1] == {
+        "role": "data",
+        "name": "patients.csv",
+        "sha256": None,
+        "rows": None,
+    }  # only the owner's
     left_out = [int(line) for line in rows.read_text().split()[1:]]
     assert left_out == list(range(30))
     assert not campaign(attacker, sizes[30:]).access

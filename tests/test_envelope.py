@@ -69,6 +69,7 @@ COMMANDS = [
     ("design", "--prior", "prior.csv", "--budget", "0.2", "-o", "m.csv"),
     ("price", "1-5", "--attacker", "case-study"),
     ("price", "release.csv", *ROLES),
+    ("deter", "people.csv", *ROLES),
     ("game", "plan.toml"),
     ("study", "plan.toml", "-o", "run"),
     ("study", "plan.toml", "-o", "run", "--dry-run"),

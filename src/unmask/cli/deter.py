@@ -21,7 +21,7 @@ COSTS = ("fine", "price", "row")
 
 
 @click.command("deter", cls=Command)
-@click.argument("target", type=Input())
+@click.argument("data", type=Input(), metavar="TABLE|SIZES")
 @attacker_option
 @optional_table_options
 @options("unmask.economics.stopping:Costs", **{name: {"flags": (f"--{name}-cost",)} for name in COSTS})
@@ -35,10 +35,10 @@ COSTS = ("fine", "price", "row")
 @output_option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @output_option("--force", is_flag=True, help="Overwrite the page and the rows.")
 def deter(
-    target: str, attacker: str | None, leave_out: Path | None, output: Path | None, as_json: bool, force: bool,
+    data: str, attacker: str | None, leave_out: Path | None, output: Path | None, as_json: bool, force: bool,
     **values: Any,
 ) -> None:  # fmt: skip
-    r"""Find the smallest fine, price and group size that stop attacks: TARGET is a release, or a list of sizes.
+    r"""Find the smallest fine, price and group size that stop attacks on the rows of a table, or on group sizes.
 
     Two attacks are stopped: an attack on one person, and one campaign against all. Each of the fine, the price and the
     group size is searched alone, and then the cheapest mix of a fine, a price and rows left out. The sizes of a release
@@ -54,7 +54,7 @@ def deter(
 
     refuse_to_overwrite(output, leave_out, force=force)
     costs = Costs(**pop_options(values, COSTS))
-    source, (sizes, is_list) = read_source(attacker), read_sizes(target, values)
+    source, (sizes, is_list) = read_source(attacker), read_sizes(data, values)
     if is_list and leave_out is not None:
         raise UnmaskError("a list of sizes has no rows to leave out; give a release with --quasi-identifiers")
     result, rows = audit_deterrence(source, sizes, costs=costs, is_exact=is_list)
@@ -62,9 +62,7 @@ def deter(
         write_page(result, output)
     if leave_out is not None:
         writing.write_text(leave_out, "\n".join(["row", *map(str, rows), ""]), private=True)
-        print_secret_file(
-            leave_out, public_file=Path(target), reason="it lists the rows that are easiest to re-identify"
-        )
+        print_secret_file(leave_out, public_file=Path(data), reason="it lists the rows that are easiest to re-identify")
     if as_json:
         print_program_tables(result)
     else:
