@@ -234,7 +234,7 @@ def test_attacked_releases_are_compared_by_the_strongest_attack_on_each():
     assert not edges.is_unprotected
     assert [alternative.figures for alternative in advice.alternatives] == [("7,046",), ("1,816",), ("5,448",)]
     assert decoys.label == "decoys: 30 people with several identities"
-    assert advice.command.endswith("--with IdentitySeparation:identities=N:adopters=SHARE")
+    assert advice.command.endswith("--with IdentitySeparation:adopters=SHARE")
     worse = replace(facts_given, attacks=(attack(recall=0.05), *facts_given.attacks[2:]))
     assert owner(worse).advice.sentence == "No tried protection lowers the number of people found."
     assert owner(worse).advice.command == ""

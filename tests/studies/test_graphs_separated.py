@@ -106,7 +106,7 @@ def test_by_default_further_identities_are_attacked_and_learned_contacts_reporte
 
 
 @pytest.mark.parametrize(
-    ("share", "advised"), [(0.95, "--with NAME"), (0.01, "--with IdentitySeparation:identities=N:adopters=SHARE")]
+    ("share", "advised"), [(0.95, "--with NAME"), (0.01, "--with IdentitySeparation:adopters=SHARE")]
 )
 def test_the_advised_protection_is_the_kind_that_hides_most(share, advised):
     protections = [IdentitySeparation("best", 3, adopters=0.9), PerturbEdges(delete=share, add=0.0)]

@@ -316,7 +316,7 @@ def advise(facts: GraphFacts) -> Advice | None:
     if safest is not None and unprotected and (safest.recall or 0.0) >= max(unprotected):
         return Advice("No tried protection lowers the number of people found.", "", ("people found",), alternatives)
     is_separation = safest is not None and facts.adopters(safest.release)
-    protection = "IdentitySeparation:identities=N:adopters=SHARE" if is_separation else "NAME"
+    protection = "IdentitySeparation:adopters=SHARE" if is_separation else "NAME"
     return Advice("", f"unmask protect graph \u2026 --with {protection}", ("people found",), alternatives)
 
 
