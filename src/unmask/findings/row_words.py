@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from unmask.measures.registry import CRITERIA, SHARES, UTILITIES, Quantity, described
+from unmask.measures.registry import SHARES, Quantity, described
 from unmask.results import Row
-from unmask.results.formats import SPACE, decimals, estimate, number, percent
+from unmask.results.formats import SPACE, decimals, estimate, number
 from unmask.results.names import ADOPTERS, IDENTITY, MEMBERSHIP, RARE, SECRET
-from unmask.results.result import Value
 
 KINDS_OF_VALUE = (
     "Expected values are what the adversary believes, and need no truth; realized values were checked against the "
@@ -81,11 +80,3 @@ def name_of(name: str, names: Mapping[str, Quantity]) -> str:
     """Return a name for readers; text after a space, as in "t_equal (occupation)", is not changed."""
     stem, _, suffix = name.partition(" ")
     return f"{names[stem].label if stem in names else stem.replace('_', ' ')} {suffix}".strip()
-
-
-def written(stem: str, value: Value) -> str:
-    """Return a criterion or loss as a cell of a table."""
-    if value is None or isinstance(value, str):
-        return "not run" if value is None else value
-    declared = CRITERIA.get(stem) or UTILITIES.get(stem)
-    return percent(value) if declared is not None and declared.in_percent else number(value)

@@ -148,11 +148,6 @@ def quantile_finding(scope: Scope) -> str:
     return start_with_release(sentence, strongest.release, several=len(scope.protected) > 1)
 
 
-def _list_beliefs(result: Result) -> list[Row]:
-    """Return the expected success of each adversary."""
-    return [row for row in result.rows if row.measure in result.preferred_measures and not needs_truth(row.measure)]
-
-
 def people_finding(scope: Scope) -> str:
     """Return the number of people above the limit for each target, for the riskiest release and adversary."""
     phrases = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -71,13 +71,6 @@ class Scope:
     def styles(self) -> dict[str, int]:
         """Return for each adversary the number of its color, shape and letter."""
         return styles_of(self.page_adversaries or self.adversaries)
-
-    def looks(self, names: Iterable[str]) -> dict[str, int]:
-        """Return the look of each name: its number on the page, or a free one, also for adversaries without rows."""
-        styles = dict(self.styles)
-        for name in names:
-            styles.setdefault(name, len(styles))
-        return styles
 
     @property
     def protected(self) -> tuple[str, ...]:
