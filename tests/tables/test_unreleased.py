@@ -41,7 +41,7 @@ def test_the_page_says_how_many_have_no_row(audit_unreleased):
 
 
 def test_a_caution_says_whom_an_average_counts(audit_unreleased):
-    """Of the 25 people in the release 2 are found, and 2 / 32 of all."""
+    """2 of the 25 people in the release are found, and 2 / 32 of all."""
     (entry,) = audit_unreleased[0].cautions
     assert entry.startswith("release has no row of 7 of the 32 people")
     assert "1.3 times as high" in entry
