@@ -66,7 +66,7 @@ def test_a_command_reads_traces_and_states_how(tmp_path):
     run = CliRunner().invoke(main, ["audit", "channel", str(path), "--json"])
     assert run.exit_code == 0, run.stderr
     result = json.loads(run.stdout)
-    assert "traces.csv is read as traces: 240 lines" in run.stderr
+    assert "traces.csv is read as traces: 240 lines, 3 places, 3 outputs." in run.stderr
     assert {row["measure"] for row in result["results"]} >= {"entropy_rate_bits", "path_success", "realized_error"}
     assert not {row["measure"] for row in result["results"]} & {"delta_up", "delta_down"}
     assert result["tables"]["evidence"][0]["places"] == 3

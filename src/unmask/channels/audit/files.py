@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from unmask.channels.audit.channel_audit import UNIFORM, audit
 from unmask.channels.audit.rows import make_row
 from unmask.channels.channel import Channel
-from unmask.channels.evidence.forms import Evidence, Form, recognize_form
+from unmask.channels.evidence.forms import COLUMNS, Evidence, Form, recognize_form
 from unmask.channels.evidence.messages import MessageLog, read_messages
 from unmask.channels.evidence.rounds import RoundLog, read_rounds
 from unmask.channels.evidence.traces import TraceLog, read_traces
@@ -113,8 +113,18 @@ def audit_files(
 def _read_log(path: Path, lines: Lines, form: Form) -> EventLog:
     """Return the evidence of a log, with a note on how it was read."""
     log = LOGS[form](path, lines)
-    _log.warning("note: %s is read as %s: %d lines.", path.name, form, len(lines) - 1)
+    size = f"{len(lines) - 1:,} lines{_describe_size(log)}"
+    ignored = len(lines[0][1]) - len(COLUMNS[form]) - (form == "traces" and getattr(log, "shown", None) is not None)
+    columns = f", {ignored} columns ignored" if ignored else ""
+    _log.warning("note: %s is read as %s: %s%s.", path.name, form, size, columns)
     return log
+
+
+def _describe_size(log: EventLog) -> str:
+    """Return the numbers of secrets and outputs, or of rounds; never of people."""
+    if isinstance(log, TraceLog):
+        return f", {len(log.places):,} places, {len(log.outputs):,} outputs"
+    return f", {log.n_rounds:,} rounds" if isinstance(log, RoundLog) else ""
 
 
 def _name_sources(sources: Sequence[Path], mechanisms: Mapping[Path, NamedMechanism]) -> dict[Path, str]:
