@@ -39,11 +39,11 @@ LIMIT = 0.09
 
 def unmask(folder: Path, *words: str) -> str:
     """Return the output of a command; a release may be not acceptable."""
-    verify_suggestions = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "unmask", *words], cwd=folder, capture_output=True, text=True, check=False
     )
-    assert verify_suggestions.returncode in (0, 3), verify_suggestions.stderr
-    return verify_suggestions.stdout
+    assert process.returncode in (0, 3), process.stderr
+    return process.stdout
 
 
 def protect(folder: Path, roles: tuple[list[str], str], *options: str) -> None:
