@@ -72,7 +72,9 @@ values = st.recursive(
 
 def places(value: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return ([place] if place else []) + [one for key, item in inner for one in places(item, (*place, key))]
+    return ([place] if place else []) + [
+        inner_place for key, item in inner for inner_place in places(item, (*place, key))
+    ]
 
 
 def changed(document: dict[str, Any], place: tuple[Any, ...], value: Any) -> dict[str, Any]:
@@ -109,7 +111,7 @@ def write(document: dict[str, Any]) -> Path:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory):
     folder = tmp_path_factory.mktemp("documents")
-    before = Path.cwd()
+    folder_before = Path.cwd()
     os.chdir(folder)
     Path("people.csv").write_text("age,ill,w\n" + "".join(f"{30 + i // 4},{'ab'[i % 2]},{i % 3}\n" for i in range(40)))
     Path("ring.txt").write_text("".join(f"{i} {(i + step) % 40}\n" for i in range(40) for step in (1, 2, 5)))
@@ -119,7 +121,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory):
         == 0
     )
     yield folder
-    os.chdir(before)
+    os.chdir(folder_before)
 
 
 fuzzed = settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)

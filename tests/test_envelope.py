@@ -76,6 +76,7 @@ COMMANDS = [
     ("choose", "run", "--policy", "success_probability<=1"),
     ("choose", "columns", "people.csv", *ROLES),
     ("columns", "people.csv"),
+    ("deter", "people.csv", *ROLES, "--attacker", "case-study"),
     ("advise", "--what", "identity"),
     ("advise", "identity", "--graph", "net.csv", "--node", "5"),
     ("list",),

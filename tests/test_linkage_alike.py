@@ -34,7 +34,7 @@ def cases(draw):
         for name in ("alpha", "beta", "wanted")
     }
     mine["wanted"] = [round(value) for value in mine["wanted"]]
-    columns = {name: [mine[name][one] for one in subject] for name in own_columns if name != "weight"}
+    columns = {name: [mine[name][subject_name] for subject_name in subject] for name in own_columns if name != "weight"}
     if "weight" in own_columns:
         columns["weight"] = draw(st.lists(shares, **several))
     policy = {"alpha": draw(shares), "beta": draw(shares.filter(bool)), "wanted": draw(st.booleans())}
@@ -64,12 +64,12 @@ def write(folder, subject, cluster, columns):
     return path
 
 
-def on_the_command_line(path, columns, policy, min_items, *more):
+def on_the_command_line(path, columns, policy, min_items, *more_options):
     options = ["--alpha", policy["alpha"], "--beta", policy["beta"], "--min-size", min_items, "--shuffles", 1]
     options += ["--contamination-wanted"] * policy["wanted"] + [
         word for name in columns for word in ("--own", f"{name}={name}")
     ]
-    command = ["audit", "linkage", "--truth", path, "--guess", path, *options, *more, "--json"]
+    command = ["audit", "linkage", "--truth", path, "--guess", path, *options, *more_options, "--json"]
     done = CliRunner().invoke(main, [str(argument) for argument in command])
     assert done.exit_code == 0, done.output
     return {row["measure"]: row["posterior"] for row in parsed(done.stdout)["results"]}
@@ -144,8 +144,8 @@ def test_e6_samples_of_the_truth_are_the_same_in_python_on_the_command_line_and_
         )
         for labels in sample
     )
-    said = {"missing": missing, "unlabeled": unlabeled}
-    met = Contingency.of(truth, guess, **said)
+    settings = {"missing": missing, "unlabeled": unlabeled}
+    met = Contingency.of(truth, guess, **settings)
     if unlabeled == "unknown":
         interval = bounds(met)
         expected = {name: getattr(interval, name)[1].mean() for name in ("breached", "clean_breach", "linked_now")}
@@ -160,7 +160,7 @@ def test_e6_samples_of_the_truth_are_the_same_in_python_on_the_command_line_and_
             for kind, labels in zip("sc", sample, strict=True)
         )
         path = write(Path(name), *blank, {})
-        options = [word for option, choice in said.items() for word in (f"--{option}", choice)]
+        options = [word for option, choice in settings.items() for word in (f"--{option}", choice)]
         check_same(on_the_command_line(path, {}, policy, 1, *options), expected)
         check_same(on_the_command_line(path, {}, policy, 1, *options, "--engine", "duckdb"), expected)
 

@@ -80,11 +80,13 @@ def test_a_step_is_that_of_its_formulas_within_the_bound_of_its_rounding(gamma, 
     logit = np.zeros((source.n_nodes, target.n_nodes))
     logit[support.row, support.candidate] = start
     p = scaled(logit, inside(support))
-    gap, most = score(support, p, gamma)
+    gap, upper_bound = score(support, p, gamma)
     s = np.sqrt(np.sum(gap**2) / max(len(support), 1)) or 1.0
     q = scaled(-(3 + step) * gap / s, inside(support))
     expected = (p + 2 / (step + 3) * (q - p))[support.row, support.candidate]
-    bound = 1e-5 + 4 * (3 + step) * 2e-5 * most / s  # 1e-5 of the largest: gaps that are rounding on one side alone
+    bound = (
+        1e-5 + 4 * (3 + step) * 2e-5 * upper_bound / s
+    )  # 1e-5 of the largest: gaps that are rounding on one side alone
     assert np.abs(actual - expected).max(initial=0) <= bound
 
 
@@ -96,8 +98,8 @@ def test_all_steps_are_those_of_its_formulas_with_pairs_dropped_on_the_way(gamma
     actual = Climb(gamma=gamma).shares(support)
     assert actual == pytest.approx(expected[support.row, support.candidate], abs=1e-3)
     assert np.array_equal(actual == 0, expected[support.row, support.candidate] == 0)
-    whole = climb(support, gamma=gamma, cut_steps=())
-    assert whole == pytest.approx(uncut[support.row, support.candidate], abs=1e-3)
+    uncut_climb = climb(support, gamma=gamma, cut_steps=())
+    assert uncut_climb == pytest.approx(uncut[support.row, support.candidate], abs=1e-3)
     assert np.mean(actual == 0) > 0.1
 
 

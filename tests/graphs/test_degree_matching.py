@@ -35,8 +35,8 @@ def test_candidates_share_alike_and_too_many_are_not_listed():
     start, end = belief.indptr[1:3]
     assert sorted(belief.candidate[start:end]) == [1, 2, 3]
     assert np.exp(belief.log_probability[start:end]) == pytest.approx(1 / 3)
-    few = DegreeMatching(listed=2)(star, Auxiliary(star, (np.array([5]), np.array([5]))))
-    assert few.indptr[2] == few.indptr[1]
+    belief_of_star = DegreeMatching(listed=2)(star, Auxiliary(star, (np.array([5]), np.array([5]))))
+    assert belief_of_star.indptr[2] == belief_of_star.indptr[1]
 
 
 @pytest.mark.parametrize("smaller", ["release", "graph"])

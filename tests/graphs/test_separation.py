@@ -96,19 +96,19 @@ def test_a_tie_of_two_adopters_is_there_for_each_pair_of_keepers():
     for seed, model in enumerate(MODELS):
         protection = IdentitySeparation(model, identities=3, deviation=0.2)
         adopters = np.arange(0, 300, 2)
-        kept = protection.sort(NETWORK, adopters, rng=rng(seed))
+        separation = protection.sort(NETWORK, adopters, rng=rng(seed))
         keepers = {v: [] for v in adopters.tolist()}
-        for identity, tie in zip(kept.identity.tolist(), kept.tie.tolist(), strict=True):
-            keepers[int(kept.owner[identity])].append((identity, int(NETWORK.neighbor[tie])))
+        for identity, tie in zip(separation.identity.tolist(), separation.tie.tolist(), strict=True):
+            keepers[int(separation.owner[identity])].append((identity, int(NETWORK.neighbor[tie])))
         expected = Counter()
         for u, v in zip(*(end.tolist() for end in NETWORK.edges()), strict=True):
             identities_of_u = [i for i, contact in keepers[u] if contact == v] if u in keepers else ["whole"]
             identities_of_v = [i for i, contact in keepers[v] if contact == u] if v in keepers else ["whole"]
             expected[len(identities_of_u) * len(identities_of_v)] += 1
-        separated = release_of(NETWORK, [kept], rng=rng(seed))
+        separated = release_of(NETWORK, [separation], rng=rng(seed))
         assert Counter(copies(NETWORK, separated)) == expected
         degrees = np.sort(separated.release.degree[separated.role == Role.IDENTITY])
-        assert len(degrees) == len(kept.owner)
+        assert len(degrees) == len(separation.owner)
 
 
 # --- the laws of equations (3.7) and (3.8) ----------------------------------------------------------------------------

@@ -65,8 +65,8 @@ def test_at_alpha_1_a_lower_threshold_never_breaches_fewer_and_at_a_smaller_alph
         rates = {alpha: [] for alpha in (1.0, 0.5)}
         for threshold in np.sort(score)[::-1]:
             met = Contingency.of(truth, Partition(chains(n, links[score >= threshold].tolist())))
-            for alpha, found in rates.items():
-                found.append(evaluate(met, alpha=alpha, beta=0.7).breach_rate)
+            for alpha, result in rates.items():
+                result.append(evaluate(met, alpha=alpha, beta=0.7).breach_rate)
         assert (np.diff(rates[1.0]) >= 0).all()
         falls += bool((np.diff(rates[0.5]) < 0).any())
     assert falls
@@ -75,9 +75,9 @@ def test_at_alpha_1_a_lower_threshold_never_breaches_fewer_and_at_a_smaller_alph
 def test_a_cluster_that_takes_in_a_crowd_is_no_longer_the_most_relevant_one():
     """8 of 10 items alone are a breach; joined with 100 items of others they are not, at alpha 1/2."""
     truth = Partition(["ann"] * 10 + [f"s{k}" for k in range(100)])
-    alone = Contingency.of(truth, Partition([0] * 8 + [1] * 2 + list(range(2, 102))))
+    coarse = Contingency.of(truth, Partition([0] * 8 + [1] * 2 + list(range(2, 102))))
     crowd = Contingency.of(truth, Partition([0] * 8 + [1] * 2 + [0] * 100))
-    assert evaluate(alone).breached[0]
+    assert evaluate(coarse).breached[0]
     assert not evaluate(crowd).breached[0]
 
 

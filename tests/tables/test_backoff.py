@@ -216,10 +216,10 @@ def test_products_of_columns_are_those_of_dense_matrices(entries: int, monkeypat
     monkeypatch.setattr(product_sums, "ENTRIES", entries)
     rng = np.random.default_rng(0)
     for density in (0.05, 0.5, 1.0):
-        left, table = (rng.random(shape) * (rng.random(shape) < density) for shape in ((30, 7), (5, 9)))
+        left_matrix, table = (rng.random(shape) * (rng.random(shape) < density) for shape in ((30, 7), (5, 9)))
         row, index, to = rng.integers(5, size=30), rng.integers(7, size=40), rng.integers(9, size=40)
-        result = product_sums.multiply_columns(csc_array(left), index, csr_array(table), row, to)
-        assert np.array_equal(result.toarray(), left[:, index] * table[row][:, to])
+        result = product_sums.multiply_columns(csc_array(left_matrix), index, csr_array(table), row, to)
+        assert np.array_equal(result.toarray(), left_matrix[:, index] * table[row][:, to])
         assert result.has_sorted_indices
         assert result.data.all()
 

@@ -48,14 +48,14 @@ def by_hand(p, value, targets, strength):
 
 def test_by_hand():
     (p, value), (targets, _) = drawn(400, 0, share_wrong=0.6), drawn(50, 1)
-    belief, other = calibrate_by_control(believed(targets), believed(p), Truth(value))
+    belief, mean_belief = calibrate_by_control(believed(targets), believed(p), Truth(value))
     strengths = belief.provenance["strength"]
     assert set(strengths) < set(STRENGTHS[:-1])
     half = np.arange(400) % 2
     for number in (0, 1):
         half_beliefs, strength = half != number, strengths[1 - number]
         expected = by_hand(p[half_beliefs], value[half_beliefs], p[~half_beliefs], strength)
-        assert other.to_dense()[~half_beliefs] == pytest.approx(expected, abs=1e-12)
+        assert mean_belief.to_dense()[~half_beliefs] == pytest.approx(expected, abs=1e-12)
         assert belief.to_dense()[number::2] == pytest.approx(
             by_hand(p[half_beliefs], value[half_beliefs], targets[number::2], strength), abs=1e-12
         )
@@ -84,9 +84,9 @@ def test_calibration_leaves_right_beliefs():
     (p, value), (targets, _) = drawn(60, 2), drawn(10, 3)
     belief, _ = calibrate_by_control(believed(targets), believed(p), Truth(value))
     assert np.abs(belief.to_dense() - targets).max() < 0.1
-    same, strength = calibrate_by_control(believed(targets), believed(p), Truth(np.full(60, -1)))
-    assert same.status == strength.status == "model"
-    assert same.to_dense() == pytest.approx(targets)
+    unchanged, strength = calibrate_by_control(believed(targets), believed(p), Truth(np.full(60, -1)))
+    assert unchanged.status == strength.status == "model"
+    assert unchanged.to_dense() == pytest.approx(targets)
 
 
 @pytest.mark.parametrize("owner", [1, 41, 399])

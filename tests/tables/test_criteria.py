@@ -37,7 +37,7 @@ def test_distinct_keys_are_the_same_by_counting_by_sorting_and_by_argsort(space)
     keys, times = np.unique(key, return_counts=True)
     for actual, expected in (
         (distinct(key.copy(), space), times),
-        (distinct(key.copy(), space, weight=weight), [weight[key == one].sum() for one in keys]),
+        (distinct(key.copy(), space, weight=weight), [weight[key == value].sum() for value in keys]),
     ):
         assert actual[0].tolist() == keys.tolist()
         assert actual[1].tolist() == list(expected)
@@ -49,8 +49,8 @@ def test_rows_of_weight_zero_are_not_a_key_however_keys_are_counted(space):
     assert [part.tolist() for part in distinct(empty, space, weight=empty)] == [[], []]
     result = distinct(np.array([7, 3, 5, 3]), space, weight=np.array([0, 1, 0, 2]))
     assert [part.tolist() for part in result] == [[3], [3]]
-    none = distinct(np.array([7, 3]), space, weight=np.array([0, 0]))
-    assert [part.tolist() for part in none] == [[], []]
+    nothing = distinct(np.array([7, 3]), space, weight=np.array([0, 0]))
+    assert [part.tolist() for part in nothing] == [[], []]
 
 
 @given(st.data(), st.integers(1, 40), st.integers(1, 4))

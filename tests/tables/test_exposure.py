@@ -201,14 +201,14 @@ def test_restored_cells_are_counted_as_by_hand():
     original = table({"age": age, "tone": tone}, q="age", keep="tone")
     cells = [f"[{a // 4 * 4}, {a // 4 * 4 + 3}]" for a in age]
     release = table({"age": cells, "tone": tone}, q="age", keep="tone")
-    (found,) = restored_cells(original, release, np.arange(n))
+    (restored_column,) = restored_cells(original, release, np.arange(n))
     guessed = restored = 0.0
     for i in range(n):
         alike = [j for j in range(n) if j != i and cells[j] == cells[i]]
         same_tone = [j for j in alike if tone[j] == tone[i]]
         guessed += commonest(age[alike].tolist(), age[i]) / n
         restored += commonest(age[same_tone or alike].tolist(), age[i]) / n
-    assert (found.guessed, found.restored) == (pytest.approx(guessed), pytest.approx(restored))
+    assert (restored_column.guessed, restored_column.restored) == (pytest.approx(guessed), pytest.approx(restored))
 
 
 def test_cells_that_were_not_generalized_are_not_restored():

@@ -49,17 +49,19 @@ def score_both(members, control, table):
 def literal_scores(release, targets, reference, *, share):
     """The formula, row by row; share(column, cell of a release, value) -> how far the cell is the value."""
     names = [column.name for column in release.quasi_identifiers]
-    released, general, known = ({name: table[name] for name in names} for table in (release, reference, targets))
+    released, general, knowledge = ({name: table[name] for name in names} for table in (release, reference, targets))
     sets = [names_of_set for size in (1, 2, 3) for names_of_set in combinations(names, size)]
     scores = []
     for i in range(targets.n_rows):
         total = 0.0
         for names_of_set in sets:
             s = sum(
-                np.prod([share(name, released[name][j], known[name][i]) for name in names_of_set])
+                np.prod([share(name, released[name][j], knowledge[name][i]) for name in names_of_set])
                 for j in range(release.n_rows)
             )
-            r = sum(all(general[name][j] == known[name][i] for name in names_of_set) for j in range(reference.n_rows))
+            r = sum(
+                all(general[name][j] == knowledge[name][i] for name in names_of_set) for j in range(reference.n_rows)
+            )
             total += log((s + 0.5) / (release.n_rows + 1)) - log((r + 0.5) / (reference.n_rows + 1))
         scores.append(total / len(sets))
     return scores
@@ -90,10 +92,10 @@ def test_a_generalized_cell_counts_in_part_for_each_value_as_people_in_general_h
             return float(low) <= float(value) <= float(high or low)
 
         inside = [value for value in reference[name] if holds(value)]
-        return holds(value) * sum(one == value for one in inside) / len(inside)
+        return holds(value) * sum(item == value for item in inside) / len(inside)
 
-    found = log_odds(MarginalRatio(bins=100)(release, Background(targets, reference)))
-    assert found == pytest.approx(literal_scores(release, targets, reference, share=share), abs=1e-6)
+    scores = log_odds(MarginalRatio(bins=100)(release, Background(targets, reference)))
+    assert scores == pytest.approx(literal_scores(release, targets, reference, share=share), abs=1e-6)
 
 
 def test_numbers_are_cut_at_the_quantiles_of_people_in_general():

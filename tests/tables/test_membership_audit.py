@@ -72,9 +72,9 @@ def test_members_who_are_found_are_listed_for_the_owner():
     watched = Watched("row")
     twice = members.take(np.repeat(np.arange(0, 400, 4), 4))
     cases.audit(twice, original=members, control=control, watched=watched)
-    listed = [person for person in watched.found if person.target == MEMBERSHIP and person.adversary == RECORD]
-    assert {person.row % 4 for person in listed} == {0}
-    assert all(person.probability > 0.5 and "guessing gives 50.0%" in person.reason for person in listed)
+    listed_members = [person for person in watched.found if person.target == MEMBERSHIP and person.adversary == RECORD]
+    assert {person.row % 4 for person in listed_members} == {0}
+    assert all(person.probability > 0.5 and "guessing gives 50.0%" in person.reason for person in listed_members)
 
 
 def test_rows_at_risk_are_those_of_the_table_that_people_were_held_back_from():
@@ -150,14 +150,14 @@ def test_doubles_are_left_out_and_counted_and_those_who_are_alike_to_an_adversar
     )
     sample = MembershipSample.of(doubled, control_people, max_members=1000, rng=np.random.default_rng(0))
     records = list(zip(*(sample.people[name] for name in members.names), strict=True))
-    inside = {cell for cell, one in zip(records, sample.inside, strict=True) if one}
-    assert not inside & {cell for cell, one in zip(records, sample.inside, strict=True) if not one}
+    inside = {cell for cell, is_member in zip(records, sample.inside, strict=True) if is_member}
+    assert not inside & {cell for cell, is_member in zip(records, sample.inside, strict=True) if not is_member}
     assert 20 < sample.twins < 200
     assert len(sample.inside) + sample.twins <= 2 * 340
     subset = sample.known_by(("age", "sex"))
     cells_of_subset = list(zip(subset.people["age"], subset.people["sex"], strict=True))
-    inside = {cell for cell, one in zip(cells_of_subset, subset.inside, strict=True) if one}
-    assert inside & {cell for cell, one in zip(cells_of_subset, subset.inside, strict=True) if not one}
+    inside = {cell for cell, is_member in zip(cells_of_subset, subset.inside, strict=True) if is_member}
+    assert inside & {cell for cell, is_member in zip(cells_of_subset, subset.inside, strict=True) if not is_member}
     result = unmask.audit(members, original=members, control=members.take(np.arange(300) % 100))
     assert result.rows
 

@@ -87,10 +87,10 @@ def test_the_nearest_row_is_not_attacked_if_people_fit_their_rows_or_the_protect
     boxes_release, rows = Mondrian(k=5)(original)
     boxes = unmask.audit(boxes_release, original=original, origin=rows)
     noise = AddNoise(sd={"age": 0.5, "income": 50, "debt": 9})
-    noisy, whose = noise(original, rng=np.random.default_rng(2))  # by which somebody is surer than numbers can say
-    result = unmask.audit(noisy, original=original, origin=whose, protection=noise)
-    for found in (plain, boxes, result):
-        assert _row_of(found, "matcher", "realized_success") is None
+    noisy, whose_row = noise(original, rng=np.random.default_rng(2))  # by which somebody is surer than numbers can say
+    result = unmask.audit(noisy, original=original, origin=whose_row, protection=noise)
+    for outcome in (plain, boxes, result):
+        assert _row_of(outcome, "matcher", "realized_success") is None
 
 
 def test_a_row_that_says_anything_of_a_missing_cell_was_not_moved():

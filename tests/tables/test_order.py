@@ -188,8 +188,8 @@ def explanations(ages, classes, observed):
             places for places in permutations(range(n)) if all(classes[i] == observed[places[i]] for i in range(n))
         ]
         yield 1 / 6, (None, {places: share / len(alike) for places in alike})
-    every = list(permutations(range(n)))
-    yield 1 / 3, (None, dict.fromkeys(every, 1 / len(every)))
+    orders_possible = list(permutations(range(n)))
+    yield 1 / 3, (None, dict.fromkeys(orders_possible, 1 / len(orders_possible)))
 
 
 def enumerated(ages, classes, contents):

@@ -242,12 +242,12 @@ def linked(released, columns, known_columns, k, coverage, *, people=3000, seed=0
 @pytest.mark.parametrize("k", [3, 10])
 @pytest.mark.parametrize("coverage", [0.3, 0.8])
 def test_u1_a_register_of_those_released_is_right_to_the_last_digit(k, coverage):
-    told, prosecutor, belief, truth = linked(1.0, ("age", "sex", "zip"), ("age", "sex", "zip"), k, coverage)
-    announced, realized = told.row("success_probability"), told.row("realized_success")
+    announced_share, prosecutor, belief, truth = linked(1.0, ("age", "sex", "zip"), ("age", "sex", "zip"), k, coverage)
+    announced, realized = announced_share.row("success_probability"), announced_share.row("realized_success")
     assert announced.posterior == pytest.approx(realized.posterior, abs=1e-9)  # enumeration: everybody of a class is in
     assert announced.posterior <= prosecutor.row("success_probability").posterior
     assert announced.worst <= 1 / k + 1e-9
-    assert told.row("calibration_error").posterior == pytest.approx(0, abs=1e-9)
+    assert announced_share.row("calibration_error").posterior == pytest.approx(0, abs=1e-9)
     assert belief.status == "model"
     assert np.mean(truth.candidate != ABSENT) == pytest.approx(coverage)
 
@@ -256,8 +256,8 @@ def test_u1_a_register_of_those_released_is_right_to_the_last_digit(k, coverage)
 @pytest.mark.parametrize("coverage", [0.3, 0.8])
 @pytest.mark.parametrize("known_columns", [("age", "sex", "zip"), ("age", "sex")])
 def test_u1_announced_is_realized_where_the_register_has_outsiders(k, coverage, known_columns):
-    told, _, belief, truth = linked(0.5, ("age", "sex", "zip"), known_columns, k, coverage)
-    announced, realized = told.row("success_probability"), told.row("realized_success")
+    announced_share, _, belief, truth = linked(0.5, ("age", "sex", "zip"), known_columns, k, coverage)
+    announced, realized = announced_share.row("success_probability"), announced_share.row("realized_success")
     assert announced.posterior == pytest.approx(realized.posterior, abs=0.03)
     inside = 1 - belief.unlisted[belief.observation]
     assert inside.mean() == pytest.approx(np.mean(truth.candidate != ABSENT), abs=0.03)

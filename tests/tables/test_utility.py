@@ -22,9 +22,9 @@ def table(columns, *, sensitive=(), **settings):
     return Table.read(columns, quasi_identifiers=names, sensitive=sensitive, **settings)
 
 
-def compare(before, after, origin=None, *, sensitive=(), orders=None, hierarchies=None, **settings):
+def compare(initial, after, origin=None, *, sensitive=(), orders=None, hierarchies=None, **settings):
     options = {"sensitive": sensitive, "orders": orders, "hierarchies": hierarchies}
-    original, release = table(before, **options), table(after, **options)
+    original, release = table(initial, **options), table(after, **options)
     rows = np.arange(release.n_rows) if origin is None else np.array(origin)
     return utility.evaluate(original, release, rows, **settings)
 

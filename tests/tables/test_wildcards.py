@@ -36,8 +36,10 @@ def readings(cell, values):
 
 def originals(rows):
     """Every original that the release may be of, with its probability: each wide cell is read on its own."""
-    stated = [{c: [row[j] for row in rows].count(c) for c in {row[j] for row in rows} if c.isalnum()} for j in (0, 1)]
-    cells = [readings(row[j], stated[j]) for row in rows for j in (0, 1)]
+    values_of = [
+        {c: [row[j] for row in rows].count(c) for c in {row[j] for row in rows} if c.isalnum()} for j in (0, 1)
+    ]
+    cells = [readings(row[j], values_of[j]) for row in rows for j in (0, 1)]
     for world in itertools.product(*cells):
         values = [value for value, _ in world]
         yield list(zip(values[::2], values[1::2], strict=True)), float(np.prod([p for _, p in world]))
@@ -170,9 +172,9 @@ def test_t4_a_study_leaves_excluded_rows_out_as_an_audit_does(tmp_path):
     release = Table.read(str(file), quasi_identifiers=["a", "b"], sensitive="s", missing="excluded")
     result = audit_tables({"r": release}, AuditorKnowledge(release, origins={"r": np.arange(60)}))
     key = ("r", "prosecutor", "identity", "realized_success")
-    (same,) = [r for r in result.rows if (r.release, r.adversary, r.target, r.measure) == key]
-    assert row.posterior == pytest.approx(same.posterior)
-    assert row.prior == pytest.approx(same.prior)
+    (row_found,) = [r for r in result.rows if (r.release, r.adversary, r.target, r.measure) == key]
+    assert row.posterior == pytest.approx(row_found.posterior)
+    assert row.prior == pytest.approx(row_found.prior)
 
 
 def test_t4_a_belief_that_cannot_find_suppressed_people_is_not_exact():
