@@ -97,7 +97,7 @@ def test_conditions_of_several_releases_say_of_which(folder: Path) -> None:
     document_text = '[channel]\nchannels = ["near.csv", "far.csv"]\n[[policy]]\nrequire = "epsilon <= 1"\n'
     (folder / "unmask.toml").write_text(document_text)
     assert run("certify", "unmask.toml", "-o", "certificate.json")[0] in (0, 3)
-    conditions = (folder / "certificate.html").read_text().partition("Asked for by")[2].partition("</table>")[0]
+    conditions = (folder / "certificate.html").read_text().partition("Required by")[2].partition("</table>")[0]
     assert [name in conditions for name in ("near", "far")] == [True, True]
 
 

@@ -319,7 +319,7 @@ def test_the_worst_off_is_not_above_what_enumeration_allows(name):
 
 @pytest.mark.parametrize("coverage", [0.99, 0.8, 0.3])
 def test_registers(coverage):
-    """U1, E2, T2: announced 0.2515 of 0.2312, the worst-off 0.80 where three records are alike."""
+    """U1, E2, T2: announced 0.2515 of 0.2312, the most exposed 0.80 where three records are alike."""
     attack = replace(ATTACKS["tables.RegisterAttack"], coverage=coverage)
     for problem in ATTACK_PROBLEMS["tables"].calibration(attack):
         belief = ATTACK_PROBLEMS["tables"].call(attack, problem, None)

@@ -1,4 +1,4 @@
-"""Gates see the worst-off, every adversary, target and criterion; what they cannot see is an error, never a pass."""
+"""Gates see the most exposed, every adversary, target and criterion; what they cannot see is an error, never a pass."""
 
 import math
 from dataclasses import replace

@@ -188,10 +188,10 @@ def test_the_list_names_rows_of_the_original_the_worst_first_and_why(house):  # 
     for person, record in behind.items():
         sizes.setdefault((record["age"], record["zip"]), []).append(people[person]["job"])
     every = [person["job"] for person in people]
-    commonest = max(set(every), key=every.count)
+    most_common = max(set(every), key=every.count)
 
-    def secret(jobs):  # the commonest job is none
-        return max((jobs.count(job) for job in jobs if job != commonest), default=0) / len(jobs)
+    def secret(jobs):  # the most common job is none
+        return max((jobs.count(job) for job in jobs if job != most_common), default=0) / len(jobs)
 
     chances = [float(row["probability"]) for row in rows]
     assert chances == sorted(chances, reverse=True)

@@ -257,7 +257,7 @@ def test_expected_success_is_shown_with_realized_success():
 
 def test_a_condition_without_a_name_is_called_by_its_measure():
     (requirement,) = Policy.of(["register:success_probability.worst <= 1"], title="Ours").requirements
-    assert called(requirement) == "Expected success of the worst-off, register"
+    assert called(requirement) == "Expected success of the most exposed, register"
     (own_requirement,) = Policy.of(["my_own <= 1"], title="Ours").requirements
     assert called(own_requirement) == "my own"
 

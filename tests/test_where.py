@@ -113,8 +113,8 @@ def test_u10_the_truth_is_not_missed_if_no_person_is_found() -> None:
 
 def test_u10_the_histogram_is_of_secrets(folder: Path, tables: dict) -> None:
     people, classes, _ = counted(folder)
-    commonest = people.most_common(1)[0][0]
-    shares = [max((rows.count(row) for row in rows if row != commonest), default=0) / len(rows) for rows in classes]
+    most_common = people.most_common(1)[0][0]
+    shares = [max((rows.count(row) for row in rows if row != most_common), default=0) / len(rows) for rows in classes]
     sizes = [len(rows) for rows in classes]
     (entry,) = [
         entry
@@ -140,7 +140,7 @@ def test_a_missing_value_is_no_secret_and_hides_none() -> None:
     cells = {"age": [1] * 6 + [2] * 4, "ill": [""] * 6 + ["a"] * 3 + ["b"]}
     table = Table.read(cells, quasi_identifiers="age", sensitive="ill")
     result = unmask.audit(table, smallest_shown=1).tables["values"]
-    assert {value_row["secret"] for value_row in result} == {True}  # nobody's stated value is the commonest
+    assert {value_row["secret"] for value_row in result} == {True}  # nobody's stated value is the most common
     assert [value_row["highest"] for value_row in result] == [0.75, 0.25]
 
 
@@ -149,14 +149,14 @@ def test_a_missing_value_is_no_secret_and_hides_none() -> None:
 
 def test_u11_the_riskiest_classes_of_every_target_are_listed_by_their_rows(folder: Path, tables: dict) -> None:
     people, _, rows = counted(folder)
-    commonest = people.most_common(1)[0][0]
+    most_common = people.most_common(1)[0][0]
     release = read_rows(folder / "r.csv")
     risk = {"identity": {}, "diagnosis": {}}
     for class_rows in rows:
         diagnoses = [release[index]["diagnosis"] for index in class_rows]
         risk["identity"][class_rows[0]] = (1 / len(class_rows), len(class_rows))
         risk["diagnosis"][class_rows[0]] = (
-            max(diagnoses.count(diagnosis) * (diagnosis != commonest) for diagnosis in diagnoses) / len(class_rows),
+            max(diagnoses.count(diagnosis) * (diagnosis != most_common) for diagnosis in diagnoses) / len(class_rows),
             len(class_rows),
         )
     for target, risks in risk.items():

@@ -10,7 +10,7 @@
 
 For each change: conditions missed and not tested, people above the limit, utility. People above the limit are counted
 from the cells of the release, without unmask: rows in classes of fewer than 1 / limit, which is 0.09 or what the policy
-says of the worst-off.
+says of the most exposed.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def verify_suggestions(
     policies: tuple[str, ...],
     limit: float = LIMIT,
 ) -> Section:
-    """Protect, audit with a page, and do what it suggests; limit : that of the policies for the worst-off."""
+    """Protect, audit with a page, and do what it suggests; limit : that of the policies for the most exposed."""
     columns, sensitive = roles
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)

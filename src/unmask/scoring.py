@@ -167,7 +167,7 @@ class Audit:
     def _repr_html_(self) -> str:
         rows = ((row.measure, row.posterior, row.prior, row.worst, row.unit) for row in self.rows)
         title = f"Audit: {len(self.rows)} measures, {len(self.not_run)} not run"
-        return html_table(title, ("measure", "value", "before", "worst-off", "unit"), rows)
+        return html_table(title, ("measure", "value", "before", "most exposed", "unit"), rows)
 
     def to_frame(self, *, library: str | None = None) -> Any:
         """Return the rows as a data frame of pandas, polars or Arrow, see `unmask.data.frames`."""

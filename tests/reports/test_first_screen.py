@@ -189,7 +189,7 @@ def spread(*people: tuple[float, float]) -> Result:
 
 def test_the_terminal_says_whom_its_column_of_people_at_risk_counts() -> None:
     data = spread((0.1, 0.7), (0.6, 0.3))
-    named, found = "people re-identified with more than 9 %", "people believed to have a value, not the commonest"
+    named, found = "people re-identified with more than 9 %", "people believed to have a value, not the most common one"
     assert f"At risk: {named}." in overview(data)
     ill = replace(data.distribution[0], target="ill")
     assert f"At risk: {named}; {found}, with more than 50 %." in overview(

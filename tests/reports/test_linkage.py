@@ -290,7 +290,7 @@ def test_charts_of_one_guess():
 def test_eight_guesses_have_six_lines_and_four_panels():
     text = page(*(guess(f"g{i}", breached=1 - i / 10) for i in range(8)))
     captions = figures(text)
-    assert len(captions) == 2 + 1 + 4 + 4  # the worst-off are all at 100 %: that is said
+    assert len(captions) == 2 + 1 + 4 + 4  # the most exposed are all at 100 %: that is said
     assert captions[1:5] == [f"Risk slope: g{i}" for i in range(4)]
     legend = chart(text, "Subjects breached").partition("</ul>")[0]
     assert ">g5<" in legend
@@ -384,7 +384,7 @@ def test_a_worst_off_tenth_of_few_subjects_is_left_out_of_a_shared_page():
     few = data(guess(breached=0.05), counted=50)
     assert {row["subjects"] for row in few.without_small().table("linkage_curves").rows} == {"average subject"}
     owner = replace(few, smallest_shown=1).without_small().table("linkage_curves")
-    assert {row["subjects"] for row in owner.rows} == {"average subject", "worst-off tenth"}
+    assert {row["subjects"] for row in owner.rows} == {"average subject", "most exposed tenth"}
 
 
 @pytest.mark.parametrize(
@@ -447,7 +447,7 @@ def test_e13_where_most_are_breached_it_is_said_who_is_worst_off():
     assert "recovered" not in found()[0]
     drawn = section(page(many, betas=BETAS)).partition('aria-label="Own items linked')[2].partition("</svg>")[0]
     assert "the 95.0\u00a0% breached" in drawn  # not a tenth: all of these are equally badly off
-    assert "worst-off tenth" not in drawn
+    assert "most exposed tenth" not in drawn
 
 
 def test_e14_a_summary_asks_linkage_nothing_that_it_cannot_answer():

@@ -407,7 +407,7 @@ def test_adult_reference_values():
     result = criteria.evaluate(adult)
     assert (result.rows, result.classes, result.unique_rows, result.k) == (30_162, 6_072, 3_187, 1)
     assert result.prosecutor_average == pytest.approx(6_072 / 30_162)
-    assert result.prior_error == pytest.approx(1 - 0.1339, abs=5e-5)  # commonest occupation
+    assert result.prior_error == pytest.approx(1 - 0.1339, abs=5e-5)  # most common occupation
     assert result.average_privacy_risk == 1 - result.map_error
 
 

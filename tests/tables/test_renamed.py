@@ -156,7 +156,7 @@ STATED = {
 
 @pytest.mark.parametrize("form", STATED)
 def test_a_secret_is_what_the_release_states_of_it(form):
-    """The commonest cell of a class is guessed, and right as often as it occurs."""
+    """The most common cell of a class is guessed, and right as often as it occurs."""
     columns = people()
     released_pay = [STATED[form](pay) for pay in columns["pay"]]
     classes = {}
@@ -203,7 +203,7 @@ def test_a_secret_that_is_hidden_is_guessed_from_rows_that_state_theirs(hidden, 
     ]
     of_missing, of_label = (success(result, "prosecutor", "illness") for result in results)
     assert of_label == pytest.approx(of_missing, rel=1e-12)
-    assert of_label > 0.6  # the commonest stated value of a class; 0 where they believe that the label is the secret
+    assert of_label > 0.6  # the most common stated value of a class; 0 where they believe that the label is the secret
 
 
 def test_overlapping_cells_of_two_releases_are_reported():

@@ -34,7 +34,7 @@ DIFFERENCES = (CONTROL_FIELDS - {"control"}) | {"gain"}
 """Fields that are differences of what a measure is in two cases: of shares they are points."""
 
 OF_FIELD = {
-    "worst": "of the worst-off",
+    "worst": "of the most exposed",
     "prior": "before the release",
     "gain": "gained",
     "low": "at least",
@@ -46,8 +46,8 @@ OF_FIELD = {
     "q05": "of the best-off 5 %",
     "q25": "of the best-off quarter",
     "q50": "of half of people",
-    "q75": "of the worst-off quarter",
-    "q95": "of the worst-off 5 %",
+    "q75": "of the most exposed quarter",
+    "q95": "of the most exposed 5 %",
 }
 """Field of a condition -> the words for it."""
 
@@ -128,7 +128,7 @@ def _after(target: str) -> str:
 
 def limit_of(risk: Distribution, assessments: Iterable[Assessment]) -> tuple[float, str]:
     """Return the probability above which a person is at risk, and its source: the policy's lowest limit for the
-    worst-off, or for people on average; otherwise, EMA policy 0070 for identity and one half for a value.
+    most exposed, or for people on average; otherwise, EMA policy 0070 for identity and one half for a value.
     """
     conditions = [
         assessment.requirement.require

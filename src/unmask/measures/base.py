@@ -191,7 +191,7 @@ def evaluate(
     person: Integers | None = None,
     people: int | None = None,
 ) -> Row:
-    """Evaluate a measure on a posterior and on its prior: mean, gain, interval, worst-off target and quantiles.
+    """Evaluate a measure on a posterior and on its prior: mean, gain, interval, most exposed target and quantiles.
 
     The mean is over targets, by weight. Realized measures skip targets whose truth is UNKNOWN or was known before the
     attack, and targets that the measure does not cover.

@@ -103,9 +103,9 @@ def bayes(belief: Posterior, loss: Loss = "hamming", *, coordinates: ArrayLike |
 def estimation_error(loss: Loss = "hamming", *, coordinates: ArrayLike | None = None) -> Measure:
     """Return the measure P(y) = min_a sum_x p(x given y) d(a, x), the expected loss of the best decision.
 
-    The mean over targets is P_avg, the worst-off target P_min. Under Hamming loss, P(y) = 1 - max_x p(x given y). "None
-    of these" and an unknown number of unlisted candidates cost the largest loss; mass shared by a known number of
-    unlisted candidates costs their average.
+    The mean over targets is P_avg, and the most exposed target has P_min. Under Hamming loss, P(y) = 1 - max_x
+    p(x given y). "None of these" and an unknown number of unlisted candidates cost the largest loss. Mass shared by
+    a known number of unlisted candidates costs their average.
 
     Parameters
     ----------

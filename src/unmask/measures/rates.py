@@ -177,7 +177,7 @@ def average_runs(
 ) -> Row | None:
     """Return the row of the mean of the runs' means; None if no run has a value.
 
-    Quantiles and the worst-off are over people, each with the mean over runs; the worst-off is numbered from 1. The
+    Quantiles and the most exposed person are over people, each with the mean over runs. People are numbered from 1. The
     interval is Student's t over runs, or for one run Wilson's over people. A measure that is not a share has the mean
     over the people of all runs, and a bootstrap over people, as a run may have a handful of them; its prior is over
     runs.

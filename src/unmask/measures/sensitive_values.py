@@ -1,6 +1,6 @@
 """Sensitive values of a column, and the probability that a person has one.
 
-An adversary who guesses the commonest value for everybody is often right and learns nothing. A value is sensitive
+An adversary who guesses the most common value for everybody is often right and learns nothing. A value is sensitive
 unless it is commoner than every other before the release, or missing.
 """
 
@@ -18,9 +18,9 @@ def mask_sensitive_values(belief: Posterior) -> Booleans:
     """Return which values are sensitive; of several that are equally common, all are."""
     prior = np.exp(belief.prior_of(np.arange(belief.n_candidates, dtype=np.int32)))
     is_top = prior >= prior.max() - PROBABILITY_TIE
-    is_commonest = is_top if is_top.sum() == 1 else np.zeros_like(is_top)
+    is_most_common = is_top if is_top.sum() == 1 else np.zeros_like(is_top)
     has_label = np.array([bool(label) for label in belief.candidate_label or ("value",) * belief.n_candidates])
-    return np.asarray(has_label & ~is_commonest)
+    return np.asarray(has_label & ~is_most_common)
 
 
 def sensitive_probability(belief: Posterior) -> Floats:
@@ -65,7 +65,7 @@ def success_by_value(belief: Posterior) -> Floats:
 
 
 def rank_by_frequency(belief: Posterior) -> list[str]:
-    """Return the rank of each value among the commonest before the release, which repeats no cell.
+    """Return the rank of each value among the most common before the release, which repeats no cell.
 
     >>> rank_by_frequency(Posterior.from_dense(np.array([[0.2, 0.8]]), prior=np.array([0.2, 0.8])))
     ['no. 2', 'no. 1']

@@ -20,7 +20,7 @@ COUNTS = ("n_people", "n_drawn", "n_judged")
 def coverage_gap(condition: Condition, item: object) -> str:
     """Return why a number is about too few people for a verdict on a condition; "" if it is about enough.
 
-    A random sample stands for all people, as far as an interval says how surely. Its worst-off person and its
+    A random sample stands for all people, as far as an interval says how surely. Its most exposed person and its
     quantiles do not: others may be worse off.
     """
     people, drawn, n_judged = (getattr(item, name, None) for name in COUNTS)

@@ -71,7 +71,7 @@ class Assessment:
     def violations(self) -> tuple[ItemValue, ...]:
         """Return the results that break the requirement.
 
-        If too few people were attacked, only a worst-off person counts, who stays the worst-off among more people.
+        If too few people were attacked, only limits for the most exposed person count: more people can only raise it.
         """
         require = self.requirement.require
         broken = (value for value in self.values if not (math.isnan(value.value) or require.holds(value.value)))

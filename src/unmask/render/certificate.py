@@ -20,7 +20,11 @@ BLANK = "\u2026" * 22
 
 CLAUSES = (
     ("ISO/IEC 27559:2022, 6.2, 7.3", "threat and attack modeling", "who attacked, and what they know"),
-    ("ISO/IEC 27559:2022, 7.3.2", "maximum or average risk", "worst-off is the maximum, what they reach the average"),
+    (
+        "ISO/IEC 27559:2022, 7.3.2",
+        "maximum or average risk",
+        "most exposed is the maximum, what they reach the average",
+    ),
     ("ISO/IEC 27559:2022, 8.2.2, 8.2.3", "quantified identifiability, adversarial testing", "what they reach"),
     ("ISO/IEC 27559:2022, 8.3.4", "re-evaluation", "date of the next review; the command that checks"),
     ("Harmonized anonymization report (EMA, Health Canada)", "method, threshold, residual risk", "release; conditions"),
@@ -93,7 +97,7 @@ def _warned(audit: Mapping[str, Any]) -> Bullets | None:
 
 
 def _conditions(audit: Mapping[str, Any]) -> Grid:
-    head, lines = ("Release", "Condition", "Asked for by", "Verdict", "Value", "Limit"), _table(audit, "verdicts")
+    head, lines = ("Release", "Condition", "Required by", "Verdict", "Value", "Limit"), _table(audit, "verdicts")
     first = int(len({line["release"] for line in lines}) <= 1)  # the name of a single release is left out
     return grid(head[first:], (_condition(line)[first:] for line in lines), text=4 - first)
 
@@ -127,7 +131,7 @@ def _knowledge(audit: Mapping[str, Any]) -> Terms:
 def _reached(audit: Mapping[str, Any]) -> Grid:
     """Return the success of each adversary, realized if the truth is known, else expected; or an error.
 
-    The worst-off is always the adversary's belief: realized success is 0 or 1 for each person, and its highest value
+    The most exposed is always the adversary's belief: realized success is 0 or 1 for each person, and its highest value
     tells nothing. The name of a single release is left out, and so is a column in which nothing is known.
     """
     strongest: dict[tuple[str, str, str], Mapping[str, Any]] = {}
@@ -137,7 +141,7 @@ def _reached(audit: Mapping[str, Any]) -> Grid:
     worst = {_key(row): row["worst"] for row in rows_with_values if row["measure"] == REACHED[0]}
     rows = [_reach(row, worst.get(_key(row))) for row in strongest.values() if row["release"] != ORIGINAL]
     rows += [_away(row) for row in rows_with_values if row["measure"] == ERROR and row["unit"] not in SHARES]
-    head = ("Release", "Adversary", "Target", "Reaches", "Guessing", "Control", "Worst-off")
+    head = ("Release", "Adversary", "Target", "Reaches", "Guessing", "Control", "Most exposed")
     is_shown = [
         len({row[0] for row in rows}) > 1,
         *(any(row[i] != "\u2013" for row in rows) for i in range(1, len(head))),

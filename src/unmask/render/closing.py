@@ -79,6 +79,6 @@ def describe_readers(least: int, *, cases: bool = False) -> str:
         return "For the owner of the data alone: this page shows groups of any size, single people among them."
     return (
         "This page may be handed to those who decide about the release and to those who get it. It shows no record, no "
-        "file path and no seed; besides k, the worst-off, shares, and expected or matched numbers, it shows nothing "
+        "file path and no seed; besides k, the most exposed, shares, and expected or matched numbers, it shows nothing "
         f"about fewer than {least:,} people."
     )

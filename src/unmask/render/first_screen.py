@@ -198,13 +198,13 @@ def _select_release(scope: Scope) -> str:
 
 
 def _describe_average(release: str, scope: Scope) -> AtRisk | None:
-    """Return the success of the strongest adversary on average, and for the worst-off."""
+    """Return the success of the strongest adversary on average, and for the most exposed."""
     rows = [row for key, row in scope.heads.items() if key[0] == release]
     if not rows:
         return None
     row = max(rows, key=risky)
     highest = _believed_worst(row, scope)
-    worst = (Fact("Worst-off", percent(highest)),) if math.isfinite(highest) and row.unit == "probability" else ()
+    worst = (Fact("Most exposed", percent(highest)),) if math.isfinite(highest) and row.unit == "probability" else ()
     return AtRisk(row_value(row), f"of {row.n:,} {scope.said('people')}, by the adversary {row.adversary}", facts=worst)
 
 
@@ -256,10 +256,8 @@ def estimate_all(risk: Distribution, above: int, step: int = 1) -> tuple[int, in
 
 
 def _list_facts(risk: Distribution, limit: float, scope: Scope, assessments: Sequence[Assessment]) -> Iterator[Fact]:
-    """Yield labeled facts: the target, the worst-off unless a condition shows them, a note on several rows per person,
-    and the number of people at risk before protection.
-    """
-    yield Fact("Asked for", "whose record it is" if risk.target == IDENTITY else risk.target)
+    """Yield labeled facts: target, most exposed person unless a condition shows it, several rows, risk before."""
+    yield Fact("Target", "whose record it is" if risk.target == IDENTITY else risk.target)
     if group := _describe_largest(risk, limit, scope):
         yield Fact("Largest group", group)
     fields = {
@@ -269,7 +267,7 @@ def _list_facts(risk: Distribution, limit: float, scope: Scope, assessments: Seq
     }
     worst = _find_worst(risk, scope)
     if "worst" not in fields and math.isfinite(worst):
-        yield Fact("Worst-off", percent(worst))
+        yield Fact("Most exposed", percent(worst))
     fewest = scope.result.criteria.get(risk.release, {}).get("k_people")
     if isinstance(fewest, int):
         people = "1 person" if fewest == 1 else f"{fewest:,} people"
@@ -301,7 +299,7 @@ def _rows_about(risk: Distribution, table: str, scope: Scope) -> tuple[Mapping[s
 
 
 def _find_worst(risk: Distribution, scope: Scope) -> float:
-    """Return the highest probability of re-identification, or of a value other than the commonest."""
+    """Return the highest probability of re-identification, or of a value other than the most common one."""
     if risk.target == IDENTITY:
         row = scope.heads.get((risk.release, risk.adversary, risk.target))
         return math.nan if row is None else _believed_worst(row, scope)
@@ -419,7 +417,7 @@ def _write_command(changes: Sequence[Change]) -> str:
 
 
 def _believed_worst(row: Row, scope: Scope) -> float:
-    """Return the worst-off of a row by the adversary's belief: realized success is 0 or 1 for each person."""
+    """Return the most exposed of a row by the adversary's belief: realized success is 0 or 1 for each person."""
     key = row.release, row.adversary, row.target, quantity(row.measure)
     beliefs = (
         belief

@@ -53,7 +53,7 @@ LEADERS = "Success, error, bits and calibration, by adversary and target"
 
 OTHERS = "The other measures: the same beliefs, seen in other ways"
 
-COLUMNS = ("Prior", "Expected", "Realized", "Gain", "Worst-off", "n")
+COLUMNS = ("Prior", "Expected", "Realized", "Gain", "Most exposed", "n")
 
 CONTROL = ("Control group", "Added", "Best on control")
 """Columns of what the same attack reaches on the control group, after the realized value."""
@@ -178,7 +178,7 @@ Pair = Mapping[bool, Row]
 
 
 def measure_cells(pair: Pair) -> tuple[str, ...]:
-    """Return prior, expected, realized, gain, worst-off and n of one measure; worst-off by the adversary's belief."""
+    """Return prior, expected, realized, gain, n, and the most exposed person by the adversary's belief."""
     expected, real = pair.get(False), pair.get(True)
     evaluated = [row for row in (real, expected) if row is not None]
     if not evaluated:
@@ -235,7 +235,7 @@ def measure_notes(scope: Scope, tables: Sequence[Grid]) -> list[str]:
     if bare:
         reasons = "; ".join(over.removeprefix("none: ") for over in bare if over != "none")
         notes.append("A value without brackets has no interval" + (f": {reasons}." if reasons else "."))
-    notes.append("Worst-off is the person for whom the adversary does best.")
+    notes.append("Most exposed is the person for whom the adversary does best.")
     cells = [cell for table in tables for _, rows in table.groups for row in rows for cell in row]
     if any("\u2020" in cell for cell in cells):
         notes.append("\u2020 The truth refutes what the adversary expects: the belief has lost its status.")

@@ -105,7 +105,7 @@ def _why_not(result: Result, release: str, adversary: str, target: str) -> str:
 
 
 def people_section(scope: Scope) -> Section | None:
-    """Return the spread of success: a chart for each adversary and target, and the worst-off; no table for cases."""
+    """Return the spread of success: a chart for each adversary and target, and the most exposed; no table for cases."""
     people, tables, result = scope.said("people"), [] if scope.cases else quantile_tables(scope), scope.result
     if not result.distribution and not tables:
         return None
@@ -114,7 +114,9 @@ def people_section(scope: Scope) -> Section | None:
         "are many, and a bar of few is drawn high enough to be seen. What is above the limit has its color."
     )
     if any(item.target != IDENTITY for item in result.distribution):
-        drawn += " Of a value: the probability of their likeliest value that is not the commonest, which is no secret."
+        drawn += (
+            " Of a value: the probability of their likeliest value that is not the most common one, which is no secret."
+        )
     if not scope.cases and result.smallest_shown > 1:
         drawn += f" Figures are rounded up to a multiple of {result.smallest_shown:,} people."
     counted = (
@@ -126,14 +128,14 @@ def people_section(scope: Scope) -> Section | None:
     content = parts(lead(drawn) if figures else None, Figures(figures), lead(counted) if tables else None, fold)
     return Section(
         "people",
-        f"Over {people}: the worst-off matter more than the mean",
+        f"Over {people}: the most exposed people matter more than the mean",
         content,
         people_finding(scope) or quantile_finding(scope),
     )
 
 
 def quantile_finding(scope: Scope) -> str:
-    """Return how sure the strongest adversary is of the worst-off quarter of the people."""
+    """Return how sure the strongest adversary is of the most exposed quarter of the people."""
     rows = [row for key, row in leading(scope.heads).items() if key[0] in scope.protected]
     rows = [row for row in rows if row.target == IDENTITY] or rows
     keys = {(row.release, row.adversary, row.target) for row in rows}
@@ -173,7 +175,7 @@ def _describe_above(item: Distribution, limit: float) -> str:
     count = f"{counted(item.above[limit])} of {item.people:,} people"
     if item.target == IDENTITY:
         return f"{count} are re-identified with more than {percent(limit, 0)}"
-    return f"{count} are found to have a value of {item.target} that is not the commonest"
+    return f"{count} are found to have a value of {item.target} that is not the most common one"
 
 
 def distribution_figures(scope: Scope) -> tuple[Figure, ...]:
@@ -205,7 +207,7 @@ def above_words(item: Distribution, limit: float, people: str = "people") -> str
 
 
 def _spread(target: str) -> str:
-    return what(target) if target == IDENTITY else f"{target}: a value that is not the commonest"
+    return what(target) if target == IDENTITY else f"{target}: a value that is not the most common one"
 
 
 def quantile_tables(scope: Scope) -> list[Grid]:
@@ -213,7 +215,7 @@ def quantile_tables(scope: Scope) -> list[Grid]:
     adversary.
 
     Further columns count the people above the limits of `Distribution.above`, if they were counted. For values, the
-    only column counts the people with an inferred value that is not the commonest.
+    only column counts the people with an inferred value that is not the most common one.
     """
     result = scope.result
     rows = [
@@ -246,7 +248,7 @@ def quantile_tables(scope: Scope) -> list[Grid]:
             if (row.release, row.adversary, row.target) == (release, adversary, target) and len(row.quantiles) == 5
         )
         if cells:
-            parts = ("Half of people", "Worst-off 25\u00a0%", "Worst-off 5\u00a0%", "Worst-off person")
+            parts = ("Half of people", "Most exposed 25\u00a0%", "Most exposed 5\u00a0%", "Most exposed person")
             head = (*scope.who_head, *parts, *(f"People above {_limit(limit)}" for limit in limits))
             tables.append(Grid(head, (("", cells),), text=len(scope.who_head), caption=what(target)))
     return tables

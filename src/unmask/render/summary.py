@@ -66,7 +66,7 @@ class _Outcome:
 def summary(result: Result) -> str:
     """Return at most 25 lines: for each question its adversaries and measures, the findings, and what was not tested.
 
-    * Singling out: adversaries who re-identify people or guess what fits one of them, and the worst-off person.
+    * Singling out: adversaries who re-identify people or guess what fits one of them, and the most exposed person.
     * Linkability: adversaries who put items, or two parts of a record, of one person together, and those who
       re-identify people by means of another data set about them: a register, or a network.
     * Inference: adversaries who infer people's values.

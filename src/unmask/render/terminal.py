@@ -42,7 +42,7 @@ NAMES = frozenset({"", "condition", "how far", "release", "adversary", "target",
 """Heads of columns of words."""
 
 BELIEVED = "success_probability"
-"""The measure whose worst-off is shown: realized success is 0 or 1 for each person."""
+"""The measure whose most exposed is shown: realized success is 0 or 1 for each person."""
 
 WIDEST = 48
 """Characters of a name."""
@@ -88,7 +88,7 @@ def _adversaries(heads: Sequence[Row], result: Result) -> Iterator[Line]:
         (item.release, item.adversary, item.target): item.people for item in result.distribution if item.drawn_from
     }
     worst = {(row.release, row.adversary, row.target): row.worst for row in result.rows if row.measure == BELIEVED}
-    names = ("adversary", "target", "success", "guessing", *("control",) * control, "worst-off")
+    names = ("adversary", "target", "success", "guessing", *("control",) * control, "most exposed")
 
     def line(row: Row) -> tuple[Sequence[str], str]:
         key = row.release, row.adversary, row.target
@@ -111,7 +111,7 @@ def _adversaries(heads: Sequence[Row], result: Result) -> Iterator[Line]:
 def _counted(targets: Collection[str]) -> str:
     """Return a legend of the people at risk, for each kind of target."""
     reidentified = f"people re-identified with more than {percent(LIMITS['identity'], 0)}"
-    inferred = f"people believed to have a value, not the commonest, with more than {percent(LIMITS['value'], 0)}"
+    inferred = f"people believed to have a value, not the most common one, with more than {percent(LIMITS['value'], 0)}"
     phrases = [reidentified] * (IDENTITY in targets) + [inferred] * bool(set(targets) - {IDENTITY})
     return "; ".join(phrases).replace(SPACE, " ")
 

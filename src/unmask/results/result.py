@@ -154,7 +154,7 @@ class Result:
     def without_small(self) -> Result:
         """Return the result as it may be shared: without facts about fewer than `smallest_shown` people.
 
-        Criteria of a release and rates over all people are not changed: k, the worst-off person and an average are
+        Criteria of a release and rates over all people are not changed: k, the most exposed person and an average are
         what a result is for. Counts of a part of the people are suppressed: a class, a bin, a group.
         """
         if self.is_shared:

@@ -27,7 +27,7 @@ class Row:
     low, high          : 95 % interval of `posterior`, None without an interval
     interval           : what the interval is over, and how it was made
     n, n_observations  : targets, and distinct observations they produced
-    worst              : the value at the worst-off target, and the observation that attains it
+    worst              : the value at the most exposed target, and the observation that attains it
     quantiles          : of the value over targets, at 5, 25, 50, 75 and 95 %
     status, note       : what the belief has earned, see `Posterior.status`, or `refuted` where the truth took it away;
                          what a reader must know about this number
@@ -74,7 +74,7 @@ class Row:
         return {name: plain(value, digits=17) for name, value in asdict(self).items()}
 
     def record(self) -> dict[str, Any]:
-        """Return the row as programs get it: without the number of the worst-off observation, which may be a person."""
+        """Return the row for programs, without the number of the most exposed observation, which may be a person."""
         return {name: value for name, value in vars(self).items() if name != "worst_observation"}
 
     @property

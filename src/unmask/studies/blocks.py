@@ -39,8 +39,8 @@ POINTS = (
 )
 
 MEASURES_NOTE = (
-    f"Means over seeds; n is targets times seeds. {KINDS_OF_VALUE} Worst-off is the worst value of any seed's "
-    "worst-off target."
+    f"Means over seeds; n is targets times seeds. {KINDS_OF_VALUE} Most exposed is the worst value of any seed's "
+    "most exposed target."
 )
 
 RATIONAL_MEASURES = (CAMPAIGN, ACCESS, *RATIONAL_SUCCESS, PAYOFF, "rational_tries")

@@ -148,7 +148,7 @@ def _list_facts(facts: StudyFacts, row: StudyRow) -> Iterator[Fact]:
     if bare is not None:
         yield Fact("Unprotected", _format_value(bare))
     if math.isfinite(row.worst) and row.unit in SHARES and row.measure == "success_probability":
-        yield Fact("Worst-off", row_value(replace(row, posterior=row.worst, low=None, high=None)))
+        yield Fact("Most exposed", row_value(replace(row, posterior=row.worst, low=None, high=None)))
 
 
 def _format_value(row: StudyRow) -> str:

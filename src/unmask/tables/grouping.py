@@ -192,7 +192,7 @@ def _rank_of_sorted(
     return of_row, np.diff(start, append=len(ordered)), order[start]
 
 
-def commonest(
+def count_most_common(
     key: NDArray[np.int64],
     space: int,
     codes: NDArray[np.int32],
@@ -200,11 +200,11 @@ def commonest(
     *,
     weight: NDArray[np.int64] | None = None,
 ) -> tuple[int, int]:
-    """Count distinct keys, and the rows (or their weight) that have the commonest value of their key.
+    """Count distinct keys, and the rows (or their weight) that have the most common value of their key.
 
     key : (n_rows,) integers, 0 <= key < space; codes : (n_rows,) the value of each row, 0 <= code < n_levels
 
-    >>> commonest(np.array([4, 4, 4, 9]), 10, np.array([1, 1, 0, 1]), 2)
+    >>> count_most_common(np.array([4, 4, 4, 9]), 10, np.array([1, 1, 0, 1]), 2)
     (2, 3)
     """
     if space > KEY_LIMIT // max(n_levels, 1):

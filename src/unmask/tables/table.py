@@ -20,7 +20,7 @@ from unmask.data.frames import frame_of_parquet
 from unmask.data.resources import temporary_folder
 from unmask.tables.cells import read_levels
 from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of
-from unmask.tables.grouping import class_counts, commonest, distinct, pack
+from unmask.tables.grouping import class_counts, count_most_common, distinct, pack
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.levels import Missing
 from unmask.tables.meanings import Meanings, trees, weights_of
@@ -255,7 +255,7 @@ class Table:
         key, space = pack([column.codes for column in columns], [len(column.levels) for column in columns])
         n_classes, successes = 0, {}
         for secret in self.sensitive:
-            n_classes, successes[secret.name] = commonest(
+            n_classes, successes[secret.name] = count_most_common(
                 key, space, secret.codes, len(secret.levels), weight=self.counts
             )
         return {"identity": n_classes or len(distinct(key, space)[0]), **successes}

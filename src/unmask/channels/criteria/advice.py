@@ -96,7 +96,7 @@ class Advice:
     Parameters
     ----------
     worst, average, best : str or None
-        The measure for each case of the user, as named in results and policies (`.worst`: at the worst-off target).
+        The measure for each case of the user, as named in results and policies (`.worst`: at the most exposed target).
         None if there is no such case, or no code for it.
     bounds : tuple of str
         Measures that only bound the loss of privacy. They are neither a measure of privacy nor a ranking.

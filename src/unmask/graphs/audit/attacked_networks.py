@@ -143,7 +143,7 @@ class AttackedNetworks:
             self.progress(f"so far: re-identifies {100 * recalls[name]:.1f} % ({name}), {release}")
 
     def _score_belief(self, release: str, name: str, run: AttackRun, belief: Matching) -> None:
-        """Take the standard measures of a belief, the worst-off person by number; note those that are not taken."""
+        """Take the standard measures of a belief, the most exposed person by number; note those that are not taken."""
         scored = score_belief(
             belief,
             run.truth,

@@ -241,7 +241,7 @@ def _merge_notes(facts: LinkageFacts) -> Iterator[str]:
     """Yield how to read the curves over merges."""
     yield f"{MERGE_NOTE} {FOREIGN_NOTE}" if facts.mixes else MERGE_NOTE
     if any(guess.breached > 0.1 for guess in facts.guesses):
-        yield "Where more than a tenth of the subjects is breached, all of these count as the worst-off tenth."
+        yield "Where more than a tenth of the subjects is breached, all of these count as the most exposed tenth."
     if not facts.mixes:
         yield "No item of others is mixed in at any number of merges; no chart is drawn of that."
     if (far := facts.far_guess) is not None:

@@ -75,7 +75,7 @@ class GuessFacts:
     linked_curve, mixed_curve : tuple of float
         Linked and mixed shares of the average subject after 0, 1, 2 ... merges.
     worst_linked, worst_mixed : tuple of float
-        The same for the worst-off tenth of subjects.
+        The same for the most exposed tenth of subjects.
     slopes : tuple of (float, tuple of float)
         Weight alpha, and risk slope of the average subject at each threshold.
     breach_rates : tuple of float

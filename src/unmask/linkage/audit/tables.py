@@ -18,7 +18,7 @@ MAX_ERRORS = 300
 
 Error = tuple[int, int, int]
 
-AVERAGE, WORST = "average subject", "worst-off tenth"
+AVERAGE, WORST = "average subject", "most exposed tenth"
 
 BREACHED, CLEAN, RANDOM = "breached", "breached, no items of others", "breached by random guesses"
 
@@ -240,7 +240,7 @@ def curve_table(facts: LinkageFacts) -> Table:
 
 
 def _curves(guess: GuessFacts, facts: LinkageFacts) -> Iterator[tuple[str, int | None, Curve, Curve]]:
-    """Yield the curves of the average subject and of the worst-off tenth; if more are breached, all of these."""
+    """Yield the curves of the average subject and of the most exposed tenth; if more are breached, all of these."""
     yield AVERAGE, None, guess.linked_curve, guess.mixed_curve
     breached = guess.breached > 0.1
     label = f"the {percent(guess.breached)} breached" if breached and len(facts.guesses) == 1 else WORST

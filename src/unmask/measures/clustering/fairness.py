@@ -52,7 +52,7 @@ def fairness(value: ArrayLike) -> Fairness:
     Returns
     -------
     Fairness
-        Indices and worst-off subjects.
+        Indices and most exposed subjects.
 
     Raises
     ------

@@ -17,7 +17,7 @@ from unmask.tables.attacks.relation import relation_of
 from unmask.tables.column import classes_of
 from unmask.tables.criteria.diversity import map_error
 from unmask.tables.criteria.evaluation import Frame
-from unmask.tables.grouping import commonest, distinct, pack, rank
+from unmask.tables.grouping import count_most_common, distinct, pack, rank
 
 if TYPE_CHECKING:
     from unmask.tables.table import Table
@@ -42,7 +42,7 @@ def contributions(table: Table) -> tuple[Contribution, ...]:
 
     The adversary knows the columns S of a random record's person and that they are in the table. The success, one minus
     the estimation error under Hamming loss, is v(S) = (classes of S) / n for identity, and sum_c max_s n_cs / n for a
-    sensitive column; v(none) is 1 / n, and the share of the commonest value. Where classes overlap (`relation_of`),
+    sensitive column; v(none) is 1 / n, and the share of the most common value. Where classes overlap (`relation_of`),
     v(S) is the mean over rows of 1 / f and of max_s p_s, with the rows of all classes that each meets. With d columns
     the Shapley value is sum over S without j of |S|! (d - |S| - 1)! / d! (v(S + j) - v(S)). Up to 10 columns it is
     exact, from all 2^d subsets. Of more it is the mean of what the column adds in 64 orders, drawn with their reverses
@@ -181,7 +181,7 @@ class _Game:
 
     def _success(self, key: NDArray[np.int64], space: int) -> dict[str, float]:
         correct = {
-            secret: commonest(key, space, self._codes[:, j], self._sizes[j], weight=self._weight)
+            secret: count_most_common(key, space, self._codes[:, j], self._sizes[j], weight=self._weight)
             for j, secret in enumerate(self.targets[1:], self.d)
         }
         n_classes = next(iter(correct.values()))[0] if correct else len(distinct(key.copy(), space)[0])

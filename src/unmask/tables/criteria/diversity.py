@@ -1,4 +1,4 @@
-"""Diversity of the sensitive values of a class, and the share of the commonest one."""
+"""Diversity of the sensitive values of a class, and the share of the most common one."""
 
 from __future__ import annotations
 
@@ -118,8 +118,8 @@ def l_recursive(counts: CountMatrix, *, l: int = 2) -> Floats:  # noqa: E741 - t
 def alpha(counts: CountMatrix) -> Floats:
     """Return the largest share max_s p_s of one value: the alpha of (alpha, k)-anonymity, from 1/m to 1.
 
-    It is also the success probability of an adversary who knows the class and guesses its commonest value; ties do not
-    matter: whichever of them is guessed, the probability is the same.
+    It is also the success probability of an adversary who knows the class and guesses its most common value. Ties do
+    not change the probability.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def alpha(counts: CountMatrix) -> Floats:
 
 
 def map_error(counts: CountMatrix, *, rows: NDArray[np.int64] | None = None) -> float:
-    """Return the error of an adversary who knows the class and names its commonest value: 1 - sum_c max_s n_cs / n.
+    """Return the error of an adversary who knows the class and names its most common value: 1 - sum_c max_s n_cs / n.
 
     Parameters
     ----------

@@ -107,7 +107,7 @@ class Histograms:
         return np.asarray(np.divide(values, self.q, out=np.full(len(values), np.inf), where=self.q > 0))
 
     def beyond(self, n: int) -> NDArray[np.int64]:
-        """Return (J,) rows without one of the n commonest values of their class."""
+        """Return (J,) rows without one of the n most common values of their class."""
         data, limit = self.count, int(self.count.max()) + 1
         word = np.repeat(np.arange(len(self.width)), self.width) * limit + (limit - 1 - data)
         word.sort()

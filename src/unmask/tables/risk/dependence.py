@@ -1,4 +1,4 @@
-"""Dependence of columns: guesses by the commonest value among other rows."""
+"""Dependence of columns: guesses by the most common value among other rows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MIN_DIFFERENCE = 0.01
 
 
 def right_by_others(counts: CsrRows) -> NDArray[np.float64]:
-    """Return chance that the commonest value among the *other* rows of its class is a row's own; equally common ones
+    """Return chance that the most common value among the *other* rows of its class is a row's own; equally common ones
     share it.
 
     counts : (J, L) rows of class j that hold value s. Returns one number for each stored count, nan for a row that is
@@ -55,7 +55,7 @@ def dependencies(columns: Sequence[Column]) -> tuple[Restored, ...]:
 
     Exactly: no value of the one goes with two of the other, and at least half of the rows share their value with
     another row (a column of distinct values determines everything, and says nothing by it). Nearly: it puts at least
-    0.9 of what the commonest value alone gets wrong right, (restored - guessed) / (1 - guessed) >= 0.9, every row
+    0.9 of what the most common value alone gets wrong right, (restored - guessed) / (1 - guessed) >= 0.9, every row
     guessed from the others.
 
     >>> table = Table.read({"zip": [1, 1, 2, 2], "town": list("aabb")}, quasi_identifiers=["zip", "town"])
@@ -99,8 +99,8 @@ class _Side:
 def _dependence(source: _Side, target: _Side, counts: CsrRows) -> Restored | None:
     exact = bool(np.diff(counts.indptr).max() == 1 and source.shared >= MIN_SHARED)
     n, enough = len(source.column.codes), target.enough
-    n_commonest = np.maximum.reduceat(counts.data, counts.indptr[:-1][np.diff(counts.indptr) > 0]).sum()
-    if not exact and n_commonest < enough * n:  # not even with the row itself among the others
+    n_most_common = np.maximum.reduceat(counts.data, counts.indptr[:-1][np.diff(counts.indptr) > 0]).sum()
+    if not exact and n_most_common < enough * n:  # not even with the row itself among the others
         return None
     chance = right_by_others(counts)
     chance = np.where(np.isnan(chance), target.right[counts.indices], chance)
@@ -116,7 +116,7 @@ def restored_cells(original: Table, release: Table, origin: NDArray[np.int64]) -
     """Return the generalized cells that an unchanged or sensitive column restores; the weight is one of these.
 
     For each quasi-identifier c and each such column d, over the cells of c that were generalized: how often the
-    commonest original value among the other rows of the same released cell and the same d is the right one, against
+    most common original value among the other rows of the same released cell and the same d is the right one, against
     the same without d. Told are pairs whose difference exceeds 0.01 and four standard errors of the latter.
 
     origin : (n_released,) the row of the original behind each record

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _BINS = 256
 """Ordered columns of more atoms are compared on this many bins of equal count of the original."""
 _VALUES = 1024
-"""Categorical columns of more atoms keep the commonest values of the original, the others are pooled."""
+"""Categorical columns of more atoms keep the most common values of the original, the others are pooled."""
 _ENTRIES = 1 << 22
 """Atoms of sets that are intersected at once."""
 _FEW = 64
