@@ -13,6 +13,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "docs.python_reference",
     "docs.catalog_pages",
+    "docs.papers",
     "docs.site_extras",
     "docs.notebooks",
     "docs.picture_directive",
