@@ -18,6 +18,8 @@ unmask makes one system of five bodies of work. The tables list each definition,
 experiment and figure of the papers, and the command that computes it: **{reached} of {computable} rows that can be
 computed ({share:.0%})**. A test runs every command on small files that it makes (`tests/test_papers.py`). The column
 *checked* names the program that compares the row with the paper, or with an independent program.
+
+![An attack makes a belief of a release and of knowledge; the audit compares it with the truth](pictures/law.svg)
 """
 
 

@@ -188,7 +188,7 @@ def test_the_coverage_of_the_register_takes_the_place_of_the_prior():
         {"r": released}, AuditorKnowledge(people, {"r": origin}, register, coverage=0.5), attacker=AttackerSource(PLAIN)
     )
     (about,) = found.table("price").rows
-    assert (about["parameters"]["prior"], about["adversary"]) == (0.5, "register")
+    assert (about["parameters"]["prior"], about["adversary"]) == (0.5, "journalist")
     assert set(found.table("price_releases").values("release")) == {"original", "r"}
     assert headlines(found)  # the rows of the audit are all there
 

@@ -71,7 +71,7 @@ def sentence(thing: object) -> str:
     """Return the first sentence of a docstring on one line; a question with its answer.
 
     >>> sentence(examples("protections")["tables.Identity"])
-    'No protection: the table itself, in the order of its cells.'
+    'No protection: the table itself, sorted by its cells.'
     """
     described = thing if inspect.isclass(thing) or inspect.isroutine(thing) else type(thing)
     paragraph = " ".join((inspect.getdoc(described) or "").partition("\n\n")[0].split())

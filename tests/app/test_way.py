@@ -140,7 +140,7 @@ def test_every_adversary_is_in_the_document(browser: Browser, project: Project, 
     fields = {
         "register-on": "1", "register.coverage": "80", "control-on": "1", "data.hold_back": "25",
         "parts-on": "1", "part-0": "0",
-        "part-1": "1", "attacker-on": "1", "gain": "250", "colleague-on": "1", "error": "5", "audit.targets": "100",
+        "part-1": "1", "attacker-on": "1", "gain": "250", "matcher-on": "1", "error": "5", "audit.targets": "100",
         "policy": "own", "require": "k >= 5\nidentity:success_probability.worst <= 0.2", "do": "apply",
     }  # fmt: skip
     page_text = browser.sends(
@@ -167,14 +167,14 @@ def test_a_standard_adversary_that_is_off_is_not_run(browser: Browser, project: 
     opened(browser, hospital)
     choose_roles(browser)
     hidden_fields = dict(re.findall(r'name="(shown [^"]+)" value="(1)"', browser.at("/adversaries").text))
-    assert list(hidden_fields) == ["shown insider", "shown modeler", "shown order"]
+    assert list(hidden_fields) == ["shown insider", "shown modeler", "shown order reader"]
     browser.sends("/adversaries", **hidden_fields, **{"on modeler": "1", "policy": "ema-0.09", "do": "apply"})
     assert project.document["audit"] == {"without": ["insider", "order reader"]}
     assert {name for name in browser.checked() if name.startswith("on ")} == {"on modeler"}
     browser.sends("/adversaries", policy="ema-0.09", do="apply")  # a form that shows none of them changes none
     assert project.document["audit"] == {"without": ["insider", "order reader"]}
     browser.sends(
-        "/adversaries", **hidden_fields, **{"on insider": "1", "on modeler": "1", "on order": "1", "do": "apply"}
+        "/adversaries", **hidden_fields, **{"on insider": "1", "on modeler": "1", "on order reader": "1", "do": "apply"}
     )
     assert "audit" not in project.document
 

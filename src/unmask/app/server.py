@@ -36,8 +36,8 @@ from unmask.core.errors import UnmaskError, visible
 STATIC = {
     "app.css": ("app/static", "text/css"),
     "app.js": ("app/static", "text/javascript"),
-    "chart.css": ("render", "text/css"),
-    "chart.js": ("render", "text/javascript"),
+    "chart.css": ("render/charts", "text/css"),
+    "chart.js": ("render/charts", "text/javascript"),
 }
 """File -> its folder in the package, and its type."""
 

@@ -45,7 +45,7 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "rank_by": {"help": "Measure by which you want to rank releases (rejected, with the reason, if that is unsound).", "type": str},
     },
     "unmask.channels.design.files:read_problem": {
-        "minimize": {"help": "The adversary's success, by the largest error, or the leakage about the secret in bits.", "default": "error", "show_default": True, "type": click.Choice(("error", "leakage"))},
+        "minimize": {"help": "Success of the adversary (error), or leakage about the secret in bits (leakage).", "default": "error", "show_default": True, "type": click.Choice(("error", "leakage"))},
         "prior": {"help": "CSV of secret and probability.", "type": FILE},
         "joint": {"help": "CSV of the probability of each secret (lines) with each value of the data (columns), for the least leakage.", "type": FILE},
         "distortion": {"help": "Loss of the user, by default that of the adversary.", "type": FileOrName(("hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid")), "metavar": "NAME|PATH"},

@@ -221,7 +221,7 @@ def find_deterrents(
     >>> case = read_attacker("case-study")
     >>> alone = find_deterrents([case], [2, 2, *[30] * 30], is_campaign=False)
     >>> round(alone.fine.high), round(alone.price.high), alone.size is None, alone.rows.left_out
-    (270586, 4742, True, 32)
+    (270585, 4741, True, 32)
     """
     release = SizeAttack.of(attackers, sizes, is_campaign=is_campaign)
     payoff = max((release.payoff(i, 0, release.fine) for i in range(len(attackers))), key=lambda bounds: bounds.high)

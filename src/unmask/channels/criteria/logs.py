@@ -40,7 +40,7 @@ def path_entropy_bits(observations: Ints, chain: Chain, *, length: Ints | None =
     >>> from unmask.channels import Channel
     >>> chain = Chain(np.array([[0.9, 0.1], [0.1, 0.9]]), Channel(np.array([[0.8, 0.2], [0.2, 0.8]])))
     >>> path_entropy_bits(np.array([[0, 0], [-1, -1]]), chain).round(3)  # 1 + h(0.1) without outputs
-    array([0.531, 1.469])
+    array([0.641, 1.469])
     """
     outputs = chain.check(observations)
     steps = np.full(len(outputs), outputs.shape[1]) if length is None else length

@@ -192,7 +192,7 @@ def read_problem(
     Parameters
     ----------
     minimize : {"error", "leakage"}
-        the adversary's success, by the largest error, or the leakage about the secret in bits
+        success of the adversary (error), or leakage about the secret in bits (leakage)
     prior : path, optional
         CSV of secret and probability
     joint : path, optional

@@ -32,8 +32,8 @@ class MessageLog:
     --------
     >>> times = np.array([0.0, 1.0, 5.0]), np.array([2.0, 3.0, 6.0])
     >>> log = MessageLog(np.array([0, 1, 0]), np.array([0, 0, 1]), *times, ("a", "b"), ("x", "y"))
-    >>> log.mean_delay, log.batches()
-    (1.6666666666666667, [(0, 2), (2, 3)])
+    >>> round(log.mean_delay, 2), log.batches()
+    (1.67, [(0, 2), (2, 3)])
     """
 
     sender: Ints

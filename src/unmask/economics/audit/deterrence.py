@@ -84,8 +84,8 @@ def audit_deterrence(
     --------
     >>> from unmask.economics import read_attacker
     >>> result, _ = audit_deterrence(AttackerSource(read_attacker("case-study")), [60] * 50)
-    >>> [round(low) for low, _ in result.table("stops").values("fine")]
-    [8229, 238384]
+    >>> [round(high) for _, high in result.table("stops").values("fine")]
+    [8229, 238383]
     """
     counts = check_group_sizes(sizes)
     if not len(counts):
