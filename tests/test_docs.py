@@ -45,7 +45,7 @@ def test_public_names_have_docstrings():
 def fences(page):
     """Return the fences of a page: language and text."""
     text = page.read_text(encoding="utf-8")
-    return re.findall(r"^```(\S*)\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    return re.findall(r"^```(\S*)[^\n]*\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
 
 
 def commands_of(page):
