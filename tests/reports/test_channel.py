@@ -204,9 +204,7 @@ def test_the_table_of_mechanisms():
     assert ["laplace 0.5", "2", "1.24", "0.310", "2.10", "1.40", "0.800", "3.50", "63.3 %"] in rows
     assert ["coin", "1", "0.900", "0", "\u2013", "\u2013", "0.800", "unbounded", "90.0 %"] in rows
     assert "unbounded: some output rules out a secret" in words(plain())
-    assert "Other adversaries: gibbs, who answers with a draw from the posterior; map, who answers with" in words(
-        plain()
-    )
+    assert "Random draw: an adversary who answers with a draw from the posterior." in words(plain())
 
 
 def test_a_share_above_the_limit_is_explained_and_an_unknown_one_is_a_dash():

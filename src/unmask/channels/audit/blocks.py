@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from unmask.channels.audit.facts import ChannelFacts, Mechanism
-from unmask.channels.audit.tables import bound_ratio
+from unmask.channels.audit.tables import ANSWERS, bound_ratio
 from unmask.measures.registry import SHARES
 from unmask.results import Advice, Alternative, AtRisk, Block, Chart, Fact
 from unmask.results.formats import number, percent
@@ -236,9 +236,9 @@ def _introduce(facts: ChannelFacts) -> str:
 
 def _mechanism_notes(facts: ChannelFacts) -> Iterator[str]:
     """Yield what the columns mean, and the special values in them."""
-    known = [f"{name}, who {ADVERSARIES[name]}" for name in facts.other_adversaries if name in ADVERSARIES]
-    if known:
-        yield f"Other adversaries: {'; '.join(known)}."
+    for name in facts.other_adversaries:
+        if name in ADVERSARIES:
+            yield f"{ANSWERS[name].capitalize()}: an adversary who {ADVERSARIES[name]}."
     if any(math.isinf(mechanism.epsilon) for mechanism in facts.mechanisms):
         yield "unbounded: some output rules out a secret with certainty; no finite \u03b5 bounds that."
     shares = [facts.share_of_limit(mechanism) for mechanism in facts.mechanisms] if facts.limit else []

@@ -223,7 +223,7 @@ def audit_channels(
         assumptions=(
             "The adversary knows the channel and the prior, and decides best under the loss.",
             ANSWERS[model.loss] if isinstance(model.loss, str) else LINES,
-            *(f"The adversary {name} {words}." for name, words in ADVERSARIES.items()),
+            *(f"Another adversary {words}." for words in ADVERSARIES.values()),
             *([UNIFORM] if uniform else []),
             *assumptions,
         ),

@@ -16,6 +16,10 @@ BEST_SERIES = "best adversary"
 """Name of the same adversary in a chart."""
 
 
+ANSWERS = {"gibbs": "random draw", "map": "likeliest secret"}
+"""Decision rule of another adversary -> its label."""
+
+
 def make_tables(facts: ChannelFacts) -> tuple[Table, ...]:
     """Return every table of an audit of channels."""
     tables = (
@@ -69,7 +73,7 @@ def mechanism_table(facts: ChannelFacts) -> Table:
         loss_column("distortion", "Distortion", facts.model.distortion_unit),
         loss_column("privacy", "Error on average", unit),
         loss_column("worst", "At the most revealing output", unit),
-        *(loss_column(f"error_{name}", f"Error of {name}", unit) for name in others),
+        *(loss_column(f"error_{name}", f"Error of the {ANSWERS.get(name, name)}", unit) for name in others),
         Column("leakage_bits", "Leakage", "number", unit="bits"),
         Column("epsilon", "\u03b5", "number", unit="nats"),
         Column("share_of_limit", "Share of the limit", "share"),
@@ -112,7 +116,9 @@ def error_table(facts: ChannelFacts) -> Table:
 
 def _errors(mechanism: Mechanism) -> Iterator[tuple[str, float, str]]:
     yield BEST_SERIES, mechanism.privacy, "point"
-    yield from ((name, error, "hollow") for name, error in mechanism.errors.items() if error is not None)
+    yield from (
+        (ANSWERS.get(name, name), error, "hollow") for name, error in mechanism.errors.items() if error is not None
+    )
 
 
 def _limit_table(facts: ChannelFacts) -> Table:
