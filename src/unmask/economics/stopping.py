@@ -1,4 +1,4 @@
-"""What stops attacks on records in groups of given sizes: the smallest fine, price and group size, and a cheap mix."""
+"""Deterrence of attacks on records in groups: the smallest fine, price and group size, and a cheap mix."""
 
 from __future__ import annotations
 
