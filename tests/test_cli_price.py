@@ -275,3 +275,9 @@ def test_cell_probabilities_of_a_file_are_one_for_each_record(tmp_path):
         "expected a file with one number"
         in invoke("price", "4", "--population", "9", "--cell-probability", path).stderr
     )
+
+
+def test_price_gives_no_digest_of_the_table(attacker, release):
+    result = parsed(invoke("price", release, "-q", "age,sex", "--attacker", attacker, "--json").stdout)
+    (table,) = (entry for entry in result["inputs"] if entry["role"] == "data")
+    assert table["sha256"] is None  # a digest could confirm a guess of its content

@@ -42,7 +42,7 @@ OTHER_FILES = frozenset(
         "prior",
         "register",
     }
-    | {"release", "releases", "run", "seeds_file", "target"}
+    | {"release", "releases", "run", "seeds_file"}
 )
 """Parameters whose files are released, made by the adversary, or about no person."""
 

@@ -186,7 +186,7 @@ def advise_identity(
     r"""Tell one person of a network whether several identities hide them, and where to put a secret.
 
     Nothing is shown but numbers about that person. The probabilities that their identities are found are given,
-    simulated, or said not to be known.
+    simulated, or unknown.
 
     \b
     unmask advise identity --graph friends.txt --node 17

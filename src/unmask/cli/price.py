@@ -35,7 +35,7 @@ def parse_sweeps(texts: tuple[str, ...]) -> tuple[Any, ...]:
 
 
 @click.command("price", cls=Command)
-@click.argument("target", type=Input())
+@click.argument("data", type=Input(), metavar="TABLE|SIZES")
 @attacker_option
 @optional_table_options
 @click.option(
@@ -59,10 +59,10 @@ def parse_sweeps(texts: tuple[str, ...]) -> tuple[Any, ...]:
 @output_option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @output_option("--force", is_flag=True, help="Overwrite the page.")
 def price(
-    target: str, attacker: str | None, sweeps: tuple[Any, ...], population: int | None, cell_probability: str | None,
+    data: str, attacker: str | None, sweeps: tuple[Any, ...], population: int | None, cell_probability: str | None,
     output: Path | None, as_json: bool, force: bool, **reading: Any,
 ) -> None:  # fmt: skip
-    r"""Price the attack on groups of candidates: TARGET is a list of sizes, or a release.
+    r"""Price the attack on groups of candidates: the classes of a table, or a list of sizes.
 
     Sizes are numbers and ranges, "1,2,5-20", one for each target. The sizes of a release are those of the equivalence
     classes of its rows. Numbers of fewer than 10 rows are suppressed. One attacker faces all targets: first one
@@ -81,7 +81,7 @@ def price(
     refuse_to_overwrite(output, force=force)
     if cell_probability is not None and population is None:
         raise UnmaskError("--cell-probability needs the number of people in the outside data; give --population too")
-    source, (sizes, is_list) = read_source(attacker), read_sizes(target, reading)
+    source, (sizes, is_list) = read_source(attacker), read_sizes(data, reading)
     cells = None if cell_probability is None else _read_probabilities(cell_probability)
     result = audit_sizes(source, sizes, is_exact=is_list, sweeps=sweeps, population=population, cell_probability=cells)
     if output is not None:
@@ -112,18 +112,18 @@ def read_source(attacker: str | None) -> AttackerSource:
     return AttackerSource.read_resources(attacker or EMBEDDED)
 
 
-def read_sizes(target: str, reading: dict[str, Any]) -> tuple[NDArray[np.int64], bool]:
+def read_sizes(data: str, reading: dict[str, Any]) -> tuple[NDArray[np.int64], bool]:
     """Return the sizes of a list, or of the equivalence class of each row of a release; True for a list."""
     from unmask.economics.audit.group_sizes import parse_sizes
 
-    if re.fullmatch(r"[\d,\s-]+", target) and not os.path.lexists(target):
-        return parse_sizes(target), True
+    if re.fullmatch(r"[\d,\s-]+", data) and not os.path.lexists(data):
+        return parse_sizes(data), True
     if not reading["quasi_identifiers"]:
         raise UnmaskError(
-            f"{target!r} is not a list of group sizes such as 1,2,5-20, and a release needs quasi-identifiers; give "
+            f"{data!r} is not a list of group sizes such as 1,2,5-20, and a release needs quasi-identifiers; give "
             "--quasi-identifiers"
         )
-    classes = read_table(Path(target), reading).classes
+    classes = read_table(Path(data), reading).classes
     return classes.sizes[classes.of_row], False
 
 

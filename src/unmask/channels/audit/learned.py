@@ -49,7 +49,7 @@ def learned_block(table: Table, unit: str) -> Block:
         "dots", table.name, "error", "name", by="adversary", title=title, baseline="chance", low="low", high="high",
         label=f"{title}, and by chance",
     )  # fmt: skip
-    heading = "What is learned beside what is possible"
+    heading = "What the adversaries learned, compared with what is possible"
     return Block(
         "learned", heading, describe_errors(table, unit), (chart,), (table.name,), notes=(LEARNED_NOTE,), open=True
     )
