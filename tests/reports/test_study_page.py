@@ -248,7 +248,7 @@ def test_without_utility_there_is_no_plane_and_yet_a_table():
     bare = tuple(item for item in rows() if item.target != "release")
     assert tradeoffs(bare) == ()
     shown = table(render(study(bare)), "All protections")
-    assert shown[0] == ["Protection", "A identity", "B diagnosis"]
+    assert shown[0] == ["Protection", "anna: identity", "bert: diagnosis"]
     assert shown[3] == ["M k=3", "30 % [28, 32]", "60 % [58, 62]"]
 
 
@@ -259,7 +259,7 @@ def test_the_table_holds_prior_posterior_gain_interval_and_seeds():
     believed = measured("M k=3", "anna", "identity", 0.35, measure="success_probability")
     shown = table(render(study((*rows(), believed))), "Identity")
     line = next(line for line in shown if line[0] == "M k=3")
-    assert line == ["M k=3", "A", "5.0 %", "35 % [33, 37]", "30 % [28, 32]", "+25 points", "100 %", "300 \u00d7 3"]
+    assert line == ["M k=3", "anna", "5.0 %", "35 % [33, 37]", "30 % [28, 32]", "+25 points", "100 %", "300 \u00d7 3"]
 
 
 def test_what_is_unknown_is_not_zero():
@@ -367,8 +367,8 @@ def test_the_price_has_a_table_of_its_own():
     assert "rational-1" in sections(page)
     shown = table(page, "Worth attacking")
     assert [line[:4] for line in shown if line[0] == "M k=3"] == [
-        ["M k=3", "A", "5.0 %", "40.0 %"],
-        ["M k=3", "A", "5.0 %", "30.0 %"],
+        ["M k=3", "anna", "5.0 %", "40.0 %"],
+        ["M k=3", "anna", "5.0 %", "30.0 %"],
     ]
     assert "rational-1" not in sections(render(study()))
 

@@ -14,7 +14,7 @@ from unmask.results.formats import estimate
 from unmask.results.names import ADOPTERS, FAILURES, LINKAGE, MEMBERSHIP, RARE
 from unmask.results.rows import BOUNDS
 from unmask.results.scope import Scope
-from unmask.results.words import letter, listed, plural
+from unmask.results.words import listed, plural
 
 LEADING = frozenset(
     {
@@ -248,20 +248,21 @@ def measure_notes(scope: Scope, tables: Sequence[Grid]) -> list[str]:
     rows = [row for row in result.rows if row.status not in FAILURES]
     kind = _by_adversary(scope, ((row.adversary, row.status) for row in rows if row.measure not in COUNTED))
     if kind.keys() - {"exact"}:
-        notes.append(f"Kind of belief: {'; '.join(f'{letters} {text}'.lstrip() for text, letters in kind.items())}.")
+        kinds_of_belief = (f"{text} ({names})" if names else text for text, names in kind.items())
+        notes.append(f"Kind of belief: {'; '.join(kinds_of_belief)}.")
     notes += dict.fromkeys(
         f"{row.release}, {row.measure}: {row.note}" for row in result.rows if row.note and row.status in FAILURES
     )
     notes_by_text = _by_adversary(scope, ((row.adversary, row.note) for row in rows if row.note))
-    return notes + [f"{letters}: {text}" if letters else text for text, letters in notes_by_text.items()]
+    return notes + [f"{names}: {text}" if names else text for text, names in notes_by_text.items()]
 
 
 def _by_adversary(scope: Scope, texts: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return for each text the letters of its adversaries, "A, C"; "" if it is about all of them."""
+    """Return for each text the names of its adversaries; "" if it is about all of them."""
     adversaries_by_text: dict[str, dict[str, None]] = {}
     for adversary, text in texts:
         adversaries_by_text.setdefault(text, {})[adversary] = None
     return {
-        text: "" if names.keys() >= {*scope.adversaries} else ", ".join(letter(scope.styles[name]) for name in names)
+        text: "" if names.keys() >= {*scope.adversaries} else ", ".join(names)
         for text, names in adversaries_by_text.items()
     }

@@ -22,7 +22,7 @@ from unmask.render.people_sections import people_section, success_section
 from unmask.render.sections import block_sections
 from unmask.results import Result
 from unmask.results.scope import Scope
-from unmask.results.words import letter, plural
+from unmask.results.words import listed, plural
 
 
 def render(result: Result) -> str:
@@ -103,12 +103,9 @@ def _findings(scope: Scope) -> Section:
 
 
 def _key(scope: Scope) -> Section | None:
-    """Return letter, color and shape of each adversary, if there are several."""
-    items = tuple((letter(style), (scope.words[name],)) for name, style in scope.styles.items())
+    """Return color, shape and knowledge of each adversary, if there are several."""
+    items = tuple((name, (scope.words[name],)) for name in scope.styles)
     key = Terms(items, styles=tuple(scope.styles.values()))
     content = parts(Words(scope.result.setting), key if len(items) > 1 else None)
-    if len(items) > 1:
-        summary = "; ".join(f"{letter(style)} {name}" for name, style in scope.styles.items())
-    else:
-        summary = scope.subject(scope.adversaries[0])
+    summary = listed(list(scope.styles)) if len(items) > 1 else scope.subject(scope.adversaries[0])
     return Section("adversaries", "The adversaries", content, f"{summary[:1].upper()}{summary[1:]}.")

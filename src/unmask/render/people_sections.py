@@ -16,7 +16,7 @@ from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, percent
 from unmask.results.names import APART, FAILURES, IDENTITY, LIMITS, MEMBERSHIP, ORDER_READER
 from unmask.results.scope import Heads, Scope
-from unmask.results.words import counted, lettered, start_with_release
+from unmask.results.words import counted, start_with_release
 
 # --- success ---------------------------------------------------------------------------------------------------------
 
@@ -65,7 +65,7 @@ def success_figures(scope: Scope) -> tuple[Figure, ...]:
 
 
 def _dot(scope: Scope, row: Row | None, key: tuple[str, str, str], with_n: bool) -> Dot:
-    style, adversary = scope.styles[key[1]], scope.marked(key[1])
+    style, adversary = scope.styles[key[1]], scope.label(key[1])
     if row is None:
         return Dot(key[0], adversary, style, text=_why_not(scope.result, *key))
     if not math.isfinite(row.posterior + row.prior):
@@ -188,7 +188,8 @@ def distribution_figures(scope: Scope) -> tuple[Figure, ...]:
     figures, people = [], scope.said("people")
     for adversary, target in sorted(groups, key=lambda key: (adversaries.index(key[0]), targets.index(key[1]))):
         style, spread = scope.styles.get(adversary, len(scope.styles)), groups[adversary, target]
-        caption = lettered(_spread(target), style, len(scope.adversaries))
+        name = scope.label(adversary)
+        caption = f"{_spread(target)} ({name})" if name else _spread(target)
         limit = LIMITS["identity" if target == IDENTITY else "value"]
         strips = [(item.release, above_words(item, limit, people), item) for item in spread]
         label = f"{people.capitalize()} by success probability. {caption}"

@@ -39,7 +39,7 @@ def _parts(block: Block, result: Result, scope: Scope) -> Iterator[Any]:
 
 
 def _drawn(block: Block, result: Result, scope: Scope) -> Iterator[tuple[Chart, Table]]:
-    """Yield the charts that have rows; adversaries have their letter, color and shape."""
+    """Yield the charts that have rows; adversaries have their color and shape."""
     for chart in block.charts:
         table = measure_table(scope) if chart.table == MEASURES else result.table(chart.table)
         if not table.where(**chart.where).rows:
@@ -54,7 +54,7 @@ def _mark_adversaries(table: Table, scope: Scope) -> Table:
     rows = (
         {
             **row,
-            "adversary": scope.marked(row["adversary"]) or row["adversary"],
+            "adversary": scope.label(row["adversary"]) or row["adversary"],
             "style": scope.styles[row["adversary"]],
         }
         for row in table.rows

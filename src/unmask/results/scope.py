@@ -1,4 +1,4 @@
-"""A result as its readers see it: what there is to tell apart, with letters and words for each."""
+"""A result as a page shows it: its releases, adversaries and targets, with a style and a description for each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unmask.results.names import FAILURES, IDENTITY
 from unmask.results.preferred_rows import preferred_rows
 from unmask.results.result import Result
 from unmask.results.rows import ORIGINAL, Row
-from unmask.results.words import letter, lettered, styles_of
+from unmask.results.words import styles_of
 
 Heads = Mapping[tuple[str, str, str], Row]
 """(release, adversary, target) -> the row of success that findings and charts speak about."""
@@ -53,7 +53,7 @@ class Scope:
 
     @cached_property
     def adversaries(self) -> tuple[str, ...]:
-        """Return the adversaries of the rows; their position is their letter, color and shape."""
+        """Return the adversaries of the rows; their position is their color and shape."""
         return tuple(dict.fromkeys(row.adversary for row in self.result.rows))
 
     @cached_property
@@ -69,7 +69,7 @@ class Scope:
 
     @cached_property
     def styles(self) -> dict[str, int]:
-        """Return for each adversary the number of its color, shape and letter."""
+        """Return for each adversary the number of its color and shape."""
         return styles_of(self.page_adversaries or self.adversaries)
 
     @property
@@ -97,19 +97,18 @@ class Scope:
         completes = not is_description or words.startswith("knows ")
         return f"an adversary who {words}" if completes else f"the adversary {words}"
 
-    def marked(self, adversary: str) -> str:
-        """Return the letter and name of an adversary; "" if there is only one."""
-        several = len(self.adversaries)
-        return lettered(adversary, self.styles[adversary], several) if several > 1 else ""
+    def label(self, adversary: str) -> str:
+        """Return the name of an adversary next to a mark of a chart; "" if there is only one adversary."""
+        return adversary if len(self.adversaries) > 1 else ""
 
     def who(self, release: str, adversary: str) -> tuple[str, ...]:
         """Return the cells that identify a row, without columns that have the same value everywhere."""
-        letters = (letter(self.styles[adversary]),) if len(self.styles) > 1 else ()
-        return (release, *letters) if self._names_releases else letters
+        name = (adversary,) if len(self.styles) > 1 else ()
+        return (release, *name) if self._names_releases else name
 
     @property
     def _names_releases(self) -> bool:
-        """Return whether lines name their release: if there are several, or no letters, or a part of the page."""
+        """Return whether lines name their release: if there are several, or one adversary, or a part of the page."""
         return len(self.releases) > 1 or len(self.styles) == 1 or bool(self.page_adversaries)
 
     @property

@@ -135,16 +135,6 @@ def _begun(word: str, letters: int) -> str:
     return word if len(stem) <= letters + 1 else f"{stem[:letters]}.{sign}{value}"
 
 
-def lettered(text: str, style: int, n_adversaries: int) -> str:
-    """Return a text after the letter of its adversary, if there are several."""
-    return f"{letter(style)}  {text}" if n_adversaries > 1 else text
-
-
 def styles_of(names: Sequence[str]) -> dict[str, int]:
-    """Return for each name the number of its letter, color and shape: its position."""
+    """Return for each name the number of its color and shape: its position."""
     return {name: style for style, name in enumerate(names)}
-
-
-def letter(style: int) -> str:
-    """Return A for the first adversary, B for the second, AA after Z."""
-    return (letter(style // 26 - 1) if style >= 26 else "") + chr(ord("A") + style % 26)

@@ -12,7 +12,7 @@ from unmask.findings.row_words import KINDS_OF_VALUE, what
 from unmask.results import Block, Chart, StudyRow, Table, View
 from unmask.results.names import IDENTITY, MEASURES
 from unmask.results.preferred_rows import RATIONAL as RATIONAL_SUCCESS
-from unmask.results.words import letter, plural
+from unmask.results.words import plural
 from unmask.studies.facts import StudyFacts, Tradeoff
 from unmask.studies.parameters import Curves, list_curves
 from unmask.studies.sentences import (
@@ -180,8 +180,7 @@ def _sentence_part(facts: StudyFacts) -> Part:
 
 def _description_parts(facts: StudyFacts) -> Iterator[Part]:
     adversaries = tuple(
-        f"{letter(style)}  {name}: {facts.descriptions.get(('adversaries', name), 'not described in the plan')}"
-        for name, style in facts.styles.items()
+        f"{name}: {facts.descriptions.get(('adversaries', name), 'not described in the plan')}" for name in facts.styles
     )
     yield Block("adversaries", "The adversaries", describe_setting(facts), notes=adversaries), ()
     protections = tuple(f"{name}: {text}" for (kind, name), text in facts.descriptions.items() if kind == "protections")

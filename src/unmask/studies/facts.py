@@ -151,7 +151,7 @@ class StudyFacts:
 
     @cached_property
     def styles(self) -> dict[str, int]:
-        """Return adversary -> number of their letter, color and shape."""
+        """Return adversary -> number of their color and shape."""
         return styles_of(self.adversaries)
 
     @cached_property

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from unmask.measures.registry import SHARES, described
 from unmask.results import Chart, Column, Table
 from unmask.results.preferred_rows import preferred_rows
-from unmask.results.words import lettered
 from unmask.studies.facts import StudyFacts, StudyRows
 
 IDENTITY_MEASURES = ("adopter_recall", "disclosure", "exposed", "discovery")
@@ -115,9 +114,7 @@ def list_curves(facts: StudyFacts, dataset: str) -> Iterator[Curves]:
             continue
         for adversary, start in itertools.product(facts.adversaries, range(0, len(group), N_LINES)):
             for label, mentioned in measures.items():
-                yield from _compare_families(
-                    facts, dataset, group[start : start + N_LINES], adversary, label, mentioned
-                )
+                yield from _compare_families(dataset, group[start : start + N_LINES], adversary, label, mentioned)
 
 
 def _label_measure(measure: str) -> str:
@@ -133,7 +130,7 @@ def _compare_adversaries(
     for adversary, target in dict.fromkeys(key[1:] for key in mentioned):
         if points := _list_points(family, adversary, target, mentioned):
             style = facts.styles[adversary]
-            lines.append((lettered(f"{adversary}: {target}", style, len(facts.adversaries)), style, points))
+            lines.append((f"{adversary}: {target}", style, points))
     highest = sorted(lines, key=lambda line: -max(value for _, value in line[2] if value is not None))[:N_LINES]
     if lines := sorted(highest, key=lambda line: line[1]):
         only = f" \u2013 {lines[0][0]}" if len(lines) == 1 else ""
@@ -142,7 +139,7 @@ def _compare_adversaries(
 
 
 def _compare_families(
-    facts: StudyFacts, dataset: str, families: Sequence[Family], adversary: str, label: str, mentioned: StudyRows
+    dataset: str, families: Sequence[Family], adversary: str, label: str, mentioned: StudyRows
 ) -> Iterator[Curves]:
     """Yield a chart for each target of an adversary: families are its lines."""
     targets = dict.fromkeys(key[2] for key in mentioned if key[1] == adversary)
@@ -151,7 +148,6 @@ def _compare_families(
         lines = [(name, i, points) for i, (name, points) in enumerate(curves) if points]
         if lines:
             attack = f"{adversary}: {target}" if len(targets) > 1 else adversary
-            attack = lettered(attack, facts.styles[adversary], len(facts.adversaries))
             title = f"{label} over {families[0].parameter} \u2013 {attack}"
             yield _draw(title, dataset, families[0].parameter, lines, are_adversaries=False)
 

@@ -12,7 +12,7 @@ from unmask.policy import Policy
 from unmask.policy.verdict import to_line
 from unmask.results import Column, Row, StudyRow, Table
 from unmask.results.formats import estimate
-from unmask.results.words import letter, lettered, told_apart
+from unmask.results.words import told_apart
 from unmask.studies.facts import StudyFacts, Tradeoff
 from unmask.studies.parameters import split_name
 from unmask.studies.results_file import MissingCells
@@ -64,7 +64,7 @@ def tradeoff_table(facts: StudyFacts, tradeoff: Tradeoff, name: str) -> Table:
     ordered = sorted(tradeoff.points, key=lambda point: (point.risk, point.utility), reverse=not is_success)
     records = (
         (
-            lettered(f"{point.adversary}: {point.target}", facts.styles[point.adversary], 2),
+            f"{point.adversary}: {point.target}",
             facts.styles[point.adversary],
             names[point.protection],
             "point" if point.is_best else "hollow",
@@ -106,7 +106,7 @@ def protection_table(facts: StudyFacts, dataset: str, name: str) -> Table:
         Column("front", "On the Pareto front", "number"),
         *(Column(f"utility_{i}", f"Utility ({item.utility_unit})", "number") for i, item in enumerate(tradeoffs)),
         *(
-            Column(f"{adversary}: {target}", f"{letter(facts.styles[adversary])} {target}".strip(), "number")
+            Column(f"{adversary}: {target}", f"{adversary}: {target}" if target else adversary, "number")
             for adversary, target in attacks
         ),
     )
