@@ -296,7 +296,7 @@ def match_nearest_group(release: Table, knowledge: Background) -> Posterior:
         square += ((values[:, None] - centers) / general.levels.low[general.codes].std()) ** 2
     row, klass = np.arange(len(square)), square.argmin(axis=1)
     indptr, candidate, _ = pairing.expand(row, klass, np.zeros(len(row)))
-    return pairing.all_alike(indptr, candidate, attack="the nearest group")
+    return pairing.uniform_posterior(indptr, candidate, attack="the nearest group")
 
 
 def verify_microaggregation() -> Section:

@@ -373,7 +373,7 @@ def test_a_record_outside_the_register_has_no_candidate(tmp_path):
         belief = RegisterAttack(0.3)(release, Background(register))
         assert belief.row_length[belief.observation].tolist() == [1, 0]
         assert belief.unlisted[belief.observation] == pytest.approx([1 - 0.45, 1])
-        with pytest.raises(UnmaskError, match=r"fit 1 of them one to one at most; give a coverage of at most 0\.333"):
+        with pytest.raises(UnmaskError, match=r"match at most 1; give a coverage of at most 0\.333"):
             RegisterAttack()(release, Background(register))
 
 
@@ -487,7 +487,7 @@ def test_a_counted_table_is_attacked_as_its_rows_are(people):
     assert np.exp(actual.log_prior) == pytest.approx(np.exp(expected.log_prior))
     same_belief(actual, expected)
     same_belief(*(RegisterAttack()(dataset, Background(table)) for dataset in (counted, table)))
-    with pytest.raises(UnmaskError, match="people are looked for among rows"):
+    with pytest.raises(UnmaskError, match="this attack needs its rows"):
         ClassAttack()(counted, Background(table))
 
 

@@ -18,7 +18,7 @@ from unmask.tables import (
     Table,
     utility,
 )
-from unmask.tables.attacks.pairing import fits_of, pair, pairs_where
+from unmask.tables.attacks.pairing import compare_levels, find_compatible_pairs, pair
 from unmask.tables.protections import constraints, lattice_levels
 from unmask.tables.protections.bound_constraints import satisfying
 from unmask.tables.protections.constraints import Constraint, KAnonymity
@@ -181,7 +181,7 @@ def test_the_adversary_who_knows_the_rounds_finds_the_one_class_of_every_person(
     protection = Lattice(k=4, levels=LEVELS, rounds=4)
     release, origin = protection(table, rng=np.random.default_rng(0))
     pairing = pair(table, release)
-    row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing))
+    row, klass = find_compatible_pairs(pairing, compare_levels(pairing.columns, missing=release.missing))
     fits = protection.fits(release, pairing, row, klass)
     assert not fits.all()  # somebody is also within a coarser class
     of_row = dict(zip(row[fits].tolist(), klass[fits].tolist(), strict=True))
@@ -195,7 +195,7 @@ def test_if_a_missing_cell_is_any_value_the_rule_leaves_every_person_their_row(p
     table = Table.read(cells, quasi_identifiers=["city", "sex"], missing="wildcard")
     release, origin = protection(table, rng=np.random.default_rng(0))
     pairing = pair(table, release)
-    row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing))
+    row, klass = find_compatible_pairs(pairing, compare_levels(pairing.columns, missing=release.missing))
     fits = protection.fits(release, pairing, row, klass)
     pairs = set(zip(row[fits].tolist(), klass[fits].tolist(), strict=True))
     assert pairs >= set(zip(pairing.observation[origin].tolist(), pairing.klass.tolist(), strict=True))

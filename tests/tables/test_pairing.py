@@ -62,13 +62,13 @@ def test_the_pairs_are_those_of_all_with_all(data, missing, enough, on_bits):
     names = data.draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=3, unique=True))
     release, other_table = data.draw(tables(names, missing)), data.draw(tables(names, missing))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairing, "MIN_PAIRS_TO_PART", enough)
+        patch.setattr(pairing, "MIN_PAIRS_TO_SPLIT", enough)
         patch.setattr(pairing, "BIT_SPEEDUP", 1 << 20 if on_bits else 0)
         patch.setattr(pairing, "MIN_WIDE_PAIRS", data.draw(st.sampled_from([0, 1 << 22])))
         pairs, mine = pairing.pair(other_table, release), pairing.pair(release, release)
-        actual = pairing.pairs_where(pairs, pairing.fits_of(pairs.columns, missing=missing))
+        actual = pairing.find_compatible_pairs(pairs, pairing.compare_levels(pairs.columns, missing=missing))
         has_relation = relation_of(release) is not None
-    expected = by_hand(pairs, pairing.fits_of(pairs.columns, missing=missing))
+    expected = by_hand(pairs, pairing.compare_levels(pairs.columns, missing=missing))
     assert list(zip(*map(np.ndarray.tolist, actual), strict=True)) == expected
     meet = by_hand(mine, [holds(cell.levels.labels, missing) for cell, _ in mine.columns])
     assert has_relation == any(i != j for i, j in meet)
@@ -81,10 +81,10 @@ def test_boxes_that_were_cut_out_of_one_another_come_apart():
     pairs = pairing.pair(release, release)
     n = len(pairs.classes)
     assert n > 500
-    fits = pairing.fits_of(pairs.columns, missing="own")
+    fits = pairing.compare_levels(pairs.columns, missing="own")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairing, "MIN_PAIRS_TO_PART", 0)
-        rows, groups = pairing.separate_rows(pairs.observed, pairs.classes, fits)
+        patch.setattr(pairing, "MIN_PAIRS_TO_SPLIT", 0)
+        rows, groups = pairing.group_connected_rows(pairs.observed, pairs.classes, fits)
     assert (rows == groups).all()
     assert len(np.unique(rows)) == n
 
@@ -94,8 +94,8 @@ def test_rows_that_fit_no_class_are_not_paired_and_inseparable_rows_are_compared
     people = Table.read({"a": [4, 10, 15]}, quasi_identifiers="a")
     pairs = pairing.pair(people, release)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pairing, "MIN_PAIRS_TO_PART", 0)
-        pairs_listed = pairing.pairs_where(pairs, pairing.fits_of(pairs.columns, missing="own"))
+        patch.setattr(pairing, "MIN_PAIRS_TO_SPLIT", 0)
+        pairs_listed = pairing.find_compatible_pairs(pairs, pairing.compare_levels(pairs.columns, missing="own"))
     assert list(zip(*map(np.ndarray.tolist, pairs_listed), strict=True)) == [(0, 0), (0, 1), (1, 2)]
 
 
@@ -110,15 +110,15 @@ def test_hidden_cells_of_wide_columns_join_no_other_person(monkeypatch, side):
         Table.read(cells, quasi_identifiers=list("abc"), types=types) for cells in (cells_stated, hidden)
     )
     pairs = pairing.pair(*((people, release) if side == "released" else (release, people)))
-    tables = pairing.fits_of(pairs.columns, missing="own")
+    tables = pairing.compare_levels(pairs.columns, missing="own")
     monkeypatch.setattr(pairing, "MIN_WIDE_PAIRS", 0)
-    monkeypatch.setattr(pairing, "MIN_PAIRS_TO_PART", 0)
+    monkeypatch.setattr(pairing, "MIN_PAIRS_TO_SPLIT", 0)
     monkeypatch.setattr(pairing, "CHUNK", 50)
-    fits = pairing.fits_of(pairs.columns, missing="own")
+    fits = pairing.compare_levels(pairs.columns, missing="own")
     assert all(isinstance(fit, pairing.EqualValues) for fit in fits)
-    pairs_listed = list(zip(*map(np.ndarray.tolist, pairing.pairs_where(pairs, fits)), strict=True))
+    pairs_listed = list(zip(*map(np.ndarray.tolist, pairing.find_compatible_pairs(pairs, fits)), strict=True))
     assert pairs_listed == by_hand(pairs, tables)
-    n_compared = pairing._lots(pairs.observed, pairs.classes, fits).size.sum()
+    n_compared = pairing._list_candidate_ranges(pairs.observed, pairs.classes, fits).size.sum()
     assert len(pairs_listed) == n_compared < len(pairs.observed) * len(pairs.classes) / 50
 
 
@@ -127,11 +127,11 @@ def test_hidden_cells_of_wide_columns_without_people(monkeypatch):
     release = Table.read({"a": ["*", "*"]}, quasi_identifiers="a", types={"a": "number"})
     people = Table.read({"a": ["1", "2"]}, quasi_identifiers="a", types={"a": "number"})
     pairs = pairing.pair(people, release)
-    fits = pairing.fits_of(pairs.columns, missing="own")
+    fits = pairing.compare_levels(pairs.columns, missing="own")
     assert isinstance(fits[0], pairing.EqualValues)
-    assert [part.tolist() for part in pairing.pairs_where(pairs, fits)] == [[0, 1], [0, 0]]
+    assert [part.tolist() for part in pairing.find_compatible_pairs(pairs, fits)] == [[0, 1], [0, 0]]
     nobody = pairs.classes[:0]
-    (pairs_found,) = pairing.pairs_near(pairs.observed, nobody, fits)
+    (pairs_found,) = pairing.find_compatible_rows(pairs.observed, nobody, fits)
     assert [len(part) for part in pairs_found] == [0, 0]
 
 

@@ -12,7 +12,13 @@ from unmask import Truth, audit
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import ABSENT
 from unmask.tables import Background, ClassAttack, Mondrian, Register, RegisterAttack, Table, datasets
-from unmask.tables.attacks.register import expected_inside, in_boxes, owners, propagate, sum_matchings
+from unmask.tables.attacks.register import (
+    compute_owner_belief,
+    expected_matches,
+    expected_matches_at,
+    propagate_beliefs,
+    sum_matchings,
+)
 
 REFERENCE = (
     # n, N, c, lam, E[I]: by two solvers written apart, and by enumeration
@@ -59,7 +65,7 @@ def matchings(weight):
 
 @pytest.mark.parametrize(("n", "people", "c", "lam", "expected"), REFERENCE)
 def test_u1_reference_values_of_one_box(n, people, c, lam, expected):
-    actual = in_boxes(np.array([float(n)]), np.array([float(people)]), np.array([c / ((1 - c) * lam)]))
+    actual = expected_matches(np.array([float(n)]), np.array([float(people)]), np.array([c / ((1 - c) * lam)]))
     assert actual == pytest.approx(expected, abs=6e-7)
 
 
@@ -72,15 +78,15 @@ def test_u1_reference_values_of_overlapping_boxes():
 
 @pytest.mark.parametrize(("n", "people", "inside"), [(3, 3, 3), (2, 5, 2), (3, 1, 1), (4, 0, 0)])
 def test_u1_without_outsiders_as_many_own_a_record_as_can(n, people, inside):
-    assert expected_inside([n], [people], 0.0) == [inside]
-    assert expected_inside([n], [people], 1e-9) == pytest.approx(inside, abs=1e-6)
+    assert expected_matches_at([n], [people], 0.0) == [inside]
+    assert expected_matches_at([n], [people], 1e-9) == pytest.approx(inside, abs=1e-6)
 
 
 @settings(max_examples=30)
 @given(st.integers(1, 4), st.integers(1, 4), st.fractions(Fraction(1, 50), 50))
 def test_u1_one_box_is_the_sum_over_all_matchings(n, people, t):
     table = matchings(np.full((n, people), t))
-    actual = in_boxes(np.array([float(n)]), np.array([float(people)]), np.array([float(t)]))
+    actual = expected_matches(np.array([float(n)]), np.array([float(people)]), np.array([float(t)]))
     assert actual == pytest.approx(table.sum(), abs=1e-12)
 
 
@@ -102,7 +108,7 @@ def test_u1_overlapping_boxes_are_the_sum_over_all_matchings(drawn):
     assert sum_matchings(n, people, weight.astype(float)) == pytest.approx(table, abs=1e-12)
     row, klass = np.nonzero(weight.astype(float))
     if len(row):  # approximate, and not used in boxes so small
-        by_messages = propagate(n, people, row, klass, weight.astype(float)[row, klass])
+        by_messages = propagate_beliefs(n, people, row, klass, weight.astype(float)[row, klass])
         assert by_messages == pytest.approx(table[row, klass], abs=0.2)
         assert np.bincount(row, people[klass] * by_messages).max() <= 1 + 1e-9
         assert np.bincount(klass, n[row] * by_messages).max() <= 1 + 1e-9
@@ -113,7 +119,7 @@ def test_u1_messages_are_right_on_trees():
     row, klass = np.nonzero(weight)
     ones = np.ones(3, int)
     exact = sum_matchings(ones, ones, weight)[row, klass]
-    assert propagate(ones, ones, row, klass, weight[row, klass]) == pytest.approx(exact, abs=1e-7)
+    assert propagate_beliefs(ones, ones, row, klass, weight[row, klass]) == pytest.approx(exact, abs=1e-7)
 
 
 # --- laws -------------------------------------------------------------------------------------------------------
@@ -139,16 +145,16 @@ def test_u1_no_belief_that_enumeration_refutes(cells, people, coverage):
     assert np.all(audit(belief).row("success_probability").posterior <= coverage + 1e-6)
     assert inside.sum() <= coverage * len(cells) * (1 + 1e-6)  # the mean belief is the prior, where that is possible
     if inside.sum() < coverage * len(cells) * (1 - 1e-6):
-        with_all = owners(*counted(release, register), coverage=min(1.0, inside.sum() / len(cells)))
-        assert np.allclose(with_all.inside[belief.observation], inside, atol=1e-5)
+        with_all = compute_owner_belief(*counted(release, register), coverage=min(1.0, inside.sum() / len(cells)))
+        assert np.allclose(with_all.in_register[belief.observation], inside, atol=1e-5)
 
 
 def counted(release, register):
-    from unmask.tables.attacks.classes import fits_of
-    from unmask.tables.attacks.pairing import pair, pairs_where
+    from unmask.tables.attacks.classes import compare_levels
+    from unmask.tables.attacks.pairing import find_compatible_pairs, pair
 
     pairing = pair(release, register)
-    pairs = pairs_where(pairing, fits_of(pairing.columns, missing="own"))
+    pairs = find_compatible_pairs(pairing, compare_levels(pairing.columns, missing="own"))
     return np.bincount(pairing.observation), pairing.sizes, *pairs
 
 
@@ -169,26 +175,28 @@ def test_u1_a_unique_match_raises_the_probability_of_being_in_the_register():
 @pytest.mark.parametrize(("coverage", "people"), [(1.0, 4), (0.99, 4), (0.8, 2)])
 def test_u1_counts_that_contradict_the_coverage_are_refused(coverage, people):
     release = ages(*[25] * 10 * people)
-    with pytest.raises(UnmaskError, match=r"people fit \d+ of them one to one at most; give a coverage of at most 0"):
+    with pytest.raises(UnmaskError, match=r"match at most \d+; give a coverage of at most 0"):
         RegisterAttack(coverage=coverage)(release, Background(ages(*[25] * people * 3)))
 
 
 def test_u1_a_register_of_all_people_has_a_person_for_each_record():
-    with pytest.raises(UnmaskError, match=r"behind 3 of 3 records, and its people fit 2 of them .* at most 0.666"):
+    with pytest.raises(UnmaskError, match=r"3 of 3 records have .* match at most 2; give a coverage of at most 0.666"):
         RegisterAttack()(ages("[20, 29]", "[20, 29]", "30"), Background(ages(21, 30, 31, 32)))
-    with pytest.raises(UnmaskError, match="fit 2 of them one to one"):  # of overlapping boxes as well
+    with pytest.raises(UnmaskError, match="match at most 2"):  # of overlapping classes as well
         RegisterAttack()(ages("[20, 29]", "[25, 35]", "[20, 35]"), Background(ages(26, 27, 90)))
-    with pytest.raises(UnmaskError, match="check that both have the same cells"):
+    with pytest.raises(UnmaskError, match="write their cells alike"):
         RegisterAttack(coverage=0.9)(ages(*range(50)), Background(ages(*range(100, 200))))
 
 
 def test_u1_a_register_that_is_nearly_used_up_leaves_no_outsider():
     # 1e9 of each, of whom all but 1000 are owners: no z is small enough, and I = min(n, N) is right to 1e-6
-    single_record, people_in_box = np.array([0]), np.array([10**9])
-    assert owners(
-        people_in_box, people_in_box, single_record, single_record, coverage=1 - 5e-9
-    ).inside == pytest.approx(1, abs=1e-6)
-    assert owners(people_in_box, people_in_box, single_record, single_record, coverage=0.5).inside == pytest.approx(0.5)
+    single_record, n_people = np.array([0]), np.array([10**9])
+    assert compute_owner_belief(
+        n_people, n_people, single_record, single_record, coverage=1 - 5e-9
+    ).in_register == pytest.approx(1, abs=1e-6)
+    assert compute_owner_belief(
+        n_people, n_people, single_record, single_record, coverage=0.5
+    ).in_register == pytest.approx(0.5)
 
 
 def test_in_overlapping_boxes_a_record_counts_by_the_people_who_fit_both():

@@ -1,4 +1,4 @@
-"""The class attacker: reads generalized cells by containment and holds every record that fits alike."""
+"""Linkage attacks by equivalence class, on the release (prosecutor) or with a register (journalist, marketer)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from unmask.tables.attacks.pairing import (
     CHUNK,
     EqualValues,
     Pairing,
-    chunks_where,
-    fits_of,
-    fits_of_people,
+    compare_known_levels,
+    compare_levels,
+    find_compatible_pairs,
+    iterate_compatible_pairs,
     pair,
     pair_classes,
-    pairs_where,
 )
-from unmask.tables.attacks.register import Owners, owners
+from unmask.tables.attacks.register import OwnerBelief, compute_owner_belief
 from unmask.tables.attacks.relation import classes_intersect, relation_of
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column
@@ -36,9 +36,9 @@ from unmask.tables.table import Table
 class ClassAttack:
     """Linkage attack of a prosecutor, who knows people's quasi-identifiers and compares cells by containment.
 
-    A record fits a person if each released cell, as a set of values, contains the value that the adversary knows.
+    A record is compatible with a person if each released cell, as a set of values, contains the known value.
     Values are assumed to be uniformly distributed within a cell. Therefore p(record given person) is proportional to 1
-    / volume over the records that fit. The volume is the number of combinations of cell values that occur among the
+    / volume over the compatible records. The volume is the number of combinations of cell values that occur among the
     known people. If classes are disjoint (strict recodings), the probability is 1 / n in a class of n. It is exact if
     the adversary cannot distinguish the people of a class. Overlapping classes (relaxed recodings, sets from several
     tools) give a `model`.
@@ -46,18 +46,18 @@ class ClassAttack:
     An open cell may be any value: `*`, and a missing cell under "wildcard". For an open cell, the frequency f(v) of the
     known value v replaces 1 / volume. f counts the other cells of the column, each distributed over its values, and at
     least half a cell. This is Bayes' rule if suppression does not depend on the value. A record that contains the known
-    value is thus more likely than a record that hides it. Under the other rules, a missing cell fits only people
-    without a value. Suppressed people are then sought among other records, and the status is `model`, too.
+    value is thus more likely than a record that hides it. Under the other rules, a missing cell is compatible only with
+    people without a value. Suppressed people are then looked for among other records, and the status is also `model`.
 
-    Without known people, the attack uses the people of the release, known by their released cells. A record fits if its
-    cells contain these cells. It then fits every person who may be meant, and no risk is understated. Values that the
-    adversary does not know (`Knowledge(missing=...)`) and suppressed cells fit everything. A person whom no record fits
-    is believed to be absent.
+    Without known people, the attack uses the people of the release, known by their released cells. A record is
+    compatible if its cells contain these cells. The record is then compatible with every person who may have these
+    cells, and no risk is understated. Values that the adversary does not know (`Knowledge(missing=...)`) and suppressed
+    cells are compatible with everything. A person without a compatible record is believed to be absent.
 
     Assumes: released cells contain the true values, the knowledge has no errors, and values are uniform within a cell.
 
-    Fails when: cells were perturbed or the knowledge is wrong, because the true record does not fit (`BayesAttack`); or
-    people of a class can be distinguished by other columns or classes.
+    Fails when: cells were perturbed or the knowledge is wrong, because the true record is then incompatible
+    (`BayesAttack`); or people of a class can be distinguished by other columns or classes.
 
     Parameters
     ----------
@@ -80,20 +80,20 @@ class ClassAttack:
     prior_present: float = 1.0
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """Return the belief about each person known, or about the person of each record without any."""
+        """Return the belief about each known person; without known people, about the person of each record."""
         return self.of_classes(release, knowledge).expand_classes()
 
     def of_classes(self, release: Table, knowledge: Background | None = None) -> Posterior:
-        """Return the same belief with one record of each class, in memory of distinct rows."""
+        """Return the same belief with one record per class. The memory depends on the number of distinct rows."""
         provenance = {"attack": repr(self), "missing": release.missing}
         people = Background.of(knowledge).people
         if release.counts is not None:
             if people is not None or self.prior_present < 1.0:
-                raise UnmaskError("people are looked for among rows, and this table is counted; read its rows")
+                raise UnmaskError("an engine counted this table, and this attack needs its rows; leave --engine out")
             if relation_of(release) is not None:
                 raise UnmaskError(
-                    "rows of several classes may be one person's, as some cells are suppressed (`*`), wildcards or "
-                    "sets that overlap, and an engine takes each class alone; leave --engine out"
+                    "a person may be in several classes, because cells are suppressed (`*`), wildcards or overlapping "
+                    "sets, and an engine counts each class separately; leave --engine out"
                 )
             sizes = release.classes.sizes
             return from_sizes(sizes, sizes / release.n_rows, n_candidates=release.n_rows, provenance=provenance)
@@ -103,15 +103,15 @@ class ClassAttack:
             classes = release.classes
             return from_classes(classes.of_row, classes.of_row, n_classes=len(classes.sizes), provenance=provenance)
         pairing = pair(people, release)
-        tables = fits_of_people(pairing.columns, missing=release.missing)
-        row, klass = pairs_where(pairing, tables)
+        tables = compare_known_levels(pairing.columns, missing=release.missing)
+        row, klass = find_compatible_pairs(pairing, tables)
         several = bool(np.bincount(row, minlength=1).max() > 1) or _meets_several(pairing, release.missing)
-        if self.prior_present == 1.0:  # else it matters how usual what is known of somebody is
-            pairing, row, klass = pairing.merged(row, klass)
+        if self.prior_present == 1.0:  # otherwise the belief also depends on the frequency of the known cells
+            pairing, row, klass = pairing.merge_single_class_observations(row, klass)
         log_stated = np.zeros(len(row))
         for i, ((known_column, cell), table) in enumerate(zip(pairing.columns, tables, strict=True)):
             known_cell, released_cell = pairing.observed[row, i], pairing.classes[klass, i]
-            if isinstance(table, EqualValues):  # each box holds one value, or any
+            if isinstance(table, EqualValues):  # each cell is one value, or open
                 log_stated += np.where(
                     table.candidate[released_cell] < 0, _log_share_of_any(cell, table)[known_cell], 0.0
                 )
@@ -119,7 +119,7 @@ class ClassAttack:
                 log_stated += _log_share(
                     known_column, cell, table, (known_cell, released_cell), missing=release.missing
                 )
-        indptr, candidate, log_likelihood = pairing.represented(row, klass, log_stated)
+        indptr, candidate, log_likelihood = pairing.expand_to_representatives(row, klass, log_stated)
         share = np.bincount(pairing.observation) / len(pairing.observation)
         return from_likelihood(
             indptr,
@@ -136,21 +136,22 @@ class ClassAttack:
 
 
 def _vague(columns: Iterable[Column], missing: Missing) -> bool:
-    """Return whether some stated cells of a column intersect, so that rows may fit more people than they say."""
+    """Return whether stated cells of a column intersect, so that a person may be in several classes."""
     return any(not are_disjoint(column.levels.select(column.stated(missing)), missing=missing) for column in columns)
 
 
 def _meets_several(pairing: Pairing, missing: Missing) -> bool:
-    """Return whether the cells of a person intersect those of several classes, whichever contain them."""
+    """Return whether the cells of a person intersect the cells of several classes."""
     if not _vague((column for column, _ in pairing.columns), missing):
         return False
-    row, _ = pairs_where(pairing, fits_of(pairing.columns, missing=missing))
+    row, _ = find_compatible_pairs(pairing, compare_levels(pairing.columns, missing=missing))
     return bool(np.bincount(row, minlength=1).max() > 1)
 
 
 def _suppressed(columns: Iterable[tuple[Column, Column]]) -> bool:
-    """Return whether the release misses cells of a column in which no value of a person is missing; columns : (known,
-    released).
+    """Return whether released cells are missing in a column in which every person has a value.
+
+    columns : pairs (known, released)
     """
     return any(
         known_column.levels.missing < 0 <= cell.levels.missing and bool((cell.codes == cell.levels.missing).any())
@@ -161,31 +162,32 @@ def _suppressed(columns: Iterable[tuple[Column, Column]]) -> bool:
 def _log_share(
     known_column: Column,
     cell: Column,
-    fits: NDArray[np.bool_],
+    comparison: NDArray[np.bool_],
     pairs: tuple[NDArray[np.int32], NDArray[np.int32]],
     *,
     missing: Missing,
 ) -> NDArray[np.float64]:
     """Return (n_pairs,) log p(value given the cell), 0 for open values; see `ClassAttack`.
 
-    fits : (n_known_levels, n_released_levels) whether the cell contains the value. pairs : levels that fit.
+    comparison : (n_known_levels, n_released_levels) whether the cell contains the value
+    pairs      : known level and released level of each compatible pair
     """
     known_cell, released_cell = pairs
     is_stated, anything = ~known_column.levels.open(missing), cell.levels.open(missing)
-    log_volume = np.log(np.maximum(fits[is_stated].sum(axis=0), 1))
+    log_volume = np.log(np.maximum(comparison[is_stated].sum(axis=0), 1))
     share = np.where(is_stated[known_cell], -log_volume[released_cell], 0.0)
     if not anything.any() or not is_stated.any():
         return share
     cells, share_of_any = np.where(anything, 0.0, cell.counts), np.zeros(len(is_stated))
-    stated_rows, step = np.flatnonzero(is_stated), max(1, CHUNK // fits.shape[1])
+    stated_rows, step = np.flatnonzero(is_stated), max(1, CHUNK // comparison.shape[1])
     blocks = (stated_rows[start : start + step] for start in range(0, len(stated_rows), step))
-    shared = np.concatenate([(fits[block] * np.exp(-log_volume)) @ cells for block in blocks])
+    shared = np.concatenate([(comparison[block] * np.exp(-log_volume)) @ cells for block in blocks])
     share_of_any[is_stated] = _log_part(shared, cells)
     return np.where(anything[released_cell], share_of_any[known_cell], share)
 
 
 def _log_share_of_any(cell: Column, equal_values: EqualValues) -> NDArray[np.float64]:
-    """Return (n_known_levels,) the same for open cells, where the others are exact values."""
+    """Return (n_known_levels,) log p(value given an open cell), if all other cells are exact values."""
     cells = np.where(equal_values.candidate < 0, 0, cell.counts).astype(np.float64)
     n = np.bincount(
         np.maximum(equal_values.candidate, 0), weights=cells, minlength=int(equal_values.observed.max(initial=-1)) + 1
@@ -196,7 +198,10 @@ def _log_share_of_any(cell: Column, equal_values: EqualValues) -> NDArray[np.flo
 
 
 def _log_part(shared: NDArray[np.float64], cells: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the log of the share of each value among `shared` cells, with half a cell at least."""
+    """Return the log share of each value among the cells, from counts of at least half a cell.
+
+    shared : (n_values,) cells with each value, fractional for sets
+    """
     weight = np.maximum(shared, 0.5)
     return np.asarray(np.log(weight / (cells.sum() + (weight - shared).sum())))
 
@@ -207,12 +212,12 @@ class RegisterAttack:
 
     The targets are the released records, and the candidates are the people of the register. The n records and the N
     people of a class compete: if E[I] of the n owners are expected to be in the register, each of the N people owns
-    each record with probability E[I] / (n N). `owners` has the formula, also for overlapping classes. The beliefs about
-    several similar records therefore never add up to more people than the register has. Records with a unique match are
-    more likely to be in the register than `coverage`.
+    each record with probability E[I] / (n N). `register.compute_owner_belief` has the formula, also for overlapping
+    classes. The beliefs about similar records therefore never add up to more people than the register has. The owner of
+    a record with a unique match is in the register with a higher probability than `coverage`.
 
     An impossible input is refused, such as a coverage of 1 for 20,000 records and a register of 16,000 people. A record
-    that no person fits has no candidate.
+    without a compatible person has no candidate.
 
     Assumes: the register has no errors, and inclusion in the register does not depend on the person.
 
@@ -246,39 +251,41 @@ class RegisterAttack:
             raise UnmaskError(f"coverage is {self.coverage}, expected above 0 and at most 1")
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """Return the belief about the person behind each released record; the people known are the register."""
+        """Return the belief about the person behind each released record; the known people are the register."""
         people, provenance = people_of(knowledge, self), {"attack": repr(self), "missing": release.missing}
         if release.counts is not None or people.counts is not None:
             return link_combinations(release, people, coverage=self.coverage, provenance=provenance)
         pairing = pair(release, people)
-        row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing))
-        owned = owners(np.bincount(pairing.observation), pairing.sizes, row, klass, coverage=self.coverage)
-        likely = owned.probability > LEAST
-        indptr, candidate, log_p = pairing.expand(row[likely], klass[likely], np.log(owned.probability[likely]))
+        row, klass = find_compatible_pairs(pairing, compare_levels(pairing.columns, missing=release.missing))
+        belief = compute_owner_belief(
+            np.bincount(pairing.observation), pairing.sizes, row, klass, coverage=self.coverage
+        )
+        likely = belief.probability > MIN_LISTED_PROBABILITY
+        indptr, candidate, log_p = pairing.expand(row[likely], klass[likely], np.log(belief.probability[likely]))
         return Posterior(
             indptr=indptr,
             candidate=candidate.astype(np.int32),
             log_probability=stored(log_p),
-            unlisted=1.0 - owned.inside,
+            unlisted=1.0 - belief.in_register,
             n_unlisted=np.zeros(len(indptr) - 1, dtype=np.int64),
             observation=pairing.observation.astype(np.int64),
             weight=equal_weights(release.n_rows),
             n_candidates=pairing.n_candidates,
             log_prior=float(np.log(self.coverage / pairing.n_candidates)),
-            status="exact" if self.coverage == 1.0 and not owned.overlaps.any() else "model",
+            status="exact" if self.coverage == 1.0 and not belief.overlaps.any() else "model",
             provenance=provenance,
         )
 
 
-LEAST = 1e-34
-"""What is less likely is not listed: half of a belief in single precision."""
+MIN_LISTED_PROBABILITY = 1e-34
+"""Smallest probability that is listed. Its logarithm is still distinguishable in single precision."""
 
 
 # --- counted tables: each class is one target with the weight of its people -------------------------------------------
 
 Ints = NDArray[np.int64]
 Entries = tuple[Ints, Ints, NDArray[np.float64]]
-"""Target, number and probability of each of equal candidates."""
+"""Target, number and probability of equal candidates."""
 
 
 def from_sizes(
@@ -288,10 +295,11 @@ def from_sizes(
     n_candidates: int,
     provenance: dict[str, Any] | None = None,
 ) -> Posterior:
-    """Return the belief of `inference.from_classes` with a class as one target, whose candidates are not listed.
+    """Return the belief of `inference.from_classes` with each class as one target and without listed candidates.
 
-    sizes  : (J,) the candidates of each class, alike to the adversary; a class with 0 is known to be absent
-    weight : (J,) share of its people, sum 1
+    sizes  : (J,) candidates in each class, which the adversary cannot distinguish; 0 if the target is known to be
+    absent
+    weight : (J,) share of the people in each class, sum 1
 
     >>> belief = from_sizes(np.array([3, 1, 3]), np.array([3, 1, 3]) / 7, n_candidates=7)
     >>> belief.n_unlisted, belief.observation
@@ -316,22 +324,24 @@ def from_sizes(
 def link_combinations(
     release: Table, register: Table, *, coverage: float, provenance: dict[str, Any] | None = None
 ) -> Posterior:
-    """Return the belief about the person of a register behind a record, for each distinct record that it can tell."""
+    """Return the belief about the register's person behind each distinct record."""
     records, people, row, klass = _pairs(release, register)
-    owned = owners(records, people, row, klass, coverage=coverage)
-    fit = np.bincount(row, people[klass], len(records)).astype(np.int64)
+    belief = compute_owner_belief(records, people, row, klass, coverage=coverage)
+    n_compatible = np.bincount(row, people[klass], len(records)).astype(np.int64)
     weight = records / records.sum()
-    if coverage == 1.0 and not owned.overlaps.any():
-        return from_sizes(fit, weight, n_candidates=register.n_rows, provenance=provenance)
-    unlike = _unequal_entries(owned, people, row, klass)
-    return _with_listed_candidates(fit, owned.inside, weight, unlike, register.n_rows, coverage, provenance or {})
+    if coverage == 1.0 and not belief.overlaps.any():
+        return from_sizes(n_compatible, weight, n_candidates=register.n_rows, provenance=provenance)
+    different = _unequal_entries(belief, people, row, klass)
+    return _with_listed_candidates(
+        n_compatible, belief.in_register, weight, different, register.n_rows, coverage, provenance or {}
+    )
 
 
 def _pairs(release: Table, register: Table) -> tuple[Ints, Ints, Ints, Ints]:
-    """Return records of each observation, people of each class, and the observation and class of all pairs that fit."""
+    """Return the sizes of observations and classes, and the observation and class of each compatible pair."""
     pairing = pair_classes(release, register)
     chunks, n = [], 0
-    for chunk in chunks_where(pairing, fits_of(pairing.columns, missing=release.missing)):
+    for chunk in iterate_compatible_pairs(pairing, compare_levels(pairing.columns, missing=release.missing)):
         n += len(chunk[0])
         _check_entries(n - len(pairing.observed), "pairs of cells of the register and of the release overlap")
         chunks.append(chunk)
@@ -340,46 +350,51 @@ def _pairs(release: Table, register: Table) -> tuple[Ints, Ints, Ints, Ints]:
     return records, register.count_rows(pairing.klass, len(pairing.classes)), row, klass
 
 
-def _unequal_entries(owned: Owners, people: Ints, row: Ints, klass: Ints) -> Entries:
-    entries = np.flatnonzero(owned.overlaps[row])
-    return row[entries], people[klass[entries]], owned.probability[entries]
+def _unequal_entries(belief: OwnerBelief, people: Ints, row: Ints, klass: Ints) -> Entries:
+    entries = np.flatnonzero(belief.overlaps[row])
+    return row[entries], people[klass[entries]], belief.probability[entries]
 
 
 def _with_listed_candidates(
     candidates: Ints,
-    inside: NDArray[np.float64],
+    in_register: NDArray[np.float64],
     weight: NDArray[np.float64],
-    unlike: Entries,
+    different: Entries,
     n_candidates: int,
     coverage: float,
     provenance: dict[str, Any],
 ) -> Posterior:
-    """Return a belief whose candidates go by no number of their own: targets that as many people fit alike share a row.
+    """Return a belief with listed candidates. Their numbers have no meaning outside a target.
 
-    unlike : for targets whose candidates differ
+    Targets with the same number of equal candidates share a row.
+
+    candidates  : (n_targets,) compatible people of each target
+    in_register : (n_targets,) probability that the owner is in the register
+    different      : entries of targets whose candidates differ
     """
-    row, n_entries, probability = unlike
+    row, n_entries, probability = different
     differ = np.zeros(len(candidates), dtype=np.bool_)
     differ[row] = True
     alike_classes = np.flatnonzero(~differ)
     cases, case_of_class = np.unique(
-        np.stack([candidates[alike_classes], inside[alike_classes]]), axis=1, return_inverse=True
+        np.stack([candidates[alike_classes], in_register[alike_classes]]), axis=1, return_inverse=True
     )
-    size, sure = cases[0].astype(np.int64), cases[1]
+    size, p_in_register = cases[0].astype(np.int64), cases[1]
     _check_entries(
-        int(size.sum() + n_entries.sum()), "candidates would be listed, for a coverage below 1 or overlapping boxes"
+        int(size.sum() + n_entries.sum()),
+        "candidates must be listed, because of a coverage below 1 or overlapping classes",
     )
     rows, number_of_row = np.unique(row, return_inverse=True)
     observation = np.empty(len(candidates), dtype=np.int64)
     observation[alike_classes], observation[rows] = case_of_class.ravel(), len(size) + np.arange(len(rows))
     length = np.concatenate([size, np.bincount(number_of_row, n_entries, len(rows)).astype(np.int64)])
     indptr = np.concatenate(([0], np.cumsum(length)))
-    p = np.concatenate([np.repeat(sure / np.maximum(size, 1), size), np.repeat(probability, n_entries)])
+    p = np.concatenate([np.repeat(p_in_register / np.maximum(size, 1), size), np.repeat(probability, n_entries)])
     return Posterior(
         indptr=indptr,
         candidate=(np.arange(indptr[-1]) - np.repeat(indptr[:-1], length)).astype(np.int32),
         log_probability=stored(np.log(p)),
-        unlisted=1.0 - np.concatenate([sure, inside[rows]]),
+        unlisted=1.0 - np.concatenate([p_in_register, in_register[rows]]),
         n_unlisted=np.zeros(len(length), dtype=np.int64),
         observation=observation,
         weight=weight,
@@ -393,5 +408,5 @@ def _with_listed_candidates(
 def _check_entries(n: int, subject: str) -> None:
     if n > MAX_DOUBLE_ENTRIES:
         raise FailedError(
-            f"more than {MAX_DOUBLE_ENTRIES:,} {subject}, expected at most so many; coarsen a column of the register"
+            f"more than {MAX_DOUBLE_ENTRIES:,} {subject}, expected fewer; coarsen a column of the register"
         )

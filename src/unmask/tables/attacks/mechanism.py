@@ -14,7 +14,7 @@ from unmask.core.inference import from_likelihood
 from unmask.core.posterior import Posterior
 from unmask.core.randomness import secret_unless
 from unmask.tables.attacks.membership import belief_from_scores
-from unmask.tables.attacks.pairing import Pairing, fits_of, pair, pairs_where
+from unmask.tables.attacks.pairing import Pairing, compare_levels, find_compatible_pairs, pair
 from unmask.tables.attacks.product_sums import Kernel, density, fit_mixture_share, list_likeliest
 from unmask.tables.attacks.reprotection import find_nearest, learn_weights, log_shares
 from unmask.tables.background import Background, Rng, people_of
@@ -259,7 +259,7 @@ def _by_fit(protection: Any, pairing: Pairing, people: Table, population: Table 
 
 
 def _fitting(protection: Any, pairing: Pairing, release: Table) -> tuple[Ints, Ints]:
-    row, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing))
+    row, klass = find_compatible_pairs(pairing, compare_levels(pairing.columns, missing=release.missing))
     is_fitting = protection.fits(release, pairing, row, klass)
     return row[is_fitting], klass[is_fitting]
 

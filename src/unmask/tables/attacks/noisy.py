@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.core.inference import from_likelihood
 from unmask.core.posterior import Posterior
-from unmask.tables.attacks.pairing import Pairing, pair, sums_of_columns
+from unmask.tables.attacks.pairing import Pairing, pair, sum_column_tables
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column
 from unmask.tables.levels import Missing
@@ -203,7 +203,7 @@ class NearestNeighbor:
         ]
         row, klass, _ = sums_over(pairing, tables, lambda s: s <= s.min(axis=1, keepdims=True) + TIE_DISTANCE)
         indptr, candidate, _ = pairing.expand(row, klass, np.zeros(len(row)))
-        return pairing.all_alike(indptr, candidate, attack=repr(self))
+        return pairing.uniform_posterior(indptr, candidate, attack=repr(self))
 
 
 def gower(known_column: Column, released: Column, *, wildcard: bool) -> NDArray[np.float64]:
@@ -234,7 +234,7 @@ def sums_over(
     tables : for each column (n_observed_levels, n_candidate_levels); keep : (rows, J) sums -> (rows, J) bool.
     """
     rows, columns, values = [], [], []
-    for start, total in sums_of_columns(tables, pairing.observed, pairing.classes, width=len(pairing.classes)):
+    for start, total in sum_column_tables(tables, pairing.observed, pairing.classes, width=len(pairing.classes)):
         row, column = np.nonzero(keep(total))
         rows.append(row + start)
         columns.append(column)

@@ -1,4 +1,4 @@
-"""The attack by row order: released rows may keep the order of the source, or of a sorted source."""
+"""Linkage by row order: released rows may have the order of the source, or of a sorted source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from unmask.core.csr_rows import by_class, ranges
 from unmask.core.posterior import Posterior, equal_weights, stored
-from unmask.tables.attacks.pairing import Pairing, fits_of, pair, pairs_where
+from unmask.tables.attacks.pairing import Pairing, compare_levels, find_compatible_pairs, pair
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column
 from unmask.tables.scales import NUMBERS
@@ -23,13 +23,13 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MIN_PROBABILITY = 1e-9
-"""Probability below which an explanation is dropped."""
+"""Explanations with a lower probability are dropped."""
 
 MAX_GROUP_SIZE = 256
-"""People who share their ranks with so many others are believed to be any row."""
+"""Largest group of people with equal ranks that is linked to its rows. Larger groups are believed to be any row."""
 
 N_PROBE_ROWS = 1_000
-"""Rows that are compared first: a wrong order seldom fits them."""
+"""Rows that are compared first, because a wrong order usually fails there."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class OrderAttack:
     reads_order: ClassVar[bool] = True
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002
-        """Return the belief about each person of the source, who are given in their order."""
+        """Return the belief about each person of the source, in the order of the source."""
         source = people_of(knowledge, self)
         release.require_rows()
         if is_sorted(release):
@@ -102,9 +102,11 @@ class OrderAttack:
         linked: scipy.sparse.csr_array | None = None,
         people: Ints | None = None,
     ) -> Posterior:
-        """Return the probabilities of linked pairs, with the rest spread evenly over all records.
+        """Return the posterior of the linked pairs. The remaining probability is uniform over all records.
 
-        order : name of the likeliest explanation; people : those who fit a row, everybody if None
+        linked : (n_people, n_rows) probabilities; None if no explanation links anybody
+        order  : name of the likeliest explanation
+        people : people with a compatible row; None for all
         """
         n, n_people = release.n_rows, source.n_rows
         if linked is None:
@@ -132,7 +134,13 @@ class OrderAttack:
 
 
 class _Explanation(NamedTuple):
-    """A row order: people and rows of equal group number belong together, in any order within the group."""
+    """Explanation of the row order: people and rows with the same group number belong together, in any order.
+
+    kind             : "unshuffled" or "grouped"
+    group_of_person  : (n,) group of each person
+    group_of_row     : (n,) group of each row
+    log_weight       : log(prior * likelihood) relative to a random order
+    """
 
     kind: str
     group_of_person: Ints
@@ -142,14 +150,14 @@ class _Explanation(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Match:
-    """People of the source, in its order, and the released rows that fit them.
+    """People of the source, in its order, and their compatible released rows.
 
-    people      : (n,) rows of the source that a record fits
+    people      : (n,) rows of the source with a compatible record
     observation : (n,) distinct row of each of them
     klass       : (n,) class of each record
-    pairs       : sorted observation * n_classes + class of each pair that fits
-    n_fitting   : (n_observations,) records that fit each observation
-    only_class  : (n,) the one class that fits each person; None if several fit a person
+    pairs       : observation * n_classes + class of each compatible pair, sorted
+    n_compatible   : (n_observations,) records that are compatible with each observation
+    only_class  : (n,) the single compatible class of each person; None if a person has several
     columns     : codes of the people in each known column
     """
 
@@ -158,31 +166,31 @@ class _Match:
     klass: Ints
     n_classes: int
     pairs: Ints
-    n_fitting: Ints
+    n_compatible: Ints
     only_class: Ints | None
     columns: tuple[NDArray[np.int32], ...]
 
     @classmethod
     def of(cls, release: Table, source: Table) -> _Match:
         pairing = pair(source, release)
-        observation, klass = pairs_where(pairing, fits_of(pairing.columns, missing=release.missing))
+        observation, klass = find_compatible_pairs(pairing, compare_levels(pairing.columns, missing=release.missing))
         n_classes, n_observations = len(pairing.classes), len(pairing.observed)
-        n_fitting = np.bincount(observation, weights=pairing.sizes[klass], minlength=n_observations).astype(np.int64)
-        is_inside = n_fitting[pairing.observation] > 0
+        n_compatible = np.bincount(observation, weights=pairing.sizes[klass], minlength=n_observations).astype(np.int64)
+        has_record = n_compatible[pairing.observation] > 0
         if release.missing == "excluded":
-            is_inside &= ~_has_missing(pairing)
-        people = np.flatnonzero(is_inside)
+            has_record &= ~_has_missing(pairing)
+        people = np.flatnonzero(has_record)
         observed = pairing.observation[people].astype(np.int64)
         only = np.full(n_observations, -1, dtype=np.int64)
         only[observation] = klass
-        has_one_class = len(observation) == np.count_nonzero(n_fitting)
+        has_one_class = len(observation) == np.count_nonzero(n_compatible)
         return cls(
             people=people,
             observation=observed,
             klass=pairing.klass.astype(np.int64),
             n_classes=n_classes,
             pairs=observation * n_classes + klass,
-            n_fitting=n_fitting,
+            n_compatible=n_compatible,
             only_class=only[observed] if has_one_class else None,
             columns=tuple(known_column.codes[people] for known_column, _ in pairing.columns),
         )
@@ -193,13 +201,13 @@ class _Match:
 
     @cached_property
     def log_fit(self) -> float:
-        """Return log n! - log F: how much likelier than chance an order is in which everybody fits."""
-        r, log_factorial = self.n_fitting[self.observation], scipy.special.gammaln
+        """log n! - log F: the log-likelihood ratio of an order that fits everybody, relative to a random order."""
+        r, log_factorial = self.n_compatible[self.observation], scipy.special.gammaln
         return float(log_factorial(self.n + 1) - np.sum(log_factorial(r + 1) / np.maximum(r, 1)))
 
     @cached_property
     def grouped(self) -> bool:
-        """Return whether each class is one run of rows, and fits as many people as it has rows."""
+        """Whether the rows of each class are adjacent, and each class has as many compatible people as rows."""
         if self.only_class is None or self.n_classes == self.n:
             return False
         n_runs = int(np.count_nonzero(np.diff(self.klass))) + 1
@@ -208,21 +216,24 @@ class _Match:
 
     @property
     def log_grouped(self) -> float:
-        """Return how much likelier than chance the rows are if classes are written in any order."""
+        """Log-likelihood ratio of the grouped order, relative to a random order."""
         return self.log_fit - float(scipy.special.gammaln(self.n_classes + 1))
 
-    def everybody_fits(self, person: Ints) -> bool:
-        """Return whether each person fits the row of their rank."""
+    def all_compatible(self, person: Ints) -> bool:
+        """Return whether each person is compatible with the row of their rank.
+
+        person : (n,) person of each rank
+        """
         return self._fit(person[:N_PROBE_ROWS]) and self._fit(person)
 
     def _fit(self, person: Ints) -> bool:
-        wanted = self.observation[person] * self.n_classes + self.klass[: len(person)]
-        place = np.minimum(np.searchsorted(self.pairs, wanted), len(self.pairs) - 1)
-        return bool(np.array_equal(self.pairs[place], wanted))
+        pair_of_rank = self.observation[person] * self.n_classes + self.klass[: len(person)]
+        place = np.minimum(np.searchsorted(self.pairs, pair_of_rank), len(self.pairs) - 1)
+        return bool(np.array_equal(self.pairs[place], pair_of_rank))
 
 
 def _has_missing(pairing: Pairing) -> NDArray[np.bool_]:
-    """Return (n_targets,) who lacks a quasi-identifier, and is left out by the rule "excluded"."""
+    """Return a mask of the targets with a missing quasi-identifier, which the rule "excluded" leaves out."""
     is_missing = [
         pairing.observed[:, i] == known_column.levels.missing for i, (known_column, _) in enumerate(pairing.columns)
     ]
@@ -230,11 +241,11 @@ def _has_missing(pairing: Pairing) -> NDArray[np.bool_]:
 
 
 def _explanations(match: _Match) -> Iterator[_Explanation]:
-    """Yield the explanations that the rows allow, with log(prior * likelihood) relative to chance."""
+    """Yield the explanations that the rows allow."""
     ranks, orders = np.arange(match.n), list(_orders(match))
     for person, block in orders:
         log_ratio, groups = -np.inf, (ranks, ranks)
-        if block is None and match.everybody_fits(person):
+        if block is None and match.all_compatible(person):
             log_ratio = match.log_fit
         elif block is not None:
             assert match.only_class is not None
@@ -253,7 +264,10 @@ def _explanations(match: _Match) -> Iterator[_Explanation]:
 
 
 def _orders(match: _Match) -> Iterator[tuple[Ints, Ints | None]]:
-    """Yield (people by rank, the block of each rank); people of a block are in any order, None: in the given one."""
+    """Yield the candidate orders as (person of each rank, block of each rank).
+
+    The people of a block are in any order. The block is None if the order of the source breaks ties.
+    """
     yield np.arange(match.n), None
     yield np.arange(match.n)[::-1], None
     for codes in match.columns:
@@ -266,7 +280,7 @@ def _orders(match: _Match) -> Iterator[tuple[Ints, Ints | None]]:
 
 
 def _log_ratio_of_ties(match: _Match, by_person: Ints, by_row: Ints) -> float:
-    """Return how much likelier than chance an order with ties is; -inf if people and rows do not match."""
+    """Return the log-likelihood ratio of an order with ties; -inf if people and rows do not match."""
     groups, sizes = np.unique(by_person, return_counts=True)
     if not np.array_equal(np.sort(by_person), np.sort(by_row)):
         return -np.inf
@@ -275,7 +289,7 @@ def _log_ratio_of_ties(match: _Match, by_person: Ints, by_row: Ints) -> float:
 
 
 def _linked_pairs(explanation: _Explanation, weight: float) -> tuple[Ints, Ints, Floats]:
-    """Return (person, record, probability) of an explanation; the people of a group hold its records alike."""
+    """Return (person, record, probability) of an explanation, uniform over the records of each group."""
     people = np.argsort(explanation.group_of_person, kind="stable")
     records = np.argsort(explanation.group_of_row, kind="stable")
     _, size = np.unique(explanation.group_of_person, return_counts=True)
@@ -291,10 +305,11 @@ def _linked_pairs(explanation: _Explanation, weight: float) -> tuple[Ints, Ints,
 
 
 def is_sorted(table: Table) -> bool:
-    """Return whether the rows are sorted by their own cells: by one column, then by a second one, and so on.
+    """Return whether the rows are sorted by their own cells, by one column and then by others.
 
-    Any priority of the columns counts, ascending or descending, with cells compared as values, texts or numbers. The
-    priority is found greedily: a column that is monotone within the runs of rows that are equal so far may come next.
+    The columns may have any priority, and each is ascending or descending. Cells are compared as values, as text, or as
+    numbers. The priority is found greedily: a column can be next if it is monotone within runs of rows that are equal
+    in the columns before it.
 
     >>> is_sorted(Table.read({"a": [1, 2, 1], "b": [3, 3, 4]}, quasi_identifiers=["a", "b"]))
     True
@@ -321,7 +336,7 @@ def _is_monotone(signs: NDArray[np.int8]) -> bool:
 
 
 def _signs_of(column: Column) -> Iterator[NDArray[np.int8]]:
-    """Yield the sign of the step from each row to the next: of cells as values, as texts, and as numbers."""
+    """Yield the sign of each step between adjacent rows, with cells as values, as text, and as numbers."""
     labels = column.levels.labels
     ranks = [np.arange(len(labels)), np.argsort(np.argsort(np.array(labels, dtype=np.str_), kind="stable"))]
     ends = [NUMBERS.read(label) or (np.nan, np.nan) for label in labels]

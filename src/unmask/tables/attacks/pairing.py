@@ -1,4 +1,7 @@
-"""Pairs of observations and candidates: distinct rows of two tables, and the cells that are compatible."""
+"""Compatible rows of two tables: which released records may belong to which known people.
+
+Both tables are first reduced to their distinct rows. Levels, and then distinct rows, are compared column by column.
+"""
 
 from __future__ import annotations
 
@@ -22,26 +25,31 @@ from unmask.tables.matching import compatible, contained
 from unmask.tables.table import Table
 
 CHUNK, BLOCK = 1 << 22, 1 << 18
-"""Pairs of observation and candidate class that are held at once, and that are tested together, in the cache."""
+"""Pairs of an observation and a class per chunk of results, and per block of tests that fits in the cache."""
 
-MIN_PAIRS_TO_PART = 1 << 14
-"""Pairs up to which a group of observations and classes is not parted further: asking for them costs less."""
+MIN_PAIRS_TO_SPLIT = 1 << 14
+"""Pairs up to which a group of rows is not split further, because testing all its pairs is faster."""
 
-MAX_PAIRS_ON_BITS = 1 << 26
-"""Pairs of rows up to which all are tested on bits: faster than to separate the rows."""
+MAX_PAIRS_OF_BIT_SETS = 1 << 26
+"""Pairs of rows up to which bit sets test all pairs, because splitting the rows would be slower."""
 
 BIT_SPEEDUP = 16
-"""Speed of a test on bits relative to a test of one pair."""
+"""Pairs that bit sets test in the time of one pair without bit sets."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pairing:
     """Two tables reduced to their distinct rows on the columns that both have.
 
+    An observation is a distinct row of the targets. A class is a distinct row of the candidates.
+
     columns     : pairs (observed column, candidate column), in the order of the candidates' table
-    observation : (n_targets,) distinct row of each target;        observed : (O, d) its codes
-    klass       : (n_candidates,) distinct row of each candidate;  classes  : (J, d) its codes
-    members, first : candidates sorted by class; class j is members[first[j]:first[j + 1]]
+    observation : (n_targets,) observation of each target
+    observed    : (n_observations, d) level codes of each observation
+    klass       : (n_candidates,) class of each candidate
+    classes     : (n_classes, d) level codes of each class
+    members     : (n_candidates,) candidates sorted by class
+    first       : (n_classes + 1,) class j has the candidates members[first[j]:first[j + 1]]
     """
 
     columns: tuple[tuple[Column, Column], ...]
@@ -59,29 +67,33 @@ class Pairing:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """Return (J,) candidates in each class."""
+        """(n_classes,) number of candidates in each class."""
         return np.diff(self.first)
 
     def expand(
         self, row: NDArray[np.int64], klass: NDArray[np.int64], value: NDArray[np.float64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        """Return entries (observation, class, value), rows ascending, written out as CSR over candidates, ascending in
-        each row.
+        """Return the entries (observation, class, value) as CSR rows over candidates.
+
+        row : (n_entries,) observation of each entry, ascending. Candidates ascend within each CSR row.
         """
         return expanded(row, klass, value, self.members, self.first, len(self.observed))
 
     @cached_property
     def representative(self) -> NDArray[np.int32]:
-        """Return (n_candidates,) the first candidate of the class of each, see `Posterior`."""
+        """(n_candidates,) first candidate of each candidate's class, see `Posterior`."""
         return self.members[self.first[:-1]][self.klass]
 
-    def merged(
+    def merge_single_class_observations(
         self, row: NDArray[np.int64], klass: NDArray[np.int64]
     ) -> tuple[Pairing, NDArray[np.int64], NDArray[np.int64]]:
-        """Return the same with one observation for all who fit one class alone, which is all that a release says of
-        them.
+        """Merge the observations that are compatible with the same class and no other.
 
-        row, klass : (observation, class) of every pair that fits, by observation then class; what is left of them
+        These observations give the same belief. The first of them replaces the others.
+
+        row, klass : observation and class of every compatible pair, sorted by observation, then class
+
+        Returns the reduced pairing, and the rows and classes of its compatible pairs.
         """
         observations = np.arange(len(self.observed))
         is_single = np.bincount(row, minlength=len(observations))[row] == 1
@@ -95,15 +107,15 @@ class Pairing:
         is_left = is_kept[row]
         return pairing, number[row[is_left]].astype(np.int64), klass[is_left]
 
-    def represented(
+    def expand_to_representatives(
         self, row: NDArray[np.int64], klass: NDArray[np.int64], value: NDArray[np.float64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-        """Return the same over the first candidate of each class, who stands for all of it."""
+        """Return the entries as CSR rows over the first candidate of each class, which represents its class."""
         ends = np.arange(len(self.sizes) + 1)
         return expanded(row, klass, value, self.members[self.first[:-1]], ends, len(self.observed))
 
-    def all_alike(self, indptr: NDArray[np.int64], candidate: NDArray[np.int32], *, attack: str) -> Posterior:
-        """Return the belief that holds all listed candidates of an observation alike; its status is `scores`."""
+    def uniform_posterior(self, indptr: NDArray[np.int64], candidate: NDArray[np.int32], *, attack: str) -> Posterior:
+        """Return the belief that is uniform over the listed candidates of each observation; its status is `scores`."""
         sizes = np.diff(indptr)
         return Posterior(
             indptr=indptr,
@@ -121,8 +133,9 @@ class Pairing:
 
 
 def shared_columns(observed: Table, candidates: Table) -> tuple[tuple[Column, Column], ...]:
-    """Return the quasi-identifiers that two tables share, by name: (observed column, candidate column), in the order of
-    the candidates' table.
+    """Return the pairs (observed column, candidate column) of quasi-identifiers with the same name.
+
+    The pairs have the order of the candidates' table. UnmaskError if the tables share no quasi-identifier.
     """
     names = {column.name for column in observed.quasi_identifiers}
     shared = [column for column in candidates.quasi_identifiers if column.name in names]
@@ -135,9 +148,9 @@ def shared_columns(observed: Table, candidates: Table) -> tuple[tuple[Column, Co
 
 
 def pair(observed: Table, candidates: Table) -> Pairing:
-    """Reduce two tables to distinct rows over the quasi-identifiers that they share, by name.
+    """Reduce two tables to distinct rows over the quasi-identifiers that they share by name.
 
-    Counted tables are refused: they have no rows that a belief could name.
+    UnmaskError if a table is counted: beliefs name single rows.
     """
     for table in (observed, candidates):
         table.require_rows()
@@ -145,7 +158,10 @@ def pair(observed: Table, candidates: Table) -> Pairing:
 
 
 def pair_classes(observed: Table, candidates: Table) -> Pairing:
-    """Do the same with tables that may be counted; rows of a pairing are combinations then."""
+    """Reduce two tables as `pair` does, but accept counted tables.
+
+    A row of a counted table is a combination of cells.
+    """
     columns = shared_columns(observed, candidates)
     if observed is candidates:
         observed_classes = candidate_classes = observed.classes
@@ -164,10 +180,11 @@ def pair_classes(observed: Table, candidates: Table) -> Pairing:
 
 @dataclass(frozen=True, eq=False)
 class EqualValues:
-    """Two columns of exact values, missing and open cells: cells meet if they are equal or one is open. For columns too
-    wide for a table.
+    """Comparison of two columns of exact values: levels are compatible if they are equal or one of them is open.
 
-    observed, candidate : number of the value of each level, counted over both columns; -1 for an open one
+    It replaces the matrix of `compatible` if both columns have many levels.
+
+    observed, candidate : value number of each level, shared by both columns; -1 for an open level
     """
 
     observed: NDArray[np.int32]
@@ -175,7 +192,7 @@ class EqualValues:
 
     @classmethod
     def of(cls, observed: Column, candidate: Column, *, missing: Missing = "own") -> EqualValues:
-        """Return the numbers of the values of two columns by label."""
+        """Return the comparison of two columns, whose values are numbered by their labels."""
         sides = [column.levels for column in (observed, candidate)]
         number = {
             label: number_of_level
@@ -189,27 +206,29 @@ class EqualValues:
             )
         )
 
-    def meets(self, first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Return whether levels of the first column and of the second go together, one by one."""
+    def are_compatible(self, first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Test pairs of an observed level and a candidate level, element by element."""
         first_value, second_value = self.observed[first], self.candidate[second]
         return np.asarray((first_value == second_value) | (first_value < 0) | (second_value < 0))
 
     @property
     def opened(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """(n_observed_levels,), (n_candidate_levels,) levels that meet every cell."""
+        """Masks of the open levels: (n_observed_levels,), (n_candidate_levels,)."""
         return self.observed < 0, self.candidate < 0
 
     def components(self, observed: NDArray[np.int32], candidates: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the value of each cell, the left ones first."""
+        """Return the connected component of each cell, observed cells first: the number of its value."""
         return np.concatenate([self.observed[observed], self.candidate[candidates]])
 
 
 @dataclass(frozen=True, eq=False)
-class Overlaps:
-    """A column that is compared with itself: cells meet if their intervals or sets intersect, or one is open. For
-    columns too wide for a table, without masks.
+class LevelIntersections:
+    """Comparison of a column with itself: levels are compatible if their values intersect or one of them is open.
 
-    first, last : (n_levels,) ranks of the ends of each level. Missing cells are below all values; open cells span all.
+    It replaces the matrix of `compatible` if the column has many levels. It does not support masks.
+
+    first, last : (n_levels,) ranks of the lower and upper end of each level. Missing cells rank below all values; open
+    cells span all values.
     members : (n_levels, D) CSR, the values of each level; None if levels are intervals.
     """
 
@@ -218,8 +237,8 @@ class Overlaps:
     members: scipy.sparse.csr_array | None
 
     @classmethod
-    def of(cls, levels: Levels, *, missing: Missing) -> Overlaps:
-        """Return the ranks of the ends of levels."""
+    def of(cls, levels: Levels, *, missing: Missing) -> LevelIntersections:
+        """Rank the ends of the levels."""
         members = None if levels.kind == "numeric" else levels.members.to_scipy().astype(np.int32)
         ends = np.stack([levels.low, levels.high] if members is None else ends_of_sets(levels))
         values, rank = np.unique(ends, return_inverse=True)
@@ -228,13 +247,13 @@ class Overlaps:
         first[opened], last[opened] = 0, len(values)
         return cls(first, last, members)
 
-    def meets(self, first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Return whether levels intersect, one by one."""
+    def are_compatible(self, first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Test whether pairs of levels intersect, element by element."""
         near = (self.first[first] <= self.last[second]) & (self.first[second] <= self.last[first])
         return np.asarray(near & self._common(first, second, near, at_least=np.ones(len(self.first))))
 
-    def contains(self, inner: NDArray[np.int32], outer: NDArray[np.int32]) -> NDArray[np.bool_]:
-        """Return whether a level holds all of another one or either is open, one by one."""
+    def contain(self, inner: NDArray[np.int32], outer: NDArray[np.int32]) -> NDArray[np.bool_]:
+        """Test whether the outer level contains the inner one or one of them is open, element by element."""
         near = (self.first[outer] <= self.first[inner]) & (self.last[inner] <= self.last[outer])
         sizes = np.ones(0) if self.members is None else np.diff(self.members.indptr)
         return np.asarray((near & self._common(inner, outer, near, at_least=sizes)) | self.opened[0][inner])
@@ -242,7 +261,7 @@ class Overlaps:
     def _common(
         self, first: NDArray[np.int32], second: NDArray[np.int32], near: NDArray[np.bool_], *, at_least: Any
     ) -> NDArray[np.bool_]:
-        """Return whether pairs of near sets have as many common values as `at_least` says of the first one."""
+        """Test whether two sets share at least `at_least[first]` values, for the pairs in the mask `near`."""
         common = np.ones(len(first), dtype=np.bool_)
         if self.members is not None:
             pairs_to_check = np.flatnonzero(near & (self.first[first] > 0) & (self.first[second] > 0))
@@ -254,14 +273,14 @@ class Overlaps:
 
     @property
     def opened(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """(n_levels,) levels that meet every cell, for both sides."""
+        """Masks of the open levels, (n_levels,), one for each side."""
         opened = (self.first == 0) & (self.last > 0)
         return opened, opened
 
     def components(self, observed: NDArray[np.int32], candidates: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the run of intersecting intervals that holds each cell, the left ones first."""
+        """Return the connected component of each cell, observed cells first: the chain of intersecting intervals."""
         codes = np.concatenate([observed, candidates])
-        used, place = _numbered(codes, len(self.first))
+        used, place = _rank_codes(codes, len(self.first))
         order = np.argsort(self.first[used], kind="stable")
         reached = np.maximum.accumulate(self.last[used][order])
         run = np.empty(len(used), dtype=np.int32)
@@ -270,10 +289,14 @@ class Overlaps:
 
 
 @dataclass(frozen=True, eq=False)
-class Runs:
-    """A comparison in which each candidate level meets consecutive observed levels, as values and intervals do.
+class LevelRanges:
+    """Comparison in which each candidate level is compatible with a range of consecutive observed levels.
 
-    first, after : (n_candidate_levels,) the first observed level of the run, and the one after it; equal for no level.
+    Exact values and intervals compare like this.
+
+    first, after : (n_candidate_levels,) first observed level of the range, and the level after its last; equal if the
+    range is empty
+    n_observed   : number of observed levels
     """
 
     first: NDArray[np.int64]
@@ -281,40 +304,46 @@ class Runs:
     n_observed: int
 
     @classmethod
-    def of(cls, fit: NDArray[np.bool_]) -> Runs | None:
-        """Return the runs of a table of (candidate, observed) levels; None if a candidate level meets several."""
-        first, n_levels = fit.argmax(axis=1), fit.sum(axis=1)
-        after = fit.shape[1] - fit[:, ::-1].argmax(axis=1)
+    def of(cls, comparison: NDArray[np.bool_]) -> LevelRanges | None:
+        """Return the ranges of a (candidate, observed) matrix; None if a row is not one range."""
+        first, n_levels = comparison.argmax(axis=1), comparison.sum(axis=1)
+        after = comparison.shape[1] - comparison[:, ::-1].argmax(axis=1)
         is_run = (after - first == n_levels) | (n_levels == 0)
-        return cls(first, first + n_levels, fit.shape[1]) if is_run.all() else None
+        return cls(first, first + n_levels, comparison.shape[1]) if is_run.all() else None
 
     def components(self, observed: NDArray[np.int32], candidates: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the connected component of each cell, the observed ones first."""
-        (ours, i), (theirs, j) = _numbered(observed, self.n_observed), _numbered(candidates, len(self.first))
-        start, stop = np.searchsorted(ours, self.first[theirs]), np.searchsorted(ours, self.after[theirs])
-        n, joins = len(ours), stop - start > 1
+        """Return the connected component of each cell, observed cells first."""
+        (observed_levels, i), (candidate_levels, j) = (
+            _rank_codes(observed, self.n_observed),
+            _rank_codes(candidates, len(self.first)),
+        )
+        start, stop = (
+            np.searchsorted(observed_levels, self.first[candidate_levels]),
+            np.searchsorted(observed_levels, self.after[candidate_levels]),
+        )
+        n, joins = len(observed_levels), stop - start > 1
         n_joining = np.cumsum(np.bincount(start[joins], minlength=n) - np.bincount(stop[joins] - 1, minlength=n))
         label = np.concatenate(([0], np.cumsum(n_joining[:-1] == 0)))
-        single_labels = label[-1] + 1 + np.arange(len(theirs))
+        single_labels = label[-1] + 1 + np.arange(len(candidate_levels))
         of_candidate = np.where(stop > start, label[np.minimum(start, n - 1)], single_labels)
         return np.concatenate([label[i], of_candidate[j]])
 
 
-Fit = NDArray[np.bool_] | EqualValues
-"""Which levels of two columns go together: (n_observed_levels, n_candidate_levels), or equal values."""
+Comparison = NDArray[np.bool_] | EqualValues
+"""Compatible levels of two columns: a matrix (n_observed_levels, n_candidate_levels), or equal values."""
 
-Comparison = Fit | Overlaps
-"""The same, of two columns or of one and itself."""
+AnyComparison = Comparison | LevelIntersections
+"""Compatible levels of two columns, or of a column with itself."""
 
 
 MIN_WIDE_PAIRS = 1 << 22
-"""Pairs of levels from which on columns of exact values, or a column and itself, are compared without a table."""
+"""Pairs of levels above which columns are compared without a matrix, if their cells allow it."""
 
 
-def fits_of(columns: Iterable[tuple[Column, Column]], *, missing: Missing) -> list[Fit]:
-    """Return for each pair of columns which of their levels may be the same person's, see `compatible`.
+def compare_levels(columns: Iterable[tuple[Column, Column]], *, missing: Missing) -> list[Comparison]:
+    """Compare the levels of each pair of columns, see `compatible`.
 
-    Columns of very many exact values on both sides are compared as equal or not: no table.
+    Columns with many exact values on both sides are compared by equality, without a matrix.
     """
     return [
         EqualValues.of(observed, candidate, missing=missing)
@@ -324,41 +353,42 @@ def fits_of(columns: Iterable[tuple[Column, Column]], *, missing: Missing) -> li
     ]
 
 
-def fits_within(columns: Iterable[Column], *, missing: Missing) -> list[Comparison]:
-    """Return for each column which of its levels may be the same person's; wide columns have no table."""
+def compare_levels_within(columns: Iterable[Column], *, missing: Missing) -> list[AnyComparison]:
+    """Compare the levels of each column with themselves, without a matrix for columns with many sets."""
     return [
-        Overlaps.of(column.levels, missing=missing)
+        LevelIntersections.of(column.levels, missing=missing)
         if len(column.levels) ** 2 > MIN_WIDE_PAIRS and column.levels.sets.any() and not column.levels.masks
-        else fits_of([(column, column)], missing=missing)[0]
+        else compare_levels([(column, column)], missing=missing)[0]
         for column in columns
     ]
 
 
-def fits_of_people(columns: Iterable[tuple[Column, Column]], *, missing: Missing) -> list[Fit]:
-    """Return the same for pairs of what is known of people, and the release.
+def compare_known_levels(columns: Iterable[tuple[Column, Column]], *, missing: Missing) -> list[Comparison]:
+    """Compare the levels that the adversary knows with the released levels.
 
-    People who are known by sets that the release states are known by the release alone, as no original is there: rows
-    fit whose cell contains theirs. An intersection would count rows that fit only some of those who may be meant.
+    If the release itself is the source of the knowledge, the adversary knows people by sets. A record is then
+    compatible only if its cell contains the known set. Intersecting sets would also count records that only some of the
+    possible people match.
     """
-    fits = fits_of(columns := tuple(columns), missing=missing)
+    comparisons = compare_levels(columns := tuple(columns), missing=missing)
     for position, (known_column, cell) in enumerate(columns):
         if (
             known_column.levels.sets.any()
             and known_column.levels.type == cell.levels.type
             and _is_released(known_column, cell)
         ):
-            fits[position] = contained(known_column.levels, cell.levels, missing=missing)
-    return fits
+            comparisons[position] = contained(known_column.levels, cell.levels, missing=missing)
+    return comparisons
 
 
 def _is_released(known_column: Column, cell: Column) -> bool:
-    """Return whether the release states each cell that people are known by."""
+    """Return whether every known cell of a column also occurs in the release."""
     released_labels = set(cell.levels.labels)
     return all(known_column.levels.labels[level] in released_labels for level in np.flatnonzero(known_column.counts))
 
 
 def _wide_and_exact(observed: Levels, candidate: Levels) -> bool:
-    """Return whether a table of the levels would be large, and every stated cell of both is one value."""
+    """Return whether a matrix of the levels would be large, and all stated cells are exact values."""
     alike = observed.type == candidate.type or observed.kind == candidate.kind == "categorical"
     return (
         len(observed) * len(candidate) > MIN_WIDE_PAIRS
@@ -367,36 +397,56 @@ def _wide_and_exact(observed: Levels, candidate: Levels) -> bool:
     )
 
 
-def pairs_where(pairing: Pairing, fits: Sequence[Comparison]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (observation, class) of every pair that all columns allow, by observation then class; fits : by column."""
-    rows, classes = zip(*chunks_where(pairing, fits), strict=True)
+def find_compatible_pairs(
+    pairing: Pairing, comparisons: Sequence[AnyComparison]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the observation and the class of every pair that is compatible in all columns.
+
+    comparisons : one for each column. Pairs are sorted by observation, then class.
+    """
+    rows, classes = zip(*iterate_compatible_pairs(pairing, comparisons), strict=True)
     return np.concatenate(rows), np.concatenate(classes)
 
 
-def chunks_where(pairing: Pairing, fits: Sequence[Comparison]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield the pairs of `pairs_where` a chunk at a time, at least one."""
-    near = pairs_near(pairing.observed, pairing.classes, fits)
-    yield from _on_bits(pairing, [fit for fit in fits if isinstance(fit, np.ndarray)]) if near is None else near
+def iterate_compatible_pairs(
+    pairing: Pairing, comparisons: Sequence[AnyComparison]
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Yield the pairs of `find_compatible_pairs` in chunks, at least one."""
+    near = find_compatible_rows(pairing.observed, pairing.classes, comparisons)
+    yield from (
+        _find_pairs_with_bit_sets(
+            pairing, [comparison for comparison in comparisons if isinstance(comparison, np.ndarray)]
+        )
+        if near is None
+        else near
+    )
 
 
-def pairs_near(
-    observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Comparison]
+def find_compatible_rows(
+    observed: NDArray[np.int32], candidates: NDArray[np.int32], comparisons: Sequence[AnyComparison]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]] | None:
-    """Return the pairs of rows that all columns allow, by left row, a chunk at a time, asked for among those that
-    `separate_rows` leaves; None where all pairs are sooner asked for on bits: where there are few, or these are many.
+    """Yield the pairs of rows that are compatible in all columns, sorted by observed row, in chunks.
 
-    left, right : (n, d) codes.
+    Only pairs within a group of `group_connected_rows` are tested. None if testing all pairs with bit sets is faster:
+    the tables are small, or the groups are large.
+
+    observed, candidates : (n, d) level codes
     """
-    coded = all(isinstance(fit, np.ndarray) for fit in fits)
-    if coded and len(observed) * len(candidates) <= MAX_PAIRS_ON_BITS:
+    coded = all(isinstance(comparison, np.ndarray) for comparison in comparisons)
+    if coded and len(observed) * len(candidates) <= MAX_PAIRS_OF_BIT_SETS:
         return None
-    lots = _lots(observed, candidates, fits)
-    on_bits = coded and BIT_SPEEDUP * lots.size.sum() > len(observed) * len(candidates)
-    return None if on_bits else _fitting_pairs(observed, candidates, fits, lots)
+    candidate_ranges = _list_candidate_ranges(observed, candidates, comparisons)
+    with_bit_sets = coded and BIT_SPEEDUP * candidate_ranges.size.sum() > len(observed) * len(candidates)
+    return None if with_bit_sets else _test_candidate_ranges(observed, candidates, comparisons, candidate_ranges)
 
 
-class _Lots(NamedTuple):
-    """Candidates that observed rows are compared with: `order[first]` and so on, `size` of them; several a row."""
+class _CandidateRanges(NamedTuple):
+    """Candidates to test for each observed row: a row has one or several ranges of `order`.
+
+    row   : (n_ranges,) observed row, ascending
+    first, size : (n_ranges,) the range is order[first:first + size]
+    order : candidate rows
+    """
 
     row: NDArray[np.int64]
     first: NDArray[np.int64]
@@ -404,34 +454,41 @@ class _Lots(NamedTuple):
     order: NDArray[np.int64]
 
 
-def _lots(observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Comparison]) -> _Lots:
-    """Return the candidates of each observed row that `separate_rows` leaves in its group."""
-    nobody, n = np.zeros(0, dtype=np.int64), 0
-    lots = [(nobody,) * 4]
-    for mine, candidate_rows, columns in _split_by_open_columns(observed, candidates, fits):
-        fits_of_columns = [fits[i] for i in columns]
-        ours, theirs = separate_rows(
-            observed[np.ix_(mine, columns)], candidates[np.ix_(candidate_rows, columns)], fits_of_columns
+def _list_candidate_ranges(
+    observed: NDArray[np.int32], candidates: NDArray[np.int32], comparisons: Sequence[AnyComparison]
+) -> _CandidateRanges:
+    """Return the candidates in the same group of `group_connected_rows` as each observed row."""
+    empty, n = np.zeros(0, dtype=np.int64), 0
+    candidate_ranges = [(empty,) * 4]
+    for observed_rows, candidate_rows, columns in _split_by_open_columns(observed, candidates, comparisons):
+        group_of_observed, group_of_candidate = group_connected_rows(
+            observed[np.ix_(observed_rows, columns)],
+            candidates[np.ix_(candidate_rows, columns)],
+            [comparisons[i] for i in columns],
         )
-        order = np.argsort(theirs, kind="stable")
-        first, after = (np.searchsorted(theirs[order], ours, side=side) for side in ("left", "right"))
-        lots.append((mine, n + first, after - first, candidate_rows[order]))
+        order = np.argsort(group_of_candidate, kind="stable")
+        first, after = (
+            np.searchsorted(group_of_candidate[order], group_of_observed, side=side) for side in ("left", "right")
+        )
+        candidate_ranges.append((observed_rows, n + first, after - first, candidate_rows[order]))
         n += len(order)
-    row, first, size, order = (np.concatenate(part) for part in zip(*lots, strict=True))
-    turn = np.argsort(row, kind="stable")
-    return _Lots(row[turn], first[turn], size[turn], order)
+    row, first, size, order = (np.concatenate(part) for part in zip(*candidate_ranges, strict=True))
+    by_row = np.argsort(row, kind="stable")
+    return _CandidateRanges(row[by_row], first[by_row], size[by_row], order)
 
 
 def _split_by_open_columns(
-    observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Comparison]
+    observed: NDArray[np.int32], candidates: NDArray[np.int32], comparisons: Sequence[AnyComparison]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield left and right rows by which columns are `*`, each with each, and the columns that neither are: `*` joins
-    all values of a wide column, and one such cell would have everybody asked about everybody.
+    """Yield observed rows, candidate rows and the columns in which neither side is open.
+
+    The rows are split by the set of columns in which they are open, and each part of one side meets each part of the
+    other. Otherwise a single open cell would connect all values of its column, and all pairs of rows would be tested.
     """
-    stars = [np.zeros((len(codes), len(fits)), dtype=np.bool_) for codes in (observed, candidates)]
-    for i, fit in enumerate(fits):
-        if not isinstance(fit, np.ndarray):
-            open_observed, open_candidates = fit.opened
+    stars = [np.zeros((len(codes), len(comparisons)), dtype=np.bool_) for codes in (observed, candidates)]
+    for i, comparison in enumerate(comparisons):
+        if not isinstance(comparison, np.ndarray):
+            open_observed, open_candidates = comparison.opened
             stars[0][:, i], stars[1][:, i] = open_observed[observed[:, i]], open_candidates[candidates[:, i]]
     sides = []
     for open_columns in stars:
@@ -441,45 +498,51 @@ def _split_by_open_columns(
             else (open_columns[:1], np.zeros(len(open_columns)))
         )
         sides.append([(observed_open, np.flatnonzero(kind.ravel() == k)) for k, observed_open in enumerate(kinds)])
-    for (observed_open, mine), (candidate_open, candidate_rows) in product(*sides):
-        yield mine, candidate_rows, np.flatnonzero(~(observed_open | candidate_open))
+    for (observed_open, observed_rows), (candidate_open, candidate_rows) in product(*sides):
+        yield observed_rows, candidate_rows, np.flatnonzero(~(observed_open | candidate_open))
 
 
-def _fitting_pairs(
-    observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Comparison], lots: _Lots
+def _test_candidate_ranges(
+    observed: NDArray[np.int32],
+    candidates: NDArray[np.int32],
+    comparisons: Sequence[AnyComparison],
+    candidate_ranges: _CandidateRanges,
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield the pairs of the lots that fit, by observed row and then by candidate."""
-    ends = np.cumsum(np.bincount(lots.row, weights=lots.size, minlength=len(observed)))
+    """Yield the compatible pairs of the candidate ranges, sorted by observed row, then candidate."""
+    ends = np.cumsum(np.bincount(candidate_ranges.row, weights=candidate_ranges.size, minlength=len(observed)))
     cuts = np.unique(np.searchsorted(ends, np.arange(0, int(ends[-1]) + BLOCK, BLOCK)))
-    tests = [_test(fit, observed[:, i], candidates[:, i]) for i, fit in enumerate(fits)]
-    for start, stop in pairwise(np.searchsorted(lots.row, [*cuts, len(observed)])):
-        part = lots.size[start:stop]
-        row = np.repeat(lots.row[start:stop], part)
-        column = lots.order[ranges(lots.first[start:stop], part)]
+    tests = [_pair_test(comparison, observed[:, i], candidates[:, i]) for i, comparison in enumerate(comparisons)]
+    for start, stop in pairwise(np.searchsorted(candidate_ranges.row, [*cuts, len(observed)])):
+        part = candidate_ranges.size[start:stop]
+        row = np.repeat(candidate_ranges.row[start:stop], part)
+        column = candidate_ranges.order[ranges(candidate_ranges.first[start:stop], part)]
         for fitting in tests:
             good = fitting(row, column)
             row, column = row[good], column[good]
-        if len(lots.row) > len(observed):
-            turn = np.lexsort((column, row))
-            row, column = row[turn], column[turn]
+        if len(candidate_ranges.row) > len(observed):
+            order = np.lexsort((column, row))
+            row, column = row[order], column[order]
         yield row, column
 
 
-def _test(
-    fit: Comparison, observed: NDArray[np.int32], candidates: NDArray[np.int32]
+def _pair_test(
+    comparison: AnyComparison, observed: NDArray[np.int32], candidates: NDArray[np.int32]
 ) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]:
-    """Return a test of pairs of rows in one column."""
-    if not isinstance(fit, np.ndarray):
-        return lambda row, column: fit.meets(observed[row], candidates[column])
-    flat, start, candidates = fit.ravel(), observed.astype(np.int64) * fit.shape[1], candidates.copy()
+    """Return a function that tests pairs of rows in one column."""
+    if not isinstance(comparison, np.ndarray):
+        return lambda row, column: comparison.are_compatible(observed[row], candidates[column])
+    flat, start, candidates = comparison.ravel(), observed.astype(np.int64) * comparison.shape[1], candidates.copy()
     return lambda row, column: flat[start[row] + candidates[column]]
 
 
-def _on_bits(
-    pairing: Pairing, fits: Sequence[NDArray[np.bool_]]
+def _find_pairs_with_bit_sets(
+    pairing: Pairing, comparisons: Sequence[NDArray[np.bool_]]
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield pairs by bit sets: for each column and observed level the classes that it allows, eight to a byte."""
-    packed = [np.packbits(fit[:, pairing.classes[:, i]], axis=1, bitorder="little") for i, fit in enumerate(fits)]
+    """Yield compatible pairs. A bit set holds the classes compatible with an observed level, eight in a byte."""
+    packed = [
+        np.packbits(comparison[:, pairing.classes[:, i]], axis=1, bitorder="little")
+        for i, comparison in enumerate(comparisons)
+    ]
     step = max(1, 8 * CHUNK // max(len(pairing.classes), 1))
     for start in range(0, len(pairing.observed), step):
         part = pairing.observed[start : start + step]
@@ -491,7 +554,7 @@ def _on_bits(
         yield row[number] + start, 8 * byte[number] + bit
 
 
-def sums_of_columns(
+def sum_column_tables(
     tables: Sequence[NDArray[np.float64]],
     rows: NDArray[np.int32],
     classes: NDArray[np.int32],
@@ -499,10 +562,11 @@ def sums_of_columns(
     width: int,
     initial: NDArray[np.float64] | float = 0.0,
 ) -> Iterator[tuple[int, NDArray[np.float64]]]:
-    """Yield the first of some rows, and (n_some, J) the sum over columns of the tables for each row and class.
+    """Yield the start of each chunk of rows, and the sums over columns of the tables, (n_chunk_rows, n_classes).
 
-    tables : for each column (n_row_levels, n_class_levels); width : numbers that the caller holds for each row;
-    initial : (J,) what is added for each class
+    tables  : for each column (n_row_levels, n_class_levels)
+    width   : numbers per row that the caller holds in memory
+    initial : (n_classes,) term that is added for each class
     """
     step = max(1, CHUNK // max(width, 1))
     for start in range(0, len(rows), step):
@@ -513,28 +577,35 @@ def sums_of_columns(
         yield start, total
 
 
-def separate_rows(
-    observed: NDArray[np.int32], candidates: NDArray[np.int32], fits: Sequence[Comparison]
+def group_connected_rows(
+    observed: NDArray[np.int32], candidates: NDArray[np.int32], comparisons: Sequence[AnyComparison]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return (n_left,), (n_right,) the group of each row; rows that fit one another are of one group.
+    """Return the group of each row, (n_observed,), (n_candidates,). Compatible rows are in the same group.
 
-    left, right : (n, d) codes. Two rows do not fit if in a column their cells are in different connected components of
-    the cells that go together there. Each group is parted so again, by its own cells, as long as that parts it and it
-    has more than `MIN_PAIRS_TO_PART` pairs: boxes that were cut out of one another, as Mondrian's, come apart along the
-    cuts.
+    Two rows are incompatible if, in some column, their cells are in different connected components of compatible
+    levels. Groups with more than `MIN_PAIRS_TO_SPLIT` pairs are split again by the components of their own cells, until
+    no split succeeds. This separates nested cuts, such as those of Mondrian.
+
+    observed, candidates : (n, d) level codes
     """
     group_of_row = np.zeros(len(observed) + len(candidates), dtype=np.int64)
     groups, n_groups = [np.arange(len(group_of_row))], 1
-    turned = [np.ascontiguousarray(fit.T) if isinstance(fit, np.ndarray) else fit for fit in fits]
-    comparisons = [(Runs.of(fit) or fit) if isinstance(fit, np.ndarray) else fit for fit in turned]
-    while groups and fits:
+    transposed = [
+        np.ascontiguousarray(comparison.T) if isinstance(comparison, np.ndarray) else comparison
+        for comparison in comparisons
+    ]
+    shortcuts = [
+        (LevelRanges.of(comparison) or comparison) if isinstance(comparison, np.ndarray) else comparison
+        for comparison in transposed
+    ]
+    while groups and comparisons:
         rows = groups.pop()
-        ours, theirs = np.split(rows, [np.searchsorted(rows, len(observed))])
-        if len(ours) * len(theirs) <= MIN_PAIRS_TO_PART:
+        observed_rows, candidate_rows = np.split(rows, [np.searchsorted(rows, len(observed))])
+        if len(observed_rows) * len(candidate_rows) <= MIN_PAIRS_TO_SPLIT:
             continue
         parts = [
-            _components(comparison, observed[ours, j], candidates[theirs - len(observed), j])
-            for j, comparison in enumerate(comparisons)
+            _components(comparison, observed[observed_rows, j], candidates[candidate_rows - len(observed), j])
+            for j, comparison in enumerate(shortcuts)
         ]
         part, sizes, _ = group(parts, [int(component.max()) + 1 for component in parts])
         if len(sizes) == 1:
@@ -542,41 +613,44 @@ def separate_rows(
         group_of_row[rows] = n_groups + part
         n_groups += len(sizes)
         order, ends = rows[np.argsort(part, kind="stable")], np.cumsum(sizes)
-        of_left = np.bincount(part[: len(ours)], minlength=len(sizes))
-        large_groups = np.flatnonzero(of_left * (sizes - of_left) > MIN_PAIRS_TO_PART)
+        n_observed = np.bincount(part[: len(observed_rows)], minlength=len(sizes))
+        large_groups = np.flatnonzero(n_observed * (sizes - n_observed) > MIN_PAIRS_TO_SPLIT)
         groups += [order[ends[number] - sizes[number] : ends[number]] for number in large_groups]
     return group_of_row[: len(observed)], group_of_row[len(observed) :]
 
 
 def _components(
-    comparison: Comparison | Runs, observed: NDArray[np.int32], candidates: NDArray[np.int32]
+    comparison: AnyComparison | LevelRanges, observed: NDArray[np.int32], candidates: NDArray[np.int32]
 ) -> NDArray[np.int32]:
-    """Return the connected component of each cell of one column, the observed ones first.
+    """Return the connected component of each cell of one column, observed cells first.
 
-    comparison : a table of (candidate, observed) levels, or what takes its place
+    comparison : matrix of (candidate, observed) levels, or a form that replaces it
 
-    Of a run of candidate cells that an observed cell meets only the first is linked to it, and the others to those
-    before them.
+    An observed level is linked only to the first level of each run of compatible candidate levels. The later levels of
+    the run are linked to their predecessors.
     """
     if not isinstance(comparison, np.ndarray):
         return comparison.components(observed, candidates)
-    (ours, i), (theirs, j) = _numbered(observed, comparison.shape[1]), _numbered(candidates, len(comparison))
-    meets = comparison[np.ix_(theirs, ours)]
-    if (runs := Runs.of(meets)) is not None:
+    (observed_levels, i), (candidate_levels, j) = (
+        _rank_codes(observed, comparison.shape[1]),
+        _rank_codes(candidates, len(comparison)),
+    )
+    is_compatible = comparison[np.ix_(candidate_levels, observed_levels)]
+    if (runs := LevelRanges.of(is_compatible)) is not None:
         return runs.components(i.astype(np.int32), j.astype(np.int32))
-    first, linked = np.nonzero(meets[1:] > meets[:-1])
-    outermost = np.flatnonzero(meets[0])
-    continued = np.flatnonzero((meets[1:] & meets[:-1]).any(axis=1))
-    candidates = len(ours) + np.concatenate([first + 1, np.zeros_like(outermost), continued + 1])
-    links = np.concatenate([linked, outermost, len(ours) + continued]), candidates
-    n = len(ours) + len(theirs)
+    first, linked = np.nonzero(is_compatible[1:] > is_compatible[:-1])
+    outermost = np.flatnonzero(is_compatible[0])
+    continued = np.flatnonzero((is_compatible[1:] & is_compatible[:-1]).any(axis=1))
+    candidates = len(observed_levels) + np.concatenate([first + 1, np.zeros_like(outermost), continued + 1])
+    links = np.concatenate([linked, outermost, len(observed_levels) + continued]), candidates
+    n = len(observed_levels) + len(candidate_levels)
     graph = scipy.sparse.csr_array((np.ones(len(links[0]), np.int8), links), shape=(n, n))
     label = scipy.sparse.csgraph.connected_components(graph, directed=False)[1]
-    return np.concatenate([label[i], label[len(ours) + j]])
+    return np.concatenate([label[i], label[len(observed_levels) + j]])
 
 
-def _numbered(codes: NDArray[np.int32], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the codes there are, of n, ascending, and the place of each among them."""
+def _rank_codes(codes: NDArray[np.int32], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct codes, ascending, and the rank of each code; 0 <= code < n."""
     used_codes = np.flatnonzero(np.bincount(codes, minlength=n))
     place = np.empty(n, dtype=np.int64)
     place[used_codes] = np.arange(len(used_codes))

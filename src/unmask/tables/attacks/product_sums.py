@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.tables.attacks.pairing import sums_of_columns
+from unmask.tables.attacks.pairing import sum_column_tables
 from unmask.tables.grouping import group
 
 Floats = NDArray[np.float64]
@@ -174,7 +174,7 @@ def list_likeliest(
     """
     chunks: list[tuple[NDArray[np.int64], NDArray[np.int32], Floats, Floats]] = []
     log_size = np.log(np.bincount(klass, minlength=len(released)))
-    for _, total in sums_of_columns(tables, people, released, width=len(klass), initial=log_weight):
+    for _, total in sum_column_tables(tables, people, released, width=len(klass), initial=log_weight):
         depth, mass = _depths(total + log_size)
         offset = DEPTHS * np.arange(len(total))[:, None]
         share = np.bincount((depth + offset).ravel(), mass.ravel(), DEPTHS * len(total)).reshape(-1, DEPTHS)

@@ -1,4 +1,7 @@
-"""Relation of classes that may be of one person: criteria and attacks count the rows of all of them."""
+"""Containment between equivalence classes whose cells are suppressed or sets.
+
+Such classes may contain the same people, so criteria and attacks add up their rows.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import scipy
 
-from unmask.tables.attacks.pairing import Overlaps, fits_within, pair_classes, pairs_where
+from unmask.tables.attacks.pairing import LevelIntersections, compare_levels_within, find_compatible_pairs, pair_classes
 from unmask.tables.column import Column
 from unmask.tables.grouping import group
 from unmask.tables.levels import Missing
@@ -26,12 +29,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Relation:
-    """The classes of a table that meet, where some meet others: a class meets those whose cells contain its own.
+    """Relation between classes: class i is related to class j if the cells of j contain those of i.
 
     levels : (J, d) codes of the classes
-    opened : (J, d) which of these meet every cell
-    pairs  : (J, J) for each class those that it meets; None if classes meet that agree on the columns that neither has
-        open
+    opened : (J, d) mask of cells that are compatible with every cell
+    pairs  : (J, J) related classes of each class; None if classes are related exactly if they agree in the columns that
+    are open in neither of them
     """
 
     levels: NDArray[np.int32]
@@ -39,37 +42,37 @@ class Relation:
     pairs: Counts | None
 
     def sums(self, counts: Counts) -> Counts:
-        """Return (J, m) counts, summed for each class over the classes that it meets."""
+        """Return (J, m) counts, summed for each class over its related classes."""
         if self.pairs is not None:
             return scipy.sparse.csr_array(self.pairs @ counts)
         patterns, of_class = np.unique(self.opened, axis=0, return_inverse=True)
         members = [np.flatnonzero(of_class.ravel() == i) for i in range(len(patterns))]
         groups = list(zip(patterns, members, strict=True))
         blocks: list[Any] = [
-            sum(self._sum(mine, theirs, ~(a | b), counts) for b, theirs in groups) for a, mine in groups
+            sum(self._sum(classes, related, ~(a | b), counts) for b, related in groups) for a, classes in groups
         ]
         return scipy.sparse.csr_array(scipy.sparse.vstack(blocks).tocsr()[np.argsort(np.concatenate(members))])
 
     def _sum(
-        self, mine: NDArray[np.int64], theirs: NDArray[np.int64], shared: NDArray[np.bool_], counts: Counts
+        self, classes: NDArray[np.int64], related: NDArray[np.int64], shared: NDArray[np.bool_], counts: Counts
     ) -> Counts:
-        """Return for some classes the counts of those others that agree with them on the shared columns."""
-        stacked, columns = self.levels[np.concatenate((mine, theirs))], np.flatnonzero(shared)
+        """Return, for some classes, the counts of other classes that agree with them in the shared columns."""
+        stacked, columns = self.levels[np.concatenate((classes, related))], np.flatnonzero(shared)
         key = np.zeros(len(stacked), dtype=np.int32)
         if len(columns):
             key, _, _ = group([stacked[:, j].copy() for j in columns], (stacked[:, columns].max(axis=0) + 1).tolist())
-        place = key[len(mine) :], np.arange(len(theirs))
+        place = key[len(classes) :], np.arange(len(related))
         gather = scipy.sparse.csr_array(
-            (np.ones(len(theirs), np.int64), place), shape=(int(key.max()) + 1, len(theirs))
+            (np.ones(len(related), np.int64), place), shape=(int(key.max()) + 1, len(related))
         )
-        return scipy.sparse.csr_array((gather @ counts[theirs])[key[: len(mine)]])
+        return scipy.sparse.csr_array((gather @ counts[related])[key[: len(classes)]])
 
 
 _RELATIONS: WeakKeyDictionary[Table, tuple[Relation | None, bool]] = WeakKeyDictionary()
 
 
 def relation_of(table: Table) -> Relation | None:
-    """Return which classes of a table meet others; None where each meets itself alone, so that equal rows are classes.
+    """Return the relation between the classes of a table; None if each class is related only to itself.
 
     >>> from unmask.tables import Table
     >>> cells = {"age": ["20", "*"], "sex": ["f", "f"]}
@@ -80,15 +83,15 @@ def relation_of(table: Table) -> Relation | None:
 
 
 def classes_intersect(table: Table) -> bool:
-    """Return whether some classes have a person in common, also if neither contains the other."""
+    """Return whether two classes may contain the same person, even if neither contains the other."""
     return _related(table)[1]
 
 
 def add_quasi_identifiers(table: Table, columns: Iterable[Column]) -> Table:
-    """Return the table with more quasi-identifiers, and without its other columns.
+    """Return the table with more quasi-identifiers and without its other columns.
 
-    The new classes are parts of the old ones. If no two old classes are known to intersect, and no two values of the
-    new columns do, no two new classes intersect, and they are not compared again.
+    Each new class is part of an old one. If the old classes are known to be disjoint, and so are the new columns'
+    values, the new classes are disjoint. They are then not compared again.
     """
     columns = tuple(columns)
     wider = replace(table, quasi_identifiers=(*table.quasi_identifiers, *columns), sensitive=(), kept=())
@@ -114,19 +117,19 @@ def _relate(table: Table) -> tuple[Relation | None, bool]:
         several = relation.sums(scipy.sparse.csr_array(np.ones((len(opened), 1), dtype=np.int64))).max() > 1
         return (relation, True) if several else (None, False)
     pairing = pair_classes(table, table)
-    fits = fits_within(columns, missing=missing)
-    row, klass = pairs_where(pairing, fits)
+    comparisons = compare_levels_within(columns, missing=missing)
+    row, klass = find_compatible_pairs(pairing, comparisons)
     if len(row) == len(opened):
         return None, False
-    for j, (column, fit) in enumerate(zip(columns, fits, strict=True)):
+    for j, (column, comparison) in enumerate(zip(columns, comparisons, strict=True)):
         known_levels, released = classes.levels[row, j], classes.levels[klass, j]
-        if isinstance(fit, Overlaps):
-            is_fitting = fit.contains(known_levels, released)
+        if isinstance(comparison, LevelIntersections):
+            is_contained = comparison.contain(known_levels, released)
         elif column.levels.sets.any():
-            is_fitting = contained(column.levels, column.levels, missing=missing)[known_levels, released]
+            is_contained = contained(column.levels, column.levels, missing=missing)[known_levels, released]
         else:
             continue
-        row, klass = row[is_fitting], klass[is_fitting]
+        row, klass = row[is_contained], klass[is_contained]
     if len(row) == len(opened):
         return None, True
     pairs = scipy.sparse.csr_array((np.ones(len(row), dtype=np.int64), (row, klass)), shape=(len(opened),) * 2)
@@ -134,7 +137,7 @@ def _relate(table: Table) -> tuple[Relation | None, bool]:
 
 
 def columns_that_overlap(columns: Sequence[Column], *, missing: Missing) -> list[Column]:
-    """Return the columns with two different cells that may be the same person's."""
+    """Return the columns in which two different cells may be the same person's."""
     names = []
     for column in columns:
         used, is_stated = np.flatnonzero(column.counts), column.stated(missing)

@@ -10,7 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.tables.attacks.pairing import CHUNK, EqualValues, Pairing, fits_of, pair
+from unmask.tables.attacks.pairing import CHUNK, EqualValues, Pairing, compare_levels, pair
 from unmask.tables.column import Column
 from unmask.tables.table import Table
 
@@ -94,9 +94,9 @@ def _away(
     place, released_place = (protection.coordinates(column, like=general) for column in (mine, released_column))
     if place is not None:
         return lambda codes: np.asarray((place[codes][:, None] - released_place[theirs]) ** 2)
-    (fit,) = fits_of([(mine, released_column)], missing="own")
+    (fit,) = compare_levels([(mine, released_column)], missing="own")
     if isinstance(fit, EqualValues):
-        return lambda codes: np.where(fit.meets(codes[:, None], theirs), 0.0, np.inf)
+        return lambda codes: np.where(fit.are_compatible(codes[:, None], theirs), 0.0, np.inf)
     return lambda codes: np.where(fit[codes][:, theirs], 0.0, np.inf)
 
 

@@ -48,7 +48,7 @@ class StringLinkage:
         pairing = pair(people_of(knowledge, self), release)
         row, klass, _ = sums_over(pairing, differences(pairing), lambda s: s <= s.min(axis=1, keepdims=True) + TIE)
         indptr, candidate, _ = pairing.expand(row, klass, np.zeros(len(row)))
-        return pairing.all_alike(indptr, candidate, attack=repr(self))
+        return pairing.uniform_posterior(indptr, candidate, attack=repr(self))
 
 
 def equal_texts(pairing: Pairing) -> list[NDArray[np.bool_]]:

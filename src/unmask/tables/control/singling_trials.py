@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unmask.measures.base import UndefinedError
 from unmask.measures.excess import difference
 from unmask.measures.interval import wilson
-from unmask.tables.attacks.pairing import Pairing, chunks_where, fits_of, pair
+from unmask.tables.attacks.pairing import Pairing, compare_levels, iterate_compatible_pairs, pair
 from unmask.tables.attacks.singling_out import Predicate, matching
 from unmask.tables.column import classes_of
 from unmask.tables.table import Table
@@ -203,7 +203,7 @@ def _count_records(pairing: Pairing, people: Table, release: Table) -> tuple[NDA
     records = classes_of(people.columns)
     of_record, n = pairing.observation[records.first], len(pairing.observed)
     counts = (np.bincount(of_record, minlength=n), np.bincount(of_record[records.sizes == 1], minlength=n))
-    fits = fits_of(pairing.columns, missing=release.missing)
-    row, box = (np.concatenate(chunks) for chunks in zip(*chunks_where(pairing, fits), strict=True))
+    fits = compare_levels(pairing.columns, missing=release.missing)
+    row, box = (np.concatenate(chunks) for chunks in zip(*iterate_compatible_pairs(pairing, fits), strict=True))
     inside = scipy.sparse.csr_array((np.ones(len(row), dtype=np.int64), (box, row)), shape=(len(pairing.sizes), n))
     return np.asarray(inside @ counts[0]), np.asarray(inside @ counts[1])

@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.tables.attacks.pairing import EqualValues, chunks_where, fits_of, pair_classes, shared_columns
+from unmask.tables.attacks.pairing import (
+    EqualValues,
+    compare_levels,
+    iterate_compatible_pairs,
+    pair_classes,
+    shared_columns,
+)
 from unmask.tables.attacks.relation import relation_of
 from unmask.tables.column import Column
 from unmask.tables.criteria.histograms import Floats
@@ -241,7 +247,7 @@ def population_sizes(table: Table, population: Table) -> NDArray[np.int64]:
     people = population.count_rows(pairing.observation, len(pairing.observed))
     rule: Missing = "wildcard" if table.missing == "wildcard" else "own"
     sizes = np.zeros(len(pairing.classes), dtype=np.int64)
-    for row, klass in chunks_where(pairing, fits_of(pairing.columns, missing=rule)):
+    for row, klass in iterate_compatible_pairs(pairing, compare_levels(pairing.columns, missing=rule)):
         sizes += np.bincount(klass, people[row], len(sizes)).astype(np.int64)
     return sizes
 
