@@ -20,6 +20,7 @@ from unmask.core.posterior import Posterior as Posterior
 from unmask.core.truth import ABSENT as ABSENT
 from unmask.core.truth import UNKNOWN as UNKNOWN
 from unmask.core.truth import Truth as Truth
+from unmask.first_look import look as look
 from unmask.protecting import Protected as Protected
 from unmask.protecting import protect as protect
 from unmask.results import Row as Row

@@ -22,7 +22,7 @@ from unmask.tables import Table
 from unmask.tables.audit import audit
 from unmask.tables.criteria import contributions
 
-K_VALUES = (2, 3, 5, 7, 10, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500)
+K_VALUES = (2, 3, 5, 7, 10, 12, 15, 20, 30, 50, 75, 100, 150, 200, 300, 500)
 """Values of k that are tried."""
 
 L_VALUES = (2, 3, 5)

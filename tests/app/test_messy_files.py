@@ -70,6 +70,6 @@ def test_columns_without_a_name_or_a_cell_and_remarks_are_dropped_unless_the_use
     assert '<th scope="col">(no name)<small>' in messy.at("/open").text
     result = messy.at("/roles").text
     assert "<h2>(no name)</h2>" in result
-    assert "No cell holds anything." in result
-    assert "Sentences may tell anything of a person, names too." in result
+    assert "All cells are empty." in result
+    assert "Free text may name a person." in result
     assert {messy.checked()[f"role-{index}"] for index in (0, 3, 4)} == {"drop"}

@@ -107,19 +107,19 @@ def test_roles_are_suggested_with_a_reason():
         column_fact.name: (column_fact.suggestion, column_fact.reason)
         for column_fact in column_facts(table(columns).columns, roles={})
     }
-    assert suggestions["patient"] == ("identifier", "100 % distinct: names a person")
-    assert suggestions["cost"] == ("drop", "alone it singles out 100 % of the rows")
+    assert suggestions["patient"] == ("identifier", "differs in every row")
+    assert suggestions["cost"] == ("drop", "singles out many rows without any other column")
     assert suggestions["birth_date"][0] == "quasi-identifier"
     assert suggestions["diagnosis"][0] == "sensitive"
     assert suggestions["ward"][0] == "quasi-identifier"
-    assert suggestions["country"] == ("keep", "one value: distinguishes no people")
-    assert suggestions["reserve"] == ("drop", "no cell holds anything")
-    assert suggestions["course"] == ("drop", "sentences may tell anything of a person, names too")
+    assert suggestions["country"] == ("keep", "one value, which distinguishes nobody")
+    assert suggestions["reserve"] == ("drop", "all cells are empty")
+    assert suggestions["course"] == ("drop", "free text may name a person")
     assert suggestions["Bemerkung"][0] == "drop"
     assert suggestions["Note"] == ("quasi-identifier", "somebody may know it")  # a mark in school
     assert suggestions["branch"] == ("quasi-identifier", "somebody may know it")  # chosen from a list
     assert suggestions["ward_name"] == ("drop", "says the same as ward")
-    assert suggestions["family_name"] == ("identifier", "its name says that it names a person")
+    assert suggestions["family_name"] == ("identifier", "its name stands for an identifier")
 
 
 @pytest.mark.parametrize("letters", [str.lower, str.upper])

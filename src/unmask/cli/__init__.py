@@ -16,6 +16,7 @@ from unmask.cli.deter import deter
 from unmask.cli.game import game
 from unmask.cli.group import UnmaskGroup
 from unmask.cli.init import init
+from unmask.cli.look import look
 from unmask.cli.networks import advise_identity, protect_graph
 from unmask.cli.open import open_
 from unmask.cli.price import price
@@ -30,7 +31,7 @@ def main() -> None:
     r"""Attack a data release as a real adversary would, before anyone else does.
 
     \b
-    unmask demo
+    unmask look people.csv
     unmask protect people.csv -q age,sex,zip -s diagnosis --k 10 -o release.csv --origin origin.csv
     unmask audit release.csv -q age,sex,zip -s diagnosis --original people.csv --origin origin.csv --report out.html
     """
@@ -38,6 +39,6 @@ def main() -> None:
 
 for command in (
     init, advise, advise_identity, audit, certify, check, choose, choose_columns, columns, demo, design, deter,
-    game, list_, open_, price, protect, protect_graph, report, study,
+    game, list_, look, open_, price, protect, protect_graph, report, study,
 ):  # fmt: skip
     main.add_command(command)

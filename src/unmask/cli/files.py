@@ -53,12 +53,18 @@ RELEASES = ("releases", "release", "guesses", "channels")
 # --- results ---
 
 
-def print_findings(result: Result) -> None:
-    """Print the verdict and the findings, a sentence each."""
-    from unmask.findings.sentences import sentences
+def print_verdict(result: Result) -> None:
+    """Print the verdict with a line for each condition."""
     from unmask.render.terminal import verdict_lines
 
     _print_lines(verdict_lines(result))
+
+
+def print_findings(result: Result) -> None:
+    """Print the verdict and the findings, a sentence each."""
+    from unmask.findings.sentences import sentences
+
+    print_verdict(result)
     if result.verdicts:
         print_line()
     for sentence in sentences(result):

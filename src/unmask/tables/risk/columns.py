@@ -127,13 +127,10 @@ def _designs(columns: Sequence[Column]) -> dict[str, str]:
 
 def _of_design(part: str, facts: ColumnFacts, previous: Sequence[ColumnFacts]) -> tuple[Role, str]:
     """Return the role of a column of a survey design; previous : the columns to its left."""
-    share_unique = _share(int(facts.alone), facts.rows)
+    risk = "; a value may single out a person" if facts.alone else ""
     if part == "weight" and not any(column.suggestion == "weight" for column in previous):
-        return (
-            "weight",
-            f"survey weight: people that a row stands for; released, it singles out {share_unique} of the rows",
-        )
-    return "drop", f"{part} of the survey design; released, it singles out {share_unique} of the rows"
+        return "weight", f"survey weight: number of people that a row represents{risk}"
+    return "drop", f"{part} of the survey design{risk}"
 
 
 def _suggested(
@@ -150,18 +147,18 @@ def _suggested(
     if meant == "drop" and column.type != "text":
         meant = None  # no remarks: a mark, or a number of comments
     if not facts.distinct:
-        return "drop", "no cell holds anything"
+        return "drop", "all cells are empty"
     if facts.distinct == 1:
-        return "keep", "one value: distinguishes no people"
+        return "keep", "one value, which distinguishes nobody"
     if _is_hashed(column):
-        return "identifier", "hashes or keys: whoever guesses what was hashed knows whose they are"
+        return "identifier", "hashes or keys: a guess of the hashed value can be checked"
     counts = _measured(column) or (column.levels.kind == "numeric" and meant is None)
     if facts.distinct >= DISTINCT * present and meant in (None, "identifier") and not counts:
-        return "identifier", f"{_share(facts.distinct, present)} distinct: names a person"
+        return "identifier", f"differs in {'every' if facts.distinct == present else 'almost every'} row"
     if twin := _twin(facts, previous):
         return "drop", f"says the same as {twin}"
     if meant == "identifier":
-        return "identifier", "its name says that it names a person"
+        return "identifier", "its name stands for an identifier"
     determined = [
         item.column for item in facts.determines if roles.get(item.column) in ("quasi-identifier", "sensitive")
     ]
@@ -170,16 +167,16 @@ def _suggested(
     if meant is not None:
         return meant, _WHY[meant]
     if facts.distinct > CHOSEN * present and _is_prose(column):
-        return "drop", "sentences may tell anything of a person, names too"
+        return "drop", "free text may name a person"
     if n_unique > RARE * facts.rows:
-        return "drop", f"alone it singles out {_share(n_unique, facts.rows)} of the rows"
+        return "drop", "singles out many rows without any other column"
     return "quasi-identifier", SOMEBODY
 
 
 _WHY: Mapping[str, str] = {
-    "quasi-identifier": "people know it of each other",
-    "sensitive": "nobody should learn it",
-    "drop": "its name says that it holds remarks, which may tell anything of a person, names too",
+    "quasi-identifier": "others may know it",
+    "sensitive": "should stay private",
+    "drop": "remarks may name a person",
 }
 
 
@@ -225,10 +222,6 @@ def _twin(facts: ColumnFacts, previous: Sequence[ColumnFacts]) -> str:
     mine = {item.column for item in facts.determines if item.exact}
     likewise = (item.name for item in previous if any(d.exact and d.column == facts.name for d in item.determines))
     return next((name for name in likewise if name in mine), "")
-
-
-def _share(part: int, total: int) -> str:
-    return f"{min(100 * part / total, 99.9 if part < total else 100):.3g} %"
 
 
 def printed_values(release: Table, original: Table | None = None) -> tuple[Printed, ...]:

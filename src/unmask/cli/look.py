@@ -1,0 +1,96 @@
+"""`unmask look`: a table -> guessed roles, one question, a verdict and a page."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from unmask.cli.files import print_verdict, refuse_to_overwrite, suggest_command
+from unmask.cli.generated import Command
+from unmask.cli.option_types import FILE
+from unmask.cli.options import optional_table_options
+from unmask.cli.output import describe_version, write_page
+from unmask.cli.terminal import print_line, print_notes, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from unmask.first_look import Roles
+    from unmask.results import Result
+
+
+@click.command("look", cls=Command)
+@click.argument("file", type=FILE)
+@optional_table_options
+@click.option("--policy", default="ema-0.09", show_default=True, help="Policy of the verdict.")
+@click.option(
+    "--changes/--no-changes", default=True, show_default=True, help="Try protections if it is not acceptable."
+)
+@click.option("--report", type=FILE, help="File of the page, by default the name of the table with -look.html.")
+@click.option("--force", is_flag=True, help="Overwrite the page.")
+def look(file: Path, policy: str, changes: bool, report: Path | None, force: bool, **reading: Any) -> None:
+    r"""Guess the role of each column of a table, audit the table as it is, and find the protection that is enough.
+
+    \b
+    unmask look people.csv
+    unmask look visits.csv --person patient_id
+
+    It writes a page that shows no record. A stated role (-q, -s, --identifiers ...) replaces the guessed one.
+    """
+    from dataclasses import replace
+
+    from unmask.domains import read_domain_policies
+    from unmask.first_look import audit_as_is, guess_roles
+
+    report = report or file.with_name(f"{file.stem}-look.html")
+    refuse_to_overwrite(report, force=force)
+    policies = read_domain_policies(policy, "tables")
+    roles = guess_roles(file, **reading)
+    print_notes(roles.notes)
+    print_line(f"{file.name}: {roles.facts[0].rows:,} rows, {len(roles.facts):,} columns", bold=True)
+    print_line()
+    print_table(roles.tabulate())
+    print_line()
+    if roles.unit.question:
+        roles = guess_roles(file, **{**reading, "person": _ask_person(roles)})
+    print_line(f"{roles.unit.words[:1].upper()}{roles.unit.words[1:]}.")
+    print_line()
+    result = replace(
+        audit_as_is(file, roles, name=file.name, policies=policies, changes=changes), reproduce=describe_version()
+    ).without_small()
+    print_verdict(result)
+    for line in _list_findings(result):
+        print_line(line)
+    write_page(result, report)
+    suggest_command("init", file)
+
+
+def _ask_person(roles: Roles) -> str:
+    """Ask whether one row is one person; without a terminal, raise an error with the question."""
+    from unmask.core.errors import UnmaskError
+    from unmask.tables.unit import ROW
+
+    question = roles.unit.question
+    if not sys.stdin.isatty():
+        raise UnmaskError(question)
+    is_row = click.confirm(question.split(" If it is,")[0], default=False)
+    return ROW if is_row else roles.unit.column
+
+
+def _list_findings(result: Result) -> Iterator[str]:
+    """Yield the most important finding, and the protection that is enough or comes closest."""
+    from unmask.findings.sentences import sentences
+    from unmask.render.first_screen import select_change
+    from unmask.results.formats import percent
+
+    yield ""
+    yield from sentences(result)[:1]
+    change = select_change(result.changes)
+    if change is not None:
+        effect = "meets every tested condition" if not change.missed else f"misses {change.missed} conditions"
+        kept = "" if change.utility is None else f" and keeps {percent(change.utility)} of the detail"
+        yield f"What next: {change.name[:1].lower()}{change.name[1:]}, which {effect}{kept}."
+    yield ""

@@ -1,0 +1,120 @@
+"""`unmask look`: roles are guessed, the table is audited as it is, and protections are tried."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import unmask
+from tests.commands import check_one_sentence, invoke
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _write_people(path: str, n_rows: int = 240, rows_of_person: int = 1) -> None:
+    rng = np.random.default_rng(0)
+    with Path(path).open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["patient_id", "age", "sex", "zip", "diagnosis"])
+        for row in range(n_rows):
+            person = row // rows_of_person
+            zip_code = rng.choice([10115, 10117, 20095])
+            cells = rng.integers(20, 60), rng.choice(["f", "m"]), zip_code, rng.choice(["flu", "asthma", "none"])
+            writer.writerow([f"Zebedee{person}", *cells])
+
+
+def test_look_guesses_roles_judges_the_table_and_names_the_k_that_is_enough(folder):
+    _write_people("people.csv")
+
+    done = invoke("look", "people.csv")
+
+    assert done.exit_code == 0, done.stderr
+    assert "patient_id               240  identifier        differs in every row" in done.stdout
+    assert "One row is one person (no two rows have the same patient_id)." in done.stdout
+    assert "Not acceptable under EMA 0.09" in done.stdout
+    assert "What next: protect with k = 12, which meets every tested condition" in done.stdout
+    assert "next: unmask init people.csv" in done.stderr
+    page = Path("people-look.html").read_text(encoding="utf-8")
+    assert "Roles of the columns" in page
+    assert "Zebedee" not in page + done.output
+
+
+def test_the_suggested_k_of_a_first_look_is_the_k_of_the_first_document(folder):
+    _write_people("people.csv")
+    invoke("init", "people.csv")
+    change = next(record for record in unmask.look("people.csv").tables["changes"] if record["missed"] == 0)
+
+    assert f"k = {change['k']}" in Path("unmask.toml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(("person", "people"), [("row", "240 people"), ("patient_id", "120 people")])
+def test_look_counts_the_unit_that_the_owner_states(folder, person, people):
+    _write_people("visits.csv", rows_of_person=2)
+
+    done = invoke("look", "visits.csv", "--person", person, "--no-changes")
+
+    assert done.exit_code == 0, done.stderr
+    assert people in done.stdout
+    assert "What next" not in done.stdout
+
+
+def test_look_asks_for_the_unit_and_writes_nothing_without_an_answer(folder):
+    _write_people("visits.csv", rows_of_person=2)
+
+    done = invoke("look", "visits.csv")
+
+    assert done.exit_code == 2
+    assert "Error: Is one row one person? Column 'patient_id' has 120 different values in 240 rows." in done.stderr
+    assert not Path("visits-look.html").exists()
+
+
+def test_a_stated_role_replaces_the_guess(folder):
+    _write_people("people.csv")
+
+    result = unmask.look("people.csv", quasi_identifiers="age", sensitive=["zip"], changes=False)
+
+    roles = {record["column"]: (record["role"], record["reason"]) for record in result.tables["columns"]}
+    assert roles["zip"] == ("sensitive", "stated")
+    assert roles["age"] == ("quasi-identifier", "stated")
+    assert roles["sex"] == ("quasi-identifier", "others may know it")
+
+
+def test_look_of_a_frame_and_of_its_file_agree(folder):
+    _write_people("people.csv")
+    with Path("people.csv").open(newline="") as file:
+        frame = {name: list(cells) for name, *cells in zip(*csv.reader(file), strict=True)}
+
+    of_file, of_frame = (unmask.look(source, changes=False) for source in ("people.csv", frame))
+
+    assert [row["posterior"] for row in of_file.results] == [row["posterior"] for row in of_frame.results]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["name.csv"], "no column looks like a quasi-identifier; name the columns that somebody may know with -q"),
+        (["people.csv", "-q", "aeg"], "column 'aeg' is not in file 'people.csv'; did you mean 'age'?"),
+        (["people.csv", "--policy", "k>>5"], "k>>5"),
+        (["people.csv", "--person", "patient"], "column 'patient' is not in"),
+        (["people.csv", "--report", "people.csv"], "people.csv exists"),
+        (["people.csv", "--report", "people.csv", "--force"], "people.csv is an input of this command"),
+        (["people.csv", "--report", "nowhere/page.html"], "folder nowhere does not exist"),
+        (["empty.csv"], "empty.csv"),
+        (["absent.csv"], "absent.csv"),
+        (["people.csv", "-q", "age", "-s", "age"], "age"),
+    ],
+)
+def test_look_answers_bad_input_in_one_sentence(folder, arguments, message):
+    _write_people("people.csv")
+    Path("name.csv").write_text("name\nann\nbob\n", encoding="utf-8")
+    Path("empty.csv").write_text("", encoding="utf-8")
+
+    done = invoke("look", *arguments)
+
+    check_one_sentence(done, message)
+    assert sorted(path.name for path in folder.iterdir()) == ["empty.csv", "name.csv", "people.csv"]
