@@ -308,6 +308,7 @@ DESIGNED = {
     "map.csv": text("place,x,y\na,0,0\nb,100,0\nc,0,300\n"),
     "traces.csv": log("user,time,place,shown", lambda i: (i // 6, i, "abc"[i % 3], "abc"[i // 2 % 3])),
     "places-only.csv": log("user,time,place", lambda i: (i // 6, i, "abc"[i % 3])),
+    "check-ins.csv": log("user,time,lat,lon", lambda i: (i // 6, i, 48 + i % 5 / 100, 2 + i % 7 / 100)),
     "rounds.csv": log("round,sender,receiver", lambda i: (i // 4, i % 7, i % 7 % 5)),
     "messages.csv": log("sender,receiver,entered,left", lambda i: (i % 7, i % 5, i, i + 1 + i * 7 % 10)),
 }

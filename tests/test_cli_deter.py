@@ -85,7 +85,7 @@ def test_dear_rows_are_kept_and_cheap_ones_left_out(patients, fined):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("{file}",), "a release needs quasi-identifiers"),
+        (("{file}",), "whose quasi-identifiers are missing"),
         (("{file}", "-q", "agee"), "agee"),
         (("60,60", "--leave-out", "{rows}"), "has no rows to leave out"),
         (("60,60", "--row-cost", "-1"), "--row-cost"),

@@ -10,6 +10,7 @@ from unmask.channels.datasets import (
     Traffic,
     gowalla,
     grid,
+    read_check_ins,
     to_meters,
 )
 from unmask.core.errors import UnmaskError
@@ -244,3 +245,29 @@ def test_a_grid_in_the_sea_holds_no_check_in():
     gowalla()  # where the data are not to be had, this test is skipped
     with pytest.raises(UnmaskError, match="holds no check-in"):
         gowalla(center=(0.0, -30.0))
+
+
+def test_check_ins_of_a_file_are_visits_of_cells_around_their_median(tmp_path):
+    path = tmp_path / "check-ins.csv"
+    path.write_text(
+        "user,timestamp,latitude,lon\nb,2024-05-01T08:30,0,0\na,2024-05-01T09:00,0,0.01\na,2024-05-01T08:00,0,-0.01\n"
+        "a,2024-05-01T10:00,9,9\nc,2024-05-01T10:00,0,0\n"
+    )
+    visits = read_check_ins(path, cells=4, size=1_000.0)  # 0.01 degrees are 1,112 m; the check-in at 9, 9 is outside
+    assert (visits.user.tolist(), visits.cell.tolist()) == ([0, 0, 1, 2], [2, 14, 10, 10])
+    assert np.diff(visits.time).tolist()[:1] == [3600.0]
+    moved = read_check_ins(path, center=(9.0, 9.0), cells=1, size=10.0)
+    assert moved.cell.tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [("u,1,91,0", "line 2 of check-ins.csv has a lat"), ("u,1,0,east", "lon that is no number"), ("u,1,,0", "no lat")],
+)
+def test_coordinates_that_are_no_degrees_are_refused_without_the_cell(tmp_path, line, hint):
+    path = tmp_path / "check-ins.csv"
+    path.write_text(f"user,time,lat,lon\n{line}\n")
+    with pytest.raises(UnmaskError, match=hint) as error:
+        read_check_ins(path)
+    assert "91," not in str(error.value)
+    assert "east" not in str(error.value)

@@ -20,6 +20,7 @@ FORMS = {
     "counted samples": ("secret,output,count\na,0,3\n", "counts"),
     "traces": ("user,time,place\nu,1,p\n", "traces"),
     "traces with what was shown": ("user,time,place,shown\nu,1,p,q\n", "traces"),
+    "traces under other names": ("user_id,Timestamp,lat,lon,venue\nu,1,2,3,p\n", "traces"),
     "rounds": ("round,sender,receiver\n1,a,x\n", "rounds"),
     "messages": ("sender,receiver,entered,left\na,x,0.1,3\n", "messages"),
     "messages with a round": ("round,left,entered,receiver,sender\n1,3,.1,x,a\n", "messages"),
@@ -35,6 +36,7 @@ REFUSED = {
     "words": (",y0\na,x\n", "line 2"),
     "lines of unequal length": (",y0,y1\na,.8,.2\nb,.2\n", "line 3"),
     "other sums": (",y0,y1\na,.5,.2\nb,.5,.1\n", "sum to 0.7"),
+    "check-ins without places": ("user,time,lat,lon\nu,1,48,2\n", "add one with the cell of a grid"),
     "nothing": ("", "has no numbers"),
 }
 

@@ -129,7 +129,9 @@ def _channel(mechanism: Any, names: tuple[str, ...] | None, prior: Floats | None
     if isinstance(mechanism, Coin) and prior is None:
         raise UnmaskError("Coin shows the likeliest secret; give the secrets with --prior FILE")
     if prior is not None and not isinstance(mechanism, Coin | PoolMix) and len(prior) != (n := mechanism.channel().n_x):
-        raise UnmaskError(f"{kind} has {n} secrets and the prior {len(prior)}, expected as many")
+        raise UnmaskError(
+            f"{kind} has {n:,} secrets and the data have {len(prior):,}; give {kind} {len(prior):,} secrets"
+        )
     return cast(Channel, mechanism.channel(prior))
 
 

@@ -68,7 +68,8 @@ def deter(
     else:
         for sentence in result.sentences():
             print_line(sentence)
-        for name in (STOPS, MIXES):
+        for name, heading in ((STOPS, "Each amount alone"), (MIXES, "Cheapest mix")):
             print_line()
+            print_line(heading)
             print_table(result.table(name))
     print_assumptions(result, source, as_json=as_json)

@@ -120,8 +120,8 @@ def read_sizes(data: str, reading: dict[str, Any]) -> tuple[NDArray[np.int64], b
         return parse_sizes(data), True
     if not reading["quasi_identifiers"]:
         raise UnmaskError(
-            f"{data!r} is not a list of group sizes such as 1,2,5-20, and a release needs quasi-identifiers; give "
-            "--quasi-identifiers"
+            f"{data!r} is read as a table, whose quasi-identifiers are missing; give them, for example with "
+            "--quasi-identifiers age,sex,zip, or give group sizes such as 1,2,5-20"
         )
     classes = read_table(Path(data), reading).classes
     return classes.sizes[classes.of_row], False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import logging
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +24,15 @@ _log = logging.getLogger(__name__)
 
 Lines = Sequence[tuple[int, list[str]]]
 """Cells of each line that is not empty, with the number of the line in the file."""
+
+ALIASES: Mapping[str, tuple[str, ...]] = {
+    "user": ("user_id", "userid"),
+    "time": ("timestamp", "datetime"),
+    "place": ("location", "venue"),
+    "lat": ("latitude",),
+    "lon": ("lng", "longitude"),
+}
+"""Other names of the columns of a log."""
 
 
 class Log(NamedTuple):
@@ -52,12 +61,12 @@ class Log(NamedTuple):
 
 
 def parse_log(path: Path, lines: Lines, required: Sequence[str], optional: Sequence[str] = ()) -> Log:
-    """Return the columns of a log, whose first line has their names in any order and case.
+    """Return the columns of a log, whose first line has their names, or other names of them, in any order and case.
 
     Cells of required columns must not be empty. Other columns are ignored.
     """
     form = ",".join(required)
-    head = [cell.strip().casefold() for cell in lines[0][1]] if lines else []
+    head = standardize_names(lines[0][1]) if lines else []
     missing = [name for name in required if name not in head]
     if missing:
         raise UnmaskError(f"{path.name} has no column {' and '.join(missing)}; expected a first line {form}")
@@ -74,6 +83,20 @@ def parse_log(path: Path, lines: Lines, required: Sequence[str], optional: Seque
             number = numbers[cells[name].index("")]
             raise UnmaskError(f"line {number} of {path.name} has no {name}; fill it in, or leave the line out")
     return Log(path, numbers, cells)
+
+
+def standardize_names(head: Sequence[str]) -> list[str]:
+    """Return the column names of a log in lower case, with an alias replaced by its standard name if that is missing.
+
+    >>> standardize_names(["User", "timestamp", "venue", "place"])
+    ['user', 'time', 'venue', 'place']
+    """
+    names = [cell.strip().casefold() for cell in head]
+    for standard, aliases in ALIASES.items():
+        alias = next((alias for alias in aliases if alias in names), None)
+        if standard not in names and alias is not None:
+            names[names.index(alias)] = standard
+    return names
 
 
 def check_widths(path: Path, lines: Lines) -> None:

@@ -160,8 +160,8 @@ class Attacker:
             object.__setattr__(self, item.name, _to_plain(item.name, getattr(self, item.name)))
         if self.max_fines is None:
             raise UnmaskError(
-                "max_fines is missing: give the number of fines after which nothing more is fined, or math.inf "
-                '("unlimited" in a file)'
+                "max_fines is missing; give the largest number of fines in one attack, such as 1, or no limit: "
+                '"unlimited" in a file, math.inf in Python'
             )
         check_fields(self)
         for message in _list_conflicts(self):

@@ -86,6 +86,7 @@ def evidence_result(
     advice: Advice | None = None,
     sample_condition: str = "realized_error >= 0.5",
     assumptions: Sequence[str] = (),
+    cautions: Sequence[str] = (),
     not_run: Sequence[tuple[str, str]] = (),
 ) -> Result:
     """Return the result of an audit of evidence: what the evidence is, what is learned, then further blocks.
@@ -98,7 +99,7 @@ def evidence_result(
         Form and size of the evidence of each system.
     reading : str
         How the evidence was read, in one sentence.
-    rows, adversaries, tables, blocks, advice, assumptions, not_run
+    rows, adversaries, tables, blocks, advice, assumptions, cautions, not_run
         Parts of the result.
     unit : str
         Unit of the loss.
@@ -126,5 +127,6 @@ def evidence_result(
         sample_condition=sample_condition,
         about_people=False,
         assumptions=(*assumptions, LIMITED),
+        cautions=tuple(cautions),
         not_run=(*not_run, ("epsilon, delta and worst cases", EXACT_REASON)),
     )

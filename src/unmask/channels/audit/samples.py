@@ -36,6 +36,14 @@ MAX_SAMPLES, MAX_LEARNED = 10**9, 10**5
 SIGNIFICANT = 0.05
 """Largest p-value at which samples show that something leaks."""
 
+MIN_SAMPLES_PER_OUTPUT = 10
+"""Mean number of samples of an output below which the leakage is hardly known."""
+
+RARE_OUTPUTS = (
+    "{name} has {outputs:,} outputs in {samples:,} samples. Most outputs are too rare to learn from, so the upper "
+    "bound on the leakage is high. Round the outputs, for example to 20 values, and audit again."
+)
+
 HELD_OUT_MEASURES = frozenset({realized_error().name, *(measure.name for measure in REALIZED)})
 """Measures of held-out samples. Announced probabilities from few samples do not describe the system."""
 
@@ -115,6 +123,11 @@ def audit_samples(
             "Adversaries learn from a random half of the samples, and every rate is over the other half.",
             *assumptions,
         ),
+        cautions=[
+            RARE_OUTPUTS.format(name=release_name(name), outputs=channel.n_y, samples=leakages[name].n)
+            for name, channel in channels.items()
+            if leakages[name].n < MIN_SAMPLES_PER_OUTPUT * channel.n_y
+        ],
         not_run=[(measure.name, "samples do not show it; it needs the channel itself") for measure in announced],
     )
 

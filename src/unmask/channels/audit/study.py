@@ -13,23 +13,33 @@ from numpy.typing import NDArray
 from unmask.channels.attacks import BayesChannelAttack
 from unmask.channels.audit.rows import score_belief
 from unmask.channels.channel import Channel
-from unmask.channels.datasets import Grid, Visits
+from unmask.channels.datasets import Grid, Visits, read_check_ins
+from unmask.channels.evidence.forms import is_check_ins
 from unmask.channels.loss_model import LossModel
 from unmask.channels.matrix_files import read_channels
 from unmask.channels.mechanisms import PlanarGaussian, PlanarLaplace, Shrink
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.data.event_logs import is_number
+from unmask.data.event_logs import is_number, read_lines
 from unmask.measures.losses import LossName
 from unmask.plan import Cell, Part
 from unmask.ranges import Range
 from unmask.results import Row
+from unmask.schema import list_of
 from unmask.scoring import REALIZED, SELF_ASSESSED
 
 Floats = NDArray[np.float64]
 
-DATASET = {"pseudocount": Annotated[float, Range(0)]}
+CELLS = ("center", "cells", "size")
+"""Settings of the grid on which a file of check-ins is read."""
+
+DATASET = {
+    "pseudocount": Annotated[float, Range(0)],
+    "center": list_of(float),
+    "cells": Annotated[int, Range(1)],
+    "size": Annotated[float, Range(0, above=True)],
+}
 ADVERSARY = {"loss": LossName, "observations": Annotated[int, Range(1)], "targets": Annotated[int, Range(1)]}
 COLUMNS: tuple[str, ...] = ()
 ROLES: Mapping[str, str] = {}
@@ -73,14 +83,23 @@ def check(adversary: Part) -> None:
 
 
 def columns(dataset: Part) -> list[str]:
-    """Return the names of the secrets of a file, which must be a channel, counts or samples."""
-    return list(_read_system(Path(dataset.settings["file"])).x_labels or ())
+    """Return the names of the secrets of a file, which must be check-ins, a channel, counts or samples."""
+    secrets = load(dataset, Path(dataset.settings["file"]))
+    return list(secrets.system.x_labels or ()) if secrets.system is not None else []
 
 
 def load(dataset: Part, made: Any) -> Secrets:
     """Return the secrets of a grid (uniform), of check-ins (by visits), of a prior, or of a channel in a file."""
+    grid_settings = {key: dataset.settings[key] for key in CELLS if key in dataset.settings}
+    if isinstance(made, Path) and is_check_ins(read_lines(made)):
+        center = grid_settings.get("center")
+        if center is not None and len(center) != 2:
+            raise UnmaskError(f"center has {len(center)} numbers, expected a latitude and a longitude")
+        made = read_check_ins(made, **grid_settings)
+    elif grid_settings:
+        raise UnmaskError(f"{next(iter(grid_settings))} is a setting of check-ins, a file with user,time,lat,lon")
     if isinstance(made, Path):
-        system = _read_system(made)
+        (system,), _ = read_channels([made], None)
         names = system.x_labels or ()
         points = np.array(names, dtype=np.float64) if all(map(is_number, names)) else None
         return Secrets(None, points, system.prior, system=system)
@@ -91,11 +110,6 @@ def load(dataset: Part, made: Any) -> Secrets:
         return Secrets(made, made.points, np.full(len(made), 1 / len(made)), meters=True)
     prior = np.asarray(made, dtype=np.float64)
     return Secrets(None, np.arange(len(prior), dtype=np.float64), prior)
-
-
-def _read_system(path: Path) -> Channel:
-    (channel,), _ = read_channels([path], None)
-    return channel
 
 
 def protect(population: Secrets, protection: Any, _rng: np.random.Generator) -> Channel:

@@ -29,7 +29,7 @@ TRACE, STEP, PATH = "whole trace", "one step", "most likely path"
 
 ADVERSARIES = {
     TRACE: "knows how people move and what is shown, and reads the whole trace",
-    STEP: "knows how place_shares places are and what is shown, and reads one step alone",
+    STEP: "knows how common each place is and what is shown, and reads one step alone",
     PATH: "answers with the most likely sequence of places",
 }
 
@@ -222,7 +222,7 @@ def _evidence_table(attacks: Mapping[str, TraceAttack], logs: Mapping[str, Trace
         Column("places", "Places", "number"),
         Column("outputs", "Outputs", "number"),
         Column("steps", "Steps", "number"),
-        Column("chance", "Most place_shares place", "share"),
+        Column("chance", "Most common place", "share"),
     )
     records = (
         (name, "traces", len(log.place), len(attack.log.place), len(log.places), attack.chain.mechanism.n_y,

@@ -1,7 +1,7 @@
 """Data of channels: crowds and mixes of known structure, grids of places, and check-ins of real users."""
 
 from unmask.channels.datasets.anonymity_systems import Crowds, MixRun, PoolMix, Traffic
-from unmask.channels.datasets.locations import AUSTIN, Grid, Visits, alphabet, gowalla, grid, to_meters
+from unmask.channels.datasets.locations import AUSTIN, Grid, Visits, alphabet, gowalla, grid, read_check_ins, to_meters
 
 __all__ = [
     "AUSTIN",
@@ -14,5 +14,6 @@ __all__ = [
     "alphabet",
     "gowalla",
     "grid",
+    "read_check_ins",
     "to_meters",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from unmask.channels._matrices import Floats, Ints, Sparse
+from unmask.channels.evidence.forms import CHECK_INS
 from unmask.core.errors import UnmaskError
 from unmask.data import files
 from unmask.data.databases import open_database
+from unmask.data.event_logs import Log, parse_log, read_lines
 
 EARTH_RADIUS = 6_371_008.8
 """Mean radius of the Earth in meters (IUGG)."""
@@ -262,15 +265,75 @@ def gowalla(*, center: tuple[float, float] = AUSTIN, cells: int = 20, size: floa
     ----------
     Y. Liu et al., "An experimental evaluation of point-of-interest recommendation", VLDB 2017 (data); SNAP Gowalla.
     """
-    side = Grid(cells, cells, size, (-cells * size / 2, -cells * size / 2))
     column = _checkins()
-    cell = side.cell_of(to_meters(np.stack((column["lat"], column["lon"]), axis=-1), center=center))
+    degrees = np.stack((column["lat"], column["lon"]), axis=-1)
+    return _to_visits(column["user"], column["time"], degrees, center=center, cells=cells, size=size)
+
+
+def read_check_ins(
+    path: Path, *, center: tuple[float, float] | None = None, cells: int = 20, size: float = 1_000.0
+) -> Visits:
+    """Read check-ins of a file on a square grid around a place.
+
+    Check-ins outside the grid are left out.
+
+    Parameters
+    ----------
+    path : Path
+        File with the columns user, time, lat and lon, a line for each check-in. Times are numbers or ISO dates.
+    center : (float, float), optional
+        Latitude and longitude of the middle of the grid. By default the medians of the check-ins.
+    cells : int
+        Number of cells along each side.
+    size : float
+        Width of a cell in meters.
+
+    Returns
+    -------
+    Visits
+        The check-ins on the grid.
+
+    Raises
+    ------
+    UnmaskError
+        If a column or a cell is missing, a coordinate is no latitude or longitude, or the grid holds no check-in.
+    """
+    log = parse_log(path, read_lines(path), CHECK_INS)
+    degrees = np.stack((_read_degrees(log, "lat", 90.0), _read_degrees(log, "lon", 180.0)), axis=-1)
+    middle = center or (float(np.median(degrees[:, 0])), float(np.median(degrees[:, 1])))
+    user, time = log.codes("user")[1], log.times("time")
+    order = np.lexsort((time, user))
+    return _to_visits(user[order], time[order], degrees[order], center=middle, cells=cells, size=size)
+
+
+def _read_degrees(log: Log, name: str, largest: float) -> Floats:
+    """Return a column of latitudes or longitudes."""
+    degrees = np.full(len(log.numbers), np.nan)
+    for i, text in enumerate(log.columns[name]):
+        try:
+            degrees[i] = float(text)
+        except ValueError:
+            break
+    is_wrong = ~(np.abs(degrees) <= largest)
+    if is_wrong.any():
+        number = log.numbers[int(np.argmax(is_wrong))]
+        raise UnmaskError(
+            f"line {number} of {log.path.name} has a {name} that is no number from -{largest:g} to {largest:g}; "
+            "give degrees, such as 48.8584"
+        )
+    return degrees
+
+
+def _to_visits(
+    user: NDArray[Any], time: NDArray[Any], degrees: Floats, *, center: tuple[float, float], cells: int, size: float
+) -> Visits:
+    """Return the check-ins inside a square grid; they are sorted by user and time."""
+    side = Grid(cells, cells, size, (-cells * size / 2, -cells * size / 2))
+    cell = side.cell_of(to_meters(degrees, center=center))
     inside = cell >= 0
     if not inside.any():
         raise UnmaskError("the grid holds no check-in, expected at least 1: move the center or widen the grid")
-    return Visits(
-        side, column["user"][inside].astype(np.int64), cell[inside], column["time"][inside].astype(np.float64)
-    )
+    return Visits(side, user[inside].astype(np.int64), cell[inside], time[inside].astype(np.float64))
 
 
 def _checkins() -> dict[str, NDArray[Any]]:

@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from unmask.core.errors import UnmaskError
-from unmask.data.event_logs import Lines, check_widths, is_number
+from unmask.data.event_logs import Lines, check_widths, is_number, standardize_names
 
 Form = Literal["channel", "counts", "samples", "traces", "rounds", "messages"]
 """Form of a file: probabilities, counts of runs, runs, places over time, rounds of a mix, or messages of a mix."""
@@ -27,6 +27,9 @@ COLUMNS: Mapping[Form, tuple[str, ...]] = {
     "samples": ("secret", "output"),
 }
 """Columns of each form that is a list of lines, the form with most columns first."""
+
+CHECK_INS = ("user", "time", "lat", "lon")
+"""Columns of check-ins."""
 
 COUNT_NAMES = ("count", "counts", "n", "freq", "frequency", "runs")
 """Names of a column that counts the runs of a secret and an output."""
@@ -70,7 +73,12 @@ def recognize_form(path: Path, lines: Lines) -> Form:
     """
     if len(lines) < 2:
         raise UnmaskError(f"{path.name} has no numbers below a line of names; {MATRIX_OR_LIST}")
-    head = [cell.strip().casefold() for cell in lines[0][1]]
+    head = standardize_names(lines[0][1])
+    if is_check_ins(lines) and "place" not in head:
+        raise UnmaskError(
+            f"{path.name} has check-ins with coordinates, and traces have a column place; add one with the cell of a "
+            'grid, or study noise on the coordinates with a document (see "A location study" in the page on channels)'
+        )
     form = next((kind for kind, names in COLUMNS.items() if set(names) <= set(head)), None)
     if form is not None:
         return form
@@ -78,6 +86,11 @@ def recognize_form(path: Path, lines: Lines) -> Form:
     if is_list(head) and len(set(names)) < len(names):
         return "counts" if len(head) > 2 else "samples"
     return _recognize_matrix(path, lines, head[0], names)
+
+
+def is_check_ins(lines: Lines) -> bool:
+    """Return whether a file has check-ins: columns user, time, lat and lon."""
+    return bool(lines) and set(CHECK_INS) <= set(standardize_names(lines[0][1]))
 
 
 def is_list(head: Sequence[str]) -> bool:

@@ -167,8 +167,8 @@ def check_choice(
     if (auxiliary is None) == (not overlaps):
         number = "both" if overlaps else "neither"
         raise UnmaskError(
-            f"{number} of --auxiliary and --overlap were given, expected one: a network that the adversary has, or how "
-            "much two networks made from the release share"
+            f"{number} of --auxiliary and --overlap was given, expected one: give the adversary's network with "
+            "--auxiliary FILE, or --overlap 0.5,0.75 to draw two networks from the release"
         )
     tables = {"--truth": truth, "--seeds-file": seeds_file, "--similarity": similarity}
     extra = next((name for name, table in tables.items() if table is not None), None)
