@@ -51,8 +51,8 @@ def test_the_command_as_a_document_names_it():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--with", LATTICE, "--k", "3"), "are Mondrian's"),
-        (("--with", LATTICE, "--level", "age=5"), "are Mondrian's"),
+        (("--with", LATTICE, "--k", "3"), "are those of Mondrian"),
+        (("--with", LATTICE, "--level", "age=5"), "are those of Mondrian"),
         (("--with", "tables.Latice"), "Lattice"),
         (("--with", "graphs.KDegree"), "expected a protection of tables"),
         (("--with", LATTICE, "--engine", "duckdb"), "--with needs the table in memory"),

@@ -310,7 +310,7 @@ def list_audits(document: Settings) -> list[str]:
 def stored_options(command: str) -> frozenset[str]:
     """Return the options of `unmask audit` or `unmask protect` that a document stores."""
     reading = {*READING, *ROLES.values(), *MEANINGS.values()}
-    protecting = {"data", "hold_back", "protection", "k", "l_", "t", "relaxed", "levels"}
+    protecting = {"data", "hold_back", "protection", *protection_specs.MONDRIAN, "relaxed", "levels"}
     auditing = {"releases", "original", "origins", "synthetic", "policies", "register", "control", "coverage", "parts"}
     return frozenset(reading | protecting | auditing | {*(KNOWLEDGE["audit"] if command == "audit" else ())})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -125,8 +125,8 @@ def protect(
         )
     if people.control is not None:
         facts["held_back"] = people.control.n_people
-    if isinstance(chosen, Mondrian) and (chosen.l is not None or chosen.t is not None):
-        plain = replace(chosen, l=None, t=None)(people.members)
+    if isinstance(chosen, Mondrian) and chosen.demands:
+        plain = chosen.by_size_alone()(people.members)
         facts["gcp_of_k_alone"] = utility.information_loss(people.members, *plain).gcp
     return Protected(release, origin if people.member is None else people.member[origin], facts, loss.width)
 

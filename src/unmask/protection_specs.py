@@ -87,6 +87,9 @@ def _find_spec(name: str, protections: Sequence[Settings]) -> Spec:
 
 # --- options of `unmask protect` ---
 
+MONDRIAN = ("k", "l", "t", "t_distance", "l_entropy", "l_recursive", "delta", "beta", "alpha")
+"""Parameters of Mondrian that are options by themselves."""
+
 
 def to_options(entry: Settings) -> dict[str, Any]:
     """Return a protection of a document as options of `unmask protect`."""
@@ -95,9 +98,9 @@ def to_options(entry: Settings) -> dict[str, Any]:
     parameters = dict(entry.get("with", {}))
     options: dict[str, Any] = {"relaxed": not parameters.pop("strict", True)}
     for key, value in parameters.items():
-        if key not in ("k", "l", "t", "levels"):
-            raise UnmaskError(explain_unknown(key, ("k", "l", "t", "levels", "strict"), "with of the protection"))
-        options["l_" if key == "l" else key] = format_levels(value) if key == "levels" else value
+        if key not in (*MONDRIAN, "levels"):
+            raise UnmaskError(explain_unknown(key, (*MONDRIAN, "levels", "strict"), "with of the protection"))
+        options[key] = format_levels(value) if key == "levels" else value
     return options
 
 
@@ -111,9 +114,10 @@ def format_levels(levels: Any) -> list[str]:
 def list_entries(options: Settings) -> Iterator[dict[str, Any]]:
     """Yield the protections of options as entries of a document: that of `unmask protect`, and those of releases."""
     if ("k" in options and not options.get("protection")) or options["levels"]:
-        strict = False if options.get("relaxed") else None
-        parameters = {"k": options.get("k"), "l": options.get("l_"), "t": options.get("t"), "strict": strict}
-        parameters["levels"] = options["levels"] or None
+        parameters = {key: options.get(key) for key in MONDRIAN}
+        parameters |= {"strict": False if options.get("relaxed") else None, "levels": options["levels"] or None}
+        if parameters["t"] is None:
+            parameters["t_distance"] = None
         yield {
             "use": "tables.Mondrian",
             "with": {key: value for key, value in parameters.items() if value is not None},

@@ -130,7 +130,8 @@ def test_walks_the_conformance(protection, gaps):
 
 @pytest.mark.parametrize("protection", EVERY, ids=repr)
 def test_repr_rebuilds_it(protection):
-    rebuilt = eval(repr(protection), vars(protections) | vars(constraints))
+    names = {name: getattr(protections, name) for name in protections.__all__}
+    rebuilt = eval(repr(protection), names | vars(constraints))
     assert rebuilt == protection
     assert hash(rebuilt) == hash(protection)
     assert repr(rebuilt) == repr(protection)

@@ -88,9 +88,9 @@ NAMES: dict[str, Any] = {"parse": join_names, "type": Names(), "multiple": True}
 
 
 def check_number(value: float | None) -> float | None:
-    """Raise an error for nan, which click's range accepts."""
-    if value is not None and math.isnan(value):
-        raise UnmaskError("expected a number, given nan")
+    """Raise an error for nan and infinity, which click's range accepts."""
+    if value is not None and not math.isfinite(value):
+        raise UnmaskError(f"expected a finite number, given {value}")
     return value
 
 

@@ -14,6 +14,7 @@ from unmask.cli.documents import code_folder
 from unmask.cli.generated import grouped, options, parse_with
 from unmask.cli.option_types import NAMES, Names, join_names, parse_pairs, split_names
 from unmask.core.errors import UnmaskError
+from unmask.protection_specs import MONDRIAN
 
 if TYPE_CHECKING:
     from unmask.protection_specs import Spec
@@ -130,6 +131,23 @@ attacker_option = grouped("Knowledge", options("unmask.tables.audit:audit", "att
 
 # --- options about protections ---
 
+
+def _parse_recursive(value: str | list[float] | None) -> tuple[float, ...] | None:
+    """Return c and l as they are typed, C:L, or listed in a document."""
+    if not isinstance(value, str):
+        return None if value is None else tuple(value)
+    try:
+        c, l = value.split(":")  # noqa: E741 - the literature's name
+        return float(c), int(l)
+    except ValueError:
+        raise UnmaskError(f"expected a number and a whole number, such as 3:2, given {value!r}") from None
+
+
+constraint_options = options(
+    "unmask.tables:Mondrian",
+    **{name: {} for name in MONDRIAN}
+    | {"l_recursive": {"type": click.UNPROCESSED, "parse": _parse_recursive, "metavar": "C:L"}},
+)
 level_option = click.option(
     "--level", "levels", multiple=True, callback=parse_with(parse_levels), metavar="COLUMN=LEVEL",
     help="Finest level of a column in a release: bins, a period, a level, hidden characters, or *. Repeatable.",
@@ -157,10 +175,13 @@ def choose_protection(specs: Sequence[Spec], relaxed: bool, **mondrian: Any) -> 
     from unmask.tables import Mondrian
 
     if not specs:
-        return Mondrian(mondrian["k"], mondrian["l_"], mondrian["t"], strict=not relaxed, levels=mondrian["levels"])
+        return Mondrian(**mondrian, strict=not relaxed)
     source = click.get_current_context().get_parameter_source
     if any(source(name) is ParameterSource.COMMANDLINE for name in ("relaxed", *mondrian)):
-        raise UnmaskError("--k, --l, --t, --level and --relaxed are Mondrian's; write what --with takes behind colons")
+        raise UnmaskError(
+            "--k, --l, --t, --level, --relaxed and further constraints are those of Mondrian; give --with its "
+            "parameters after colons, such as tables.Lattice:k=5:beta=1"
+        )
     return make_protection(specs[0])
 
 

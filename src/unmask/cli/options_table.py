@@ -178,8 +178,14 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     },
     "unmask.tables:Mondrian": {
         "k": {"help": "Smallest number of people in a class (rows, if every row is a person).", "default": 10, "show_default": True, "type": int},
-        "l": {"help": "Smallest number of distinct values of a sensitive column in a class.", "type": int},
-        "t": {"help": "Largest distance between the sensitive values of a class and of the whole table, with the equal distance.", "type": float},
+        "l": {"help": "Smallest number of distinct values of a sensitive column in a class (l-diversity).", "type": int},
+        "t": {"help": "Largest distance between the sensitive values of a class and of the whole table (t-closeness).", "type": float},
+        "t_distance": {"help": "Distance of t-closeness: equal (total variation), ordered or hierarchical (earth mover's), or kl (in nats).", "default": "equal", "show_default": True, "type": click.Choice(("equal", "ordered", "hierarchical", "kl"))},
+        "l_entropy": {"help": "Smallest effective number of sensitive values in a class, 2 to the entropy in bits (entropy l-diversity).", "type": click.FloatRange(1, None), "parse": check_number},
+        "l_recursive": {"help": "C:L, the most common value of a class has fewer than C times the rows of the L-th and all less common values (recursive l-diversity)."},
+        "delta": {"help": "Bound of the log ratio of a value's frequency in a class and in the table (delta-disclosure privacy).", "type": click.FloatRange(0, None, min_open=True), "parse": check_number},
+        "beta": {"help": "Largest relative increase of a value's frequency in a class (enhanced beta-likeness).", "type": click.FloatRange(0, None), "parse": check_number},
+        "alpha": {"help": "Largest share of one sensitive value in a class ((alpha, k)-anonymity).", "type": click.FloatRange(0, 1, min_open=True), "parse": check_number},
     },
     "unmask.tables:Table.read": {
         "quasi_identifiers": {"help": "Columns that an adversary may know, separated by commas.", "required": True, "type": str},

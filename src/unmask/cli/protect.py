@@ -14,11 +14,12 @@ import click
 from unmask.cli.documents import WritesDocument, allow_code_option
 from unmask.cli.engine import count_tables, engine_options, pop_engine_options
 from unmask.cli.files import list_role_options, print_json, refuse_to_overwrite, suggest_command, write_release
-from unmask.cli.generated import options, output_option, parse_with, pop_options
+from unmask.cli.generated import grouped, options, output_option, parse_with, pop_options
 from unmask.cli.group import first_argument
 from unmask.cli.option_types import FILE, Input
 from unmask.cli.options import (
     choose_protection,
+    constraint_options,
     level_option,
     parse_levels,
     table_options,
@@ -30,6 +31,7 @@ from unmask.cli.reading import list_dropped_columns, read_column_names, read_tab
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 from unmask.data.writing import STANDARD_OUTPUT
+from unmask.protection_specs import MONDRIAN
 
 if TYPE_CHECKING:
     from unmask.data.engine import EngineOptions
@@ -42,9 +44,9 @@ HOLD_BACK = "Share of the people to hold back at random, as control group of the
 @click.command(cls=WritesDocument)
 @click.argument("data", type=Input(), shell_complete=first_argument)
 @table_options
-@options("unmask.tables:Mondrian", k={}, l={"name": "l_"}, t={})
-@level_option
-@with_option
+@grouped("Protection", constraint_options)
+@grouped("Protection", level_option)
+@grouped("Protection", with_option)
 @options("unmask.tables.audit:audit", hold_back={"help": HOLD_BACK})
 @click.option(
     "--coarsen", multiple=True, callback=parse_with(parse_levels), metavar="COLUMN=LEVEL",
@@ -91,7 +93,7 @@ def protect(
         raise click.UsageError("--json and -o - both say what is printed; leave one out")
     if hold_back and origin is None:
         raise UnmaskError("--hold-back leaves a control group, which the origin identifies; give --origin, too")
-    protection = choose_protection(protection, relaxed, **pop_options(values, ("k", "l_", "t", "levels")))
+    protection = choose_protection(protection, relaxed, **pop_options(values, (*MONDRIAN, "levels")))
     source: AbstractContextManager[_Release | None]
     if engine.engine is None:
         source = _protect_rows(data, values, protection, output, formulas, hold_back=hold_back, coarsen=coarsen)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass, fields, replace
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy
@@ -12,31 +12,92 @@ from numpy.typing import NDArray
 
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.ranges import Range, check_types
 from unmask.tables.column import Column
 from unmask.tables.criteria.sensitive_order import hierarchy_paths, rank_order
-from unmask.tables.protections.constraints import Constraint, DistinctL, KAnonymity, TCloseness, all_allow, bound_of
+from unmask.tables.protections.constraints import (
+    AlphaK,
+    BetaLikeness,
+    Constraint,
+    DeltaDisclosure,
+    Distance,
+    DistinctL,
+    EntropyL,
+    KAnonymity,
+    RecursiveL,
+    TCloseness,
+    all_allow,
+    bound_of,
+)
 from unmask.tables.table import Table
 
 _CELLS = 1 << 21  # cells of a dense block of histograms
 
 
-def demands_of(
-    k: int,
-    l: int | None,  # noqa: E741 - the literature's name
-    t: float | None,
-    constraints: Sequence[Constraint],
-) -> tuple[int, tuple[Constraint, ...]]:
-    """Return k and the constraints on the sensitive columns."""
-    for constraint in constraints:
-        if not hasattr(constraint, "allows"):
-            raise UnmaskError(f"{constraint!r} is no constraint, expected one of unmask.tables.protections")
-    sizes = [KAnonymity(k).k, *(c.k for c in constraints if isinstance(c, KAnonymity))]
-    demands = [c for c in constraints if not isinstance(c, KAnonymity)]
-    if l is not None:
-        demands.append(DistinctL(l))
-    if t is not None:
-        demands.append(TCloseness(t))
-    return max(sizes), tuple(demands)
+@dataclass(frozen=True)
+class ClassConstraints:
+    """Constraints that every class of a release satisfies: base of the protections that form classes.
+
+    Parameters
+    ----------
+    k, l, t, t_distance, l_entropy, l_recursive, delta, beta, alpha, constraints
+        As in `Mondrian`.
+    """
+
+    k: int = 10
+    l: int | None = None  # noqa: E741 - the literature's name
+    t: float | None = None
+    _: KW_ONLY
+    t_distance: Distance = "equal"
+    l_entropy: Annotated[float, Range(1)] | None = None
+    l_recursive: tuple[float, int] | None = None
+    delta: Annotated[float, Range(0, above=True)] | None = None
+    beta: Annotated[float, Range(0)] | None = None
+    alpha: Annotated[float, Range(0, 1, above=True)] | None = None
+    constraints: tuple[Constraint, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that mean nothing."""
+        names = ("t_distance", "l_entropy", "l_recursive", "delta", "beta", "alpha")
+        check_types(type(self), {name: getattr(self, name) for name in names})
+        object.__setattr__(self, "constraints", tuple(self.constraints))
+        for constraint in self.constraints:
+            if not hasattr(constraint, "allows"):
+                raise UnmaskError(f"{constraint!r} is no constraint, expected one of unmask.tables.protections")
+        KAnonymity(self.k)  # constraints check their parameters
+        list(self._list_constraints())
+
+    @property
+    def smallest_class(self) -> int:
+        """Return the smallest number of people in a class."""
+        return max([self.k, *(item.k for item in self.constraints if isinstance(item, KAnonymity))])
+
+    @property
+    def demands(self) -> tuple[Constraint, ...]:
+        """Return the constraints on the sensitive columns."""
+        return (*(item for item in self.constraints if not isinstance(item, KAnonymity)), *self._list_constraints())
+
+    def _list_constraints(self) -> Iterator[Constraint]:
+        """Yield the constraint of each parameter."""
+        if self.l is not None:
+            yield DistinctL(self.l)
+        if self.t is not None:
+            yield TCloseness(self.t, self.t_distance)
+        if self.l_entropy is not None:
+            yield EntropyL(self.l_entropy)
+        if self.l_recursive is not None:
+            yield RecursiveL(*self.l_recursive)
+        if self.delta is not None:
+            yield DeltaDisclosure(self.delta)
+        if self.beta is not None:
+            yield BetaLikeness(self.beta)
+        if self.alpha is not None:
+            yield AlphaK(self.alpha)
+
+    def by_size_alone(self) -> Self:
+        """Return the same protection without constraints on sensitive columns."""
+        others: dict[str, Any] = {item.name: item.default for item in fields(ClassConstraints) if item.name != "k"}
+        return replace(self, **{**others, "k": self.smallest_class})
 
 
 @dataclass(frozen=True, eq=False)

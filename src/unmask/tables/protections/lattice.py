@@ -14,8 +14,7 @@ from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_types
 from unmask.tables.matching import compatible
 from unmask.tables.protections.base import Released, evaluated_rows, format_call, recode, sort_release
-from unmask.tables.protections.bound_constraints import demands_of, satisfying
-from unmask.tables.protections.constraints import Constraint
+from unmask.tables.protections.bound_constraints import ClassConstraints, satisfying
 from unmask.tables.protections.lattice_levels import Level
 from unmask.tables.protections.lattice_search import Choice, SearchProblem, in_rounds
 from unmask.tables.protections.recoding import new_cells
@@ -28,7 +27,7 @@ Objective = Literal["gcp", "discernibility"]
 
 
 @dataclass(frozen=True)
-class Lattice:
+class Lattice(ClassConstraints):
     """Full-domain generalization: the combination of levels with the smallest loss, found by an exact search.
 
     A node of the lattice is a combination of one generalization level for each column. Rows of classes that violate a
@@ -68,7 +67,7 @@ class Lattice:
 
     Parameters
     ----------
-    k, l, t, constraints
+    k, l, t, t_distance, l_entropy, l_recursive, delta, beta, alpha, constraints
         As in `Mondrian`.
     suppression : float
         Largest share of rows that may be suppressed, 0 to 1.
@@ -112,26 +111,21 @@ class Lattice:
     ['30', '30', '[50, 60)', '[50, 60)']
     """
 
-    k: int = 10
-    l: int | None = None  # noqa: E741 - the literature's name
-    t: float | None = None
     suppression: Annotated[float, Range(0, 1)] = 0.0
     average_risk: Annotated[float, Range(0, 1, above=True)] | None = None
     loss: Objective = "gcp"
     weights: Mapping[str, float] = field(default_factory=dict, hash=False)
     levels: Mapping[str, Sequence[Level]] = field(default_factory=dict, hash=False)
-    constraints: tuple[Constraint, ...] = ()
     rounds: Annotated[int, Range(1)] = 1
 
     __repr__ = format_call
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "constraints", tuple(self.constraints))
+        super().__post_init__()
         object.__setattr__(self, "weights", dict(self.weights))
         object.__setattr__(
             self, "levels", {name: _list_levels(name, value) for name, value in dict(self.levels).items()}
         )
-        demands_of(self.k, self.l, self.t, self.constraints)
         names = ("suppression", "average_risk", "loss", "weights", "rounds")
         check_types(type(self), {name: getattr(self, name) for name in names})
 
@@ -145,7 +139,7 @@ class Lattice:
     def released(self, table: Table, levels: Mapping[str, Level], reference: Table | None = None) -> Released:
         """Return the release at levels, in row order; reference : the table of which these rows remain."""
         recoded = recode(table, {name: level for name, level in levels.items() if level != 0})
-        good = satisfying(recoded, *demands_of(self.k, self.l, self.t, self.constraints), reference=reference)
+        good = satisfying(recoded, self.smallest_class, self.demands, reference=reference)
         is_released = good[recoded.classes.of_row]
         return recoded.take(is_released), np.flatnonzero(is_released)
 

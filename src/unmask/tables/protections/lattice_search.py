@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables.protections.base import column_position
-from unmask.tables.protections.bound_constraints import Secret, demands_of, secrets_of
+from unmask.tables.protections.bound_constraints import Secret, secrets_of
 from unmask.tables.protections.constraints import Constraint, DistinctL, PSensitive
 from unmask.tables.protections.lattice_levels import Counted, Ladder, Level, Node, Nodes
 from unmask.tables.table import Table
@@ -99,7 +99,7 @@ class SearchProblem:
         """Count the classes of the table, with the sensitive values that the constraints need."""
         for name in (*protection.levels, *protection.weights):
             column_position(table, name)
-        k, demands = demands_of(protection.k, protection.l, protection.t, protection.constraints)
+        k, demands = protection.smallest_class, protection.demands
         secrets = secrets_of(table, demands)
         nodes = Nodes.of(table, protection.levels, [item.count_ranks(table.histogram(item.column)) for item in secrets])
         limit = int(protection.suppression * table.n_rows + ROUNDING)

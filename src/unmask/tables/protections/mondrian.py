@@ -13,7 +13,7 @@ from unmask.core.randomness import secret_unless
 from unmask.tables.column import Column
 from unmask.tables.protections import mondrian_cuts as kernel
 from unmask.tables.protections.base import Released, allow_all, evaluated_rows, format_call, recode, release_rows
-from unmask.tables.protections.bound_constraints import Secret, check_whole, demands_of, secrets_of
+from unmask.tables.protections.bound_constraints import ClassConstraints, Secret, check_whole, secrets_of
 from unmask.tables.protections.constraints import Constraint
 from unmask.tables.protections.cut_tests import Allows
 from unmask.tables.protections.recoding import axis, merged
@@ -21,7 +21,7 @@ from unmask.tables.table import Table
 
 
 @dataclass(frozen=True)
-class Mondrian:
+class Mondrian(ClassConstraints):
     """Multidimensional generalization: boxes of at least k people, with each cell replaced by the values of its box.
 
     A box is cut along its widest column (width relative to the whole table; ties: column order), at the allowed
@@ -49,9 +49,23 @@ class Mondrian:
     k : int
         Smallest number of people in a class (rows, if every row is a person).
     l : int, optional
-        Smallest number of distinct values of a sensitive column in a class.
+        Smallest number of distinct values of a sensitive column in a class (l-diversity).
     t : float, optional
-        Largest distance between the sensitive values of a class and of the whole table, with the equal distance.
+        Largest distance between the sensitive values of a class and of the whole table (t-closeness).
+    t_distance : str
+        Distance of t-closeness: equal (total variation), ordered or hierarchical (earth mover's), or kl (in nats).
+    l_entropy : float, optional
+        Smallest effective number of sensitive values in a class, 2 to the entropy in bits (entropy l-diversity).
+    l_recursive : (float, int), optional
+        C:L, the most common value of a class has fewer than C times the rows of the L-th and all less common values
+        (recursive l-diversity).
+    delta : float, optional
+        Bound of the log ratio of a value's frequency in a class and in the table (delta-disclosure privacy). A class
+        that lacks a value of the table fails.
+    beta : float, optional
+        Largest relative increase of a value's frequency in a class (enhanced beta-likeness).
+    alpha : float, optional
+        Largest share of one sensitive value in a class ((alpha, k)-anonymity).
     constraints : sequence, optional
         Further constraints, from `unmask.tables.protections`.
     levels : mapping of str to level, optional
@@ -73,25 +87,20 @@ class Mondrian:
     (('[30, 31]', '[50, 51]'), array([2, 2]))
     """
 
-    k: int = 10
-    l: int | None = None  # noqa: E741 - the literature's name
-    t: float | None = None
     strict: bool = True
-    constraints: tuple[Constraint, ...] = ()
     levels: Mapping[str, float | str] = field(default_factory=dict, hash=False)
 
     __repr__ = format_call
     fits = allow_all
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "constraints", tuple(self.constraints))
+        super().__post_init__()
         object.__setattr__(self, "levels", dict(self.levels))
-        demands_of(self.k, self.l, self.t, self.constraints)
 
     @property
     def reads_values(self) -> bool:
         """True if a cut depends on sensitive values."""
-        return self.l is not None or self.t is not None or bool(self.constraints)
+        return bool(self.demands)
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Generalize the table until every class has k people and satisfies the constraints."""
@@ -108,8 +117,7 @@ class Mondrian:
 
     def search(self, table: Table, rows: Sequence[NDArray[np.int64]]) -> Search:
         """Return the parameters of the cuts of a table; rows : for each quasi-identifier, rows of each level."""
-        k, demands = demands_of(self.k, self.l, self.t, self.constraints)
-        return Search.of(table, rows, k=k, demands=demands)
+        return Search.of(table, rows, k=self.smallest_class, demands=self.demands)
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,8 +22,8 @@ from unmask.tables.protections.base import (
     release_rows,
     sort_release,
 )
-from unmask.tables.protections.bound_constraints import demands_of, satisfying
-from unmask.tables.protections.constraints import Constraint, KAnonymity
+from unmask.tables.protections.bound_constraints import ClassConstraints, satisfying
+from unmask.tables.protections.constraints import KAnonymity
 from unmask.tables.protections.recoding import Recoded, new_cells
 from unmask.tables.table import Table
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Suppress:
+class Suppress(ClassConstraints):
     """Suppress the rows of every class that is smaller than k or violates a constraint on a sensitive column.
 
     The cells of the other rows are not changed, and `origin` is shorter than the table. An error is raised if no class
@@ -45,7 +45,7 @@ class Suppress:
 
     Parameters
     ----------
-    k, l, t, constraints
+    k, l, t, t_distance, l_entropy, l_recursive, delta, beta, alpha, constraints
         As in `Mondrian`.
 
     References
@@ -61,25 +61,15 @@ class Suppress:
     [0, 1]
     """
 
-    k: int = 10
-    l: int | None = None  # noqa: E741 - the literature's name
-    t: float | None = None
-    constraints: tuple[Constraint, ...] = ()
-
     __repr__ = format_call
     fits = allow_all
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "constraints", tuple(self.constraints))
-        demands_of(self.k, self.l, self.t, self.constraints)
-
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Keep the rows of the classes that are large and diverse enough."""
-        k, demands = demands_of(self.k, self.l, self.t, self.constraints)
         rows = evaluated_rows(table)
         complete = table.complete
         classes = complete.classes
-        good = satisfying(complete, k, demands)
+        good = satisfying(complete, self.smallest_class, self.demands)
         if not good.any():
             largest, unit = int(complete.class_people.max(initial=0)), "rows" if complete.person is None else "people"
             raise FailedError(
