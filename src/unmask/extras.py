@@ -26,7 +26,7 @@ def describe_installation(name: str) -> str:
     """Return how to install an extra, with the command. The command does not name unmask, which is on no package index.
 
     >>> print(describe_installation("excel"))
-    install the extra [excel] of unmask (... -m pip install 'python-calamine>=0.3')
+    install the extra [excel] of unmask (... -m pip install 'python-calamine>=0.3'...)
     """
     requirements = [text.partition(";") for text in metadata.requires("unmask") or ()]
     packages = [text.strip() for text, _, marker in requirements if re.search(rf"extra == .{name}.", marker)]

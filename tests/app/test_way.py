@@ -17,6 +17,8 @@ from unmask.app import column_profile
 from unmask.app.project import Project, list_interrupted
 from unmask.cli import main
 from unmask.document import group_by_role, load
+from unmask.tables import Table
+from unmask.tables.reading import column_names
 
 
 def opened(browser: Browser, path: Path) -> None:
@@ -39,6 +41,12 @@ def run(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     capsys.readouterr()
     assert main([*words], standalone_mode=False) in (None, 0, 3)
     return capsys.readouterr().out
+
+
+def read_cells(path: Path) -> dict[str, list[str]]:
+    """Return the cells of every column of a release."""
+    table = Table.read(path, quasi_identifiers=column_names(path))
+    return {name: table[name].tolist() for name in table.names}
 
 
 @pytest.mark.slow
@@ -66,6 +74,10 @@ def test_the_whole_way_equals_the_command_line(
     assert not re.search(r" --[a-z]|, or node", page.partition("<footer")[0])
     names = ("unmask.toml", "release.csv", "origin.csv", "at-risk.csv", "audit.json", "certificate.json")
     files = {name: browser.get(f"/files/{name}").content for name in names}
+
+    (tmp_path / "release.xlsx").write_bytes(browser.get("/files/release.xlsx").content)
+    (tmp_path / "release.csv").write_bytes(files["release.csv"])
+    assert read_cells(tmp_path / "release.xlsx") == read_cells(tmp_path / "release.csv")
 
     folder = tmp_path / "cli"
     folder.mkdir()

@@ -24,8 +24,8 @@ NAMES = ("open", "roles", "adversaries", "verdict", "protect", "game", "sign")
 """Addresses of all screens in their order; a workflow may lack some."""
 
 DOWNLOADS = (
-    files.RELEASE, files.ORIGIN, files.AT_RISK, files.REPORT, files.AUDIT, files.CERTIFICATE, files.CERTIFICATE_PAGE,
-    DOCUMENT, files.STUDY, files.MECHANISM, files.GAME_PAGE, files.GAME, "attacker.toml",
+    files.RELEASE, files.WORKBOOK, files.ORIGIN, files.AT_RISK, files.REPORT, files.AUDIT, files.CERTIFICATE,
+    files.CERTIFICATE_PAGE, DOCUMENT, files.STUDY, files.MECHANISM, files.GAME_PAGE, files.GAME, "attacker.toml",
 )  # fmt: skip
 
 CHANGES = "changes"

@@ -22,6 +22,7 @@ from unmask.document import check_sections, list_datasets, load
 from unmask.toml_text import DOCUMENT, format_document, update_document
 
 RELEASE, ORIGIN, AT_RISK, REPORT, AUDIT = "release.csv", "origin.csv", "at-risk.csv", "report.html", "audit.json"
+WORKBOOK = "release.xlsx"
 CERTIFICATE, CERTIFICATE_PAGE = "certificate.json", "certificate.html"
 STUDY, STUDY_FOLDER = "study.toml", "study"
 GAME, GAME_PAGE = "game.toml", "game.html"
@@ -29,8 +30,8 @@ MECHANISM, CURVE, CURVE_MECHANISM = "mechanism.csv", "curve.csv", "tried.csv"
 PROFILE, NOTES = "columns.pickle", "notes.json"
 
 OUTPUTS = (
-    DOCUMENT, RELEASE, ORIGIN, AT_RISK, REPORT, AUDIT, CERTIFICATE, CERTIFICATE_PAGE, STUDY, STUDY_FOLDER, PROFILE,
-    MECHANISM, CURVE, CURVE_MECHANISM, NOTES, GAME_PAGE, GAME, "jobs", LOCK,
+    DOCUMENT, RELEASE, WORKBOOK, ORIGIN, AT_RISK, REPORT, AUDIT, CERTIFICATE, CERTIFICATE_PAGE, STUDY, STUDY_FOLDER,
+    PROFILE, MECHANISM, CURVE, CURVE_MECHANISM, NOTES, GAME_PAGE, GAME, "jobs", LOCK,
 )  # fmt: skip
 """Names in the folder that an opened file cannot have."""
 

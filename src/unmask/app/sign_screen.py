@@ -7,7 +7,17 @@ from typing import Any
 
 from unmask.app.jobs import format_command
 from unmask.app.pages import show_progress
-from unmask.app.project import AT_RISK, CERTIFICATE, CERTIFICATE_PAGE, MECHANISM, ORIGIN, RELEASE, REPORT, Project
+from unmask.app.project import (
+    AT_RISK,
+    CERTIFICATE,
+    CERTIFICATE_PAGE,
+    MECHANISM,
+    ORIGIN,
+    RELEASE,
+    REPORT,
+    WORKBOOK,
+    Project,
+)
 from unmask.app.verdict_screen import read_verdicts
 from unmask.data.files import hash_file
 from unmask.findings.conditions import BOUND
@@ -56,6 +66,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         "conditions": [(line, named(line), *_format_figures(line)) for line in verdicts],
         "counts": {state: states.count(state) for state in ("missed", "untested")},
         "answers": {key: (label, answers.get(key, "")) for key, label in CERTIFICATE_TEXTS.items()},
+        "workbook_of": RELEASE if "columns" in project.document else "",
         "public": _list_files(project, public, has_digest=True),
         "secret": _list_files(project, secret, has_digest=False),
         "commands": (format_command(CERTIFY[:-1]),),
@@ -84,6 +95,18 @@ def _list_files(project: Project, files: Mapping[str, str], *, has_digest: bool)
 
 def _format_size(n: int) -> str:
     return f"{n / 1e6:.1f} MB" if n >= 1e6 else f"{n / 1e3:,.0f} kB" if n >= 1000 else f"{n} bytes"
+
+
+def write_workbook(project: Project) -> None:
+    """Write the release of a table as a workbook, which a spreadsheet opens in every language."""
+    from unmask.tables import Table
+    from unmask.tables.reading import column_names
+
+    path = project.folder / RELEASE
+    if path.is_file() and "columns" in project.document:
+        names = column_names(path, header=True, delimiter=",", encoding="utf-8")
+        table = Table.read(path, quasi_identifiers=names, header=True, delimiter=",", encoding="utf-8", na="")
+        table.write(project.folder / WORKBOOK, force=True)
 
 
 def submit(project: Project, form: Mapping[str, Any]) -> str:

@@ -54,7 +54,7 @@ HOLD_BACK = "Share of the people to hold back at random, as control group of the
 )  # fmt: skip
 @allow_code_option
 @click.option("--relaxed", is_flag=True, help="Let rows equal to a cut go to either side.")
-@output_option("--output", "-o", required=True, type=FILE, help="File of the release: CSV, TSV (.gz) or Parquet.")
+@output_option("--output", "-o", required=True, type=FILE, help="Release: .csv, .tsv (.gz), .parquet or .xlsx.")
 @output_option("--origin", type=FILE, help="Write the row of DATA behind each record. Keep it secret.")
 @output_option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @output_option("--force", is_flag=True, help="Overwrite existing files.")

@@ -418,7 +418,7 @@ class Table:
         )
 
     def write(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Write the table with canonical labels: CSV or TSV (.gz), or Parquet, by suffix; whole or not at all.
+        """Write the table with canonical labels: CSV or TSV (.gz), Parquet or XLSX by suffix; whole or not at all.
 
         The file appears under its name only when it is complete. Columns stand in the order of the source. Missing
         cells are empty (NULL in Parquet). In Parquet a column of exact values keeps the type that it had in the source;

@@ -1,10 +1,12 @@
-"""A table as a file: CSV or TSV, packed or not, and Parquet."""
+"""A table as a file: CSV or TSV, packed or not, Parquet, or a workbook."""
 
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import gzip
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +18,7 @@ from unmask.core.errors import UnmaskError
 from unmask.data.databases import escape_path, explain_failure
 from unmask.data.sql import quote_name, quote_text
 from unmask.data.writing import replace_file
+from unmask.extras import import_extra
 from unmask.tables.reading import engine
 
 if TYPE_CHECKING:
@@ -24,11 +27,21 @@ if TYPE_CHECKING:
     from unmask.tables.column import Column
 
 
+MAX_ROWS, MAX_CHARACTERS, MAX_EXACT = 1_048_576, 32_767, 10**15
+"""Limits of a sheet: rows, characters of a cell, and the size of a whole number that a spreadsheet shows exactly."""
+
+
+NUMBER_TYPES = r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*"
+"""DuckDB's names of types of numbers."""
+
+
 def check_name(target: Path) -> None:
-    """Raise an error for a file name of another format."""
+    """Raise an error for a file name of another format, or for a workbook without the library that writes it."""
     name = target.name.lower()
-    if not name.removesuffix(".gz").endswith((".csv", ".tsv", ".parquet", ".pq")) or name.endswith(".parquet.gz"):
-        raise UnmaskError(f"output {target.name!r} has an unknown suffix; expected .csv, .tsv (.gz) or .parquet")
+    if not re.search(r"\.([ct]sv(\.gz)?|parquet|pq|xlsx)$", name):
+        raise UnmaskError(f"output {target.name!r} has an unknown suffix; expected .csv, .tsv (.gz), .parquet or .xlsx")
+    if name.endswith(".xlsx"):
+        import_extra("xlsxwriter", "excel")
 
 
 def write_table(columns: Sequence[Column], target: Path, *, force: bool) -> None:
@@ -39,11 +52,44 @@ def write_table(columns: Sequence[Column], target: Path, *, force: bool) -> None
         raise UnmaskError(
             f"output {target.name!r} exists; choose another name or overwrite it (--force, or force=True)"
         )
+    write = _write_workbook if name.endswith(".xlsx") else _write_text
     with replace_file(target) as place:
-        write_parquet(columns, place) if name.endswith((".parquet", ".pq")) else _text(columns, place)
+        (write_parquet if name.endswith((".parquet", ".pq")) else write)(columns, place)
 
 
-def _text(columns: Sequence[Column], path: Path) -> None:
+def _write_workbook(columns: Sequence[Column], path: Path) -> None:
+    """Write a workbook of one sheet: numbers as numbers, all other cells as texts, which no spreadsheet runs."""
+    n_rows = len(columns[0].codes)
+    if n_rows >= MAX_ROWS:
+        raise UnmaskError(f"the table has {n_rows:,} rows and a sheet holds {MAX_ROWS - 1:,}; write .csv or .parquet")
+    if any(len(label) > MAX_CHARACTERS for column in columns for label in column.levels.labels):
+        raise UnmaskError(f"a cell has more than {MAX_CHARACTERS:,} characters, the most of a sheet; write .csv")
+    book = import_extra("xlsxwriter", "excel").Workbook(path, {"constant_memory": True})
+    book.set_properties({"created": dt.datetime(2000, 1, 1)})  # equal tables give equal files
+    sheet = book.add_worksheet("release")
+    sheet.freeze_panes(1, 0)
+    values = [_list_sheet_values(column) for column in columns]
+    for position, column in enumerate(columns):
+        sheet.write_string(0, position, column.name, book.add_format({"bold": True}))
+    for row, codes in enumerate(zip(*(column.codes.tolist() for column in columns), strict=True), start=1):
+        for position, code in enumerate(codes):
+            value = values[position][code]
+            if value != "":
+                (sheet.write_string if isinstance(value, str) else sheet.write_number)(row, position, value)
+    book.close()
+
+
+def _list_sheet_values(column: Column) -> list[str | float]:
+    """Return the cell of each label: a number if the column holds exact numbers, else a text."""
+    labels: list[str | float] = list(column.levels.labels)
+    if not re.fullmatch(NUMBER_TYPES, stored_type(column)):
+        return labels
+    numbers = [float(label) if label else "" for label in labels]
+    is_exact = all(number == "" or abs(float(number)) < MAX_EXACT for number in numbers)
+    return numbers if is_exact else labels
+
+
+def _write_text(columns: Sequence[Column], path: Path) -> None:
     delimiter = "\t" if ".tsv" in path.name.lower() else ","
     ends = [delimiter] * (len(columns) - 1) + ["\n"]
     cells = [
@@ -85,7 +131,7 @@ def write_parquet(columns: Sequence[Column], path: Path) -> None:
     types = [stored_type(column) for column in columns]
     names = [column.name for column in columns]
     plain = path.with_suffix(".csv")
-    _text(columns, plain)
+    _write_text(columns, plain)
     with engine() as (connection, _):
         texts = ", ".join(f"'c{position}': 'VARCHAR'" for position in range(len(names)))
         chosen = ", ".join(
