@@ -229,7 +229,7 @@ def test_leaked_identities_without_an_edge_are_left_out_and_counted(files, tmp_p
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "neither of --auxiliary and --overlap"),
+        ((), "--attack is about an attack, and without --auxiliary or --overlap there is none"),
         (("--overlap", "0.5"), "two shares NODES,EDGES"),
         (("--overlap", "0.5,0"), "above 0"),
         (("--overlap", "1.5,0.5"), "from 0 to 1"),

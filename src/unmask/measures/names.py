@@ -133,6 +133,29 @@ declare_all(
     registry=UTILITIES,
 )  # fmt: skip
 
+# --- criteria of graphs ---------------------------------------------------------------------------------------------
+
+
+def _class_of_people(name: str, label: str, knowledge: str, source: str) -> Quantity:
+    return Quantity(name, label, f"smallest number of people with the same {knowledge}", "people", "low", source=source)
+
+
+HAY = "M. Hay et al., 'Resisting structural re-identification in anonymized social networks', 2008"
+
+declare_all(
+    _class_of_people("k_degree", "k, degree", "number of edges", "K. Liu & E. Terzi, 'Towards identity anonymization "
+                     "on graphs', 2008"),
+    _class_of_people("k_neighborhood", "k, neighborhood", "edges among their contacts", "B. Zhou & J. Pei, "
+                     "'Preserving privacy in social networks against neighborhood attacks', 2008"),
+    _class_of_people("k_candidate_1", "k, candidates, 1 round", "degree and degrees of contacts", HAY),
+    _class_of_people("k_candidate_2", "k, candidates, 2 rounds", "surroundings up to two edges away", HAY),
+    _class_of_people("k_candidate", "k, candidates, all rounds", "surroundings at any distance", HAY),
+    _class_of_people("k_twins", "k, structural twins", "contacts", "F. Lorrain & H. C. White, 'Structural equivalence "
+                     "of individuals in social networks', 1971"),
+    Quantity("lta_a", "LTA A", "smallest local anonymity: similarity of a person's edges to those of friends of "
+             "friends", "", "low", range=(0.0, 1.0), source="G. Gulyas, 2015, (4.3)"),
+)  # fmt: skip
+
 # --- attacks on graphs ----------------------------------------------------------------------------------------------
 
 declare_all(

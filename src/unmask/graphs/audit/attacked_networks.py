@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.findings.people_at_risk import MIN_EXCESS, AtRisk, Watched
-from unmask.graphs import Ensemble, Iterated, Matching, Pair, SeedPairs, SocialGraph
+from unmask.graphs import Ensemble, Iterated, Matching, Pair, SeedPairs
 from unmask.graphs.audit import attack_plan
 from unmask.graphs.audit.attack_plan import Plan
 from unmask.graphs.audit.attack_run import (
@@ -33,7 +33,7 @@ from unmask.graphs.audit.facts import (
     SeedCount,
     strongest_first,
 )
-from unmask.graphs.audit.network_pairs import NetworkPair, places
+from unmask.graphs.audit.network_pairs import NetworkPair, list_ids, places
 from unmask.graphs.audit.tables import CRITERIA
 from unmask.graphs.criteria import spearman
 from unmask.graphs.criteria.equivalence import mean_ranks
@@ -178,7 +178,7 @@ class AttackedNetworks:
         If the truth is known, only people whose match is right more often than the limit.
         """
         source, (pair, _) = self.pairs[release], self.drawn[release]
-        people, nodes = _ids(source.people), None if source.released is None else _ids(source.released)
+        people, nodes = list_ids(source.people), None if source.released is None else list_ids(source.released)
         share_right = _share_right(run)
         for node in np.flatnonzero(run.matched & ~(share_right <= LIMITS["identity"] + MIN_EXCESS)).tolist():
             reasons = [plural(int(run.degree[node]), "edge")]
@@ -346,10 +346,6 @@ def _share_right(run: AttackRun) -> NDArray[np.float64]:
     for item in score_bins([run]) if run.truth_known else ():
         share[(run.score >= item.low) & (run.score <= item.high)] = item.right
     return share
-
-
-def _ids(graph: SocialGraph) -> list[str]:
-    return [str(name) for name in (range(graph.n_nodes) if graph.labels is None else graph.labels)]
 
 
 def _rank(value: NDArray[np.float64], share: NDArray[np.float64]) -> Iterator[tuple[float, float]]:

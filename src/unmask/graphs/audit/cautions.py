@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from unmask.graphs import Ensemble, SeedPairs
+from unmask.graphs import Ensemble, SeedPairs, SocialGraph
 from unmask.graphs.audit.attack_plan import Plan
 from unmask.graphs.audit.network_pairs import GivenPair, NetworkPair
 from unmask.graphs.communities import two_sided
@@ -46,12 +46,21 @@ def cautions(pair: NetworkPair) -> Iterator[str]:
     """Yield cautions about wrong or unknown seeds, data that no attack uses, and nodes that may not be people."""
     if isinstance(pair, GivenPair):
         yield from _check_seeds(pair)
-    name, graph = ("network", pair.people) if pair.released is None else ("release", pair.released)
-    names = graph.dropped.besides_edges
-    if names and pair.similarity is None:  # which is what the adversary knows besides edges
+    if pair.similarity is None:  # which is what the adversary knows besides edges
+        yield from describe_unused(pair.people) if pair.released is None else describe_unused(pair.released, "release")
+    yield from describe_two_sides(*(graph for graph in (pair.people, pair.released) if graph is not None))
+
+
+def describe_unused(graph: SocialGraph, name: str = "network") -> Iterator[str]:
+    """Yield the facts of a file that no attack and no criterion uses."""
+    if names := graph.dropped.besides_edges:
         consequence = "an adversary who knows more than edges may re-identify more people"
         yield f"No attack looks at {names}, which the {name} has besides edges: {consequence}."
-    if any(two_sided(graph) for graph in (pair.people, pair.released) if graph is not None):
+
+
+def describe_two_sides(*graphs: SocialGraph) -> Iterator[str]:
+    """Yield a caution if the nodes of one side of a network may not be people."""
+    if any(map(two_sided, graphs)):
         yield (
             "Every edge joins one side of the network to the other, as in a list of people and their groups or events: "
             "if the nodes of one side are not people, they are counted as people all the same."

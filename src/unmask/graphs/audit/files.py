@@ -46,12 +46,16 @@ def audit_files(
 ) -> Result:
     r"""Attack a released network: how many people are re-identified by their edges alone.
 
+    Without --overlap and --auxiliary there is no attack, and the criteria of the network are computed: people with
+    equal surroundings, and local anonymity.
+
     A network is a list of edges, an adjacency list or a matrix (.txt, .csv, .tsv, also compressed), Parquet, Pajek
     (.net), GraphML, GEXF or node-link JSON. A file with two readings is refused with the options that decide. Without
     --truth nothing can be checked: the report then says how many people are given a name. In that table a person may
     have several lines, as protect graph --origin writes them: any of the identities is right.
 
     \b
+    unmask audit graph network.txt.gz --policy 'k_degree>=5'
     unmask audit graph network.txt.gz --overlap 0.5,0.75 --seeds random.25:1000 --report out.html
     unmask audit graph network.txt.gz --overlap 0.5,0.75 --with KDegree:k=10 --with RandomWalk --report out.html
     unmask audit graph network.txt.gz --overlap 0.5,0.75 --with IdentitySeparation:model=best:identities=5
@@ -98,8 +102,12 @@ def audit_files(
     columns = {field.name: further.pop(field.name) for field in fields(EdgeListOptions) if field.name in further}
     separation = tuple(parse_protection(text, code("protections")) for text in dict.fromkeys(protections))
     choice: dict[str, Any] = {"overlaps": _parse_overlaps(overlaps), "separation": separation}
-    conditions = {name: further.get(name, False) for name in ("truth_partial", "truth_sampled", "largest_component")}
-    check_choice(auxiliary, truth, seeds_file, similarity, **choice, **conditions)
+    names = ("truth_partial", "truth_sampled", "largest_component", "checkpoint")
+    conditions: dict[str, Any] = {name: further.get(name) for name in names}
+    check_choice(
+        auxiliary, **choice, truth=truth, seeds_file=seeds_file, similarity=similarity, attacks=attacks, seeds=seeds,
+        transition=transition, **conditions,
+    )  # fmt: skip
     if seeds is not None:
         parse_seeds(seeds)
     plan = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,6 +22,7 @@ from unmask.graphs.audit.facts import (
     GUESSED,
     GraphFacts,
 )
+from unmask.graphs.audit.network_criteria import audit_criteria
 from unmask.graphs.audit.network_pairs import DerivedPair, GivenPair, NetworkPair, pair_name
 from unmask.graphs.audit.sentences import headline
 from unmask.graphs.audit.tables import make_tables
@@ -107,19 +108,15 @@ def audit(
     """
     leaked = seeds if isinstance(seeds, SeedPairs) else None
     check_choice(
-        auxiliary,
-        truth,
-        leaked,
-        similarity,
-        overlaps=overlaps,
-        separation=separation,
-        truth_partial=truth_partial,
-        truth_sampled=truth_sampled,
-        largest_component=largest_component,
-    )
+        auxiliary, overlaps, truth=truth, seeds_file=leaked, similarity=similarity, truth_partial=truth_partial,
+        truth_sampled=truth_sampled, largest_component=largest_component, separation=separation, attacks=attacks,
+        seeds=None if leaked is not None else seeds, transition=transition, checkpoint=checkpoint,
+    )  # fmt: skip
     ((name, graph), *further) = name_releases(release).items()
     if further:
         raise UnmaskError(f"{len(further) + 1} graphs were given, expected one; audit each by itself")
+    if auxiliary is None and not overlaps:
+        return audit_criteria(name, graph, watched=watched, measures=measures)
     several = any(map(adopted, separation)) or (isinstance(truth, Pair) and bool((truth.identities > 1).any()))
     if not isinstance(attacks, Mapping):
         attacks = parse_attacks(attacks or default_attacks(graph, auxiliary, several=several))
@@ -148,43 +145,44 @@ def _read_truth(truth: Any) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]
     return nodes, origin
 
 
-def check_choice(
-    auxiliary: object,
-    truth: object,
-    seeds_file: object,
-    similarity: object,
-    *,
-    overlaps: Sequence[object],
-    separation: Sequence[object],
-    truth_partial: bool = False,
-    truth_sampled: bool = False,
-    largest_component: bool = False,
-) -> None:
-    """Raise an error for options without those that they are about.
+FLAGS = {"separation": "--with", "attacks": "--attack"}
+"""Parameter of an attack -> its option, if the option has another name."""
 
-    The adversary has a network of their own, or both networks are made from the release.
+
+def check_choice(auxiliary: object, overlaps: Sequence[object], **parameters: object) -> None:
+    """Raise an error for parameters of an attack without those that they are about.
+
+    The adversary has a network of their own, both networks are made from the release, or there is no adversary.
     """
-    if (auxiliary is None) == (not overlaps):
-        number = "both" if overlaps else "neither"
+    given = [FLAGS.get(name, f"--{name.replace('_', '-')}") for name, value in parameters.items() if _is_given(value)]
+    if auxiliary is not None and overlaps:
         raise UnmaskError(
-            f"{number} of --auxiliary and --overlap was given, expected one: give the adversary's network with "
+            "both of --auxiliary and --overlap were given, expected one: give the adversary's network with "
             "--auxiliary FILE, or --overlap 0.5,0.75 to draw two networks from the release"
         )
-    tables = {"--truth": truth, "--seeds-file": seeds_file, "--similarity": similarity}
-    extra = next((name for name, table in tables.items() if table is not None), None)
+    if auxiliary is None and not overlaps and given:
+        raise UnmaskError(
+            f"{given[0]} is about an attack, and without --auxiliary or --overlap there is none; add one of them, or "
+            f"leave {given[0]} out to see the criteria of the network"
+        )
+    extra = next((name for name in ("--truth", "--seeds-file", "--similarity") if name in given), None)
     if overlaps and extra:
         raise UnmaskError(f"{extra} was given with --overlap, which draws its own networks; leave one out")
-    if separation and not overlaps:
+    if auxiliary is not None and "--with" in given:
         raise UnmaskError(
             "--with was given with --auxiliary, expected with --overlap; protect the release with "
             "unmask protect graph, and give its --origin as --truth"
         )
-    if truth_partial and truth is None:
+    if "--truth-partial" in given and "--truth" not in given:
         raise UnmaskError("--truth-partial was given without --truth, which it is about; give both or neither")
-    if truth_sampled and not truth_partial:
+    if "--truth-sampled" in given and "--truth-partial" not in given:
         raise UnmaskError("--truth-sampled is about the people of a partial truth; add --truth-partial")
-    if largest_component and not overlaps:
+    if "--largest-component" in given and not overlaps:
         raise UnmaskError("--largest-component is about the networks of --overlap, and none are given; give both")
+
+
+def _is_given(value: object) -> bool:
+    return not (value is None or value is False or (isinstance(value, Sized) and len(value) == 0))
 
 
 def audit_networks(

@@ -106,7 +106,7 @@ class DerivedPair:
             f"{overlap} are in both, and {edges:g} % of the edges among those.",
             f"Leaked identities {_describe_choice(plan.seeds)}.",
             *(() if self.separation is None else (_describe_separation(self.separation, plan),)),
-            *_left_out("the network", self.graph),
+            *left_out("the network", self.graph),
         )
 
     def pair(self, rng: np.random.Generator) -> Pair:
@@ -200,8 +200,8 @@ class GivenPair:
             *(() if self.origin is None else (SEVERAL, OF_RELEASE)),
             "Nodes are numbered anew before each run, so that the order of the files reveals nothing.",
             *(() if self.similarity is None else (SIMILARITY,)),
-            *_left_out("the release", self.target),
-            *_left_out("the adversary's network", self.auxiliary),
+            *left_out("the release", self.target),
+            *left_out("the adversary's network", self.auxiliary),
         )
 
     def _describe_seeds(self, plan: Plan) -> str:
@@ -310,7 +310,7 @@ def _describe_choice(method: str) -> str:
     return "are right, and are drawn with the truth at hand"
 
 
-def _left_out(name: str, graph: SocialGraph) -> tuple[str, ...]:
+def left_out(name: str, graph: SocialGraph) -> tuple[str, ...]:
     """Return what the file has and no attack uses."""
     return (f"Of {name}, {graph.dropped}: attacks see edges alone.",) if str(graph.dropped) else ()
 
@@ -318,6 +318,11 @@ def _left_out(name: str, graph: SocialGraph) -> tuple[str, ...]:
 def numbered(graph: SocialGraph) -> SocialGraph:
     """Return the graph with the number of each node as its name."""
     return replace(graph, labels=np.arange(graph.n_nodes))
+
+
+def list_ids(graph: SocialGraph) -> list[str]:
+    """Return the ids of the nodes, as texts."""
+    return [str(name) for name in (range(graph.n_nodes) if graph.labels is None else graph.labels)]
 
 
 def _takes_sample(attack: Attack) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,16 +31,22 @@ def numbered(key: NDArray[np.uint64]) -> NDArray[np.int64]:
 
 
 def refine(
-    indptr: NDArray[np.int64], neighbor: NDArray[np.integer], start: NDArray[np.int64] | None = None
+    indptr: NDArray[np.int64],
+    neighbor: NDArray[np.integer],
+    start: NDArray[np.int64] | None = None,
+    *,
+    rounds: int | None = None,
 ) -> NDArray[np.int64]:
     """Return (n,) the coarsest colors, from 0, such that nodes of one color have as many neighbors of each color.
 
-    All nodes begin alike, or with the colors `start`; in each round a color is split by the multiset of the colors
-    next to it, until no round splits one. Nodes that an automorphism maps to each other have one color; the converse
-    does not hold.
+    Nodes begin with their degrees, or with the colors `start`; in each round a color is split by the multiset of the
+    colors next to it, until no round splits one, or for `rounds`. Nodes that an automorphism maps to each other have
+    one color; the converse does not hold.
     """
     color = numbered(np.diff(indptr).astype(np.uint64)) if start is None else start
-    while len(color):
+    for _ in itertools.count() if rounds is None else range(rounds):
+        if not len(color):
+            break
         further = finer(color, (indptr, neighbor))
         if further.max() == color.max():  # as many colors as before: none was split
             break

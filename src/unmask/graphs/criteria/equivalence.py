@@ -50,7 +50,7 @@ def structural_equivalence(graph: SocialGraph, *, directed: bool = False) -> NDA
     return numbered(np.where(twins_inside, inside, outside))
 
 
-def color_classes(graph: SocialGraph) -> NDArray[np.int64]:
+def color_classes(graph: SocialGraph, rounds: int | None = None) -> NDArray[np.int64]:
     """Return (n_nodes,) the class of each node under color refinement, numbered from 0.
 
     Nodes are in one class if they have as many neighbors of each class: what is left alike for an adversary who
@@ -61,6 +61,8 @@ def color_classes(graph: SocialGraph) -> NDArray[np.int64]:
     ----------
     graph : SocialGraph
         Graph.
+    rounds : int, optional
+        Rounds of refinement after the degrees; by default, until no class is split.
 
     Returns
     -------
@@ -69,17 +71,17 @@ def color_classes(graph: SocialGraph) -> NDArray[np.int64]:
 
     References
     ----------
-    M. Hay et al., "Resisting structural re-identification in anonymized social networks", VLDB 2008, vertex refinement
-    queries H_i for i to infinity; C. Berkholz et al., "Tight lower and upper bounds for the complexity of canonical
-    color refinement", 2013.
+    M. Hay et al., "Resisting structural re-identification in anonymized social networks", VLDB 2008: k-candidate
+    anonymity under the vertex refinement query H_(rounds + 1), with H_1 the degree, and H_infinity by default;
+    C. Berkholz et al., "Tight lower and upper bounds for the complexity of canonical color refinement", 2013.
 
     Examples
     --------
     >>> path = SocialGraph.from_edges([0, 1, 2, 3], [1, 2, 3, 4])
-    >>> class_sizes(color_classes(path))
-    array([2, 2, 1, 2, 2])
+    >>> class_sizes(color_classes(path)), class_sizes(color_classes(path, rounds=0))
+    (array([2, 2, 1, 2, 2]), array([2, 3, 3, 3, 2]))
     """
-    return refine(graph.indptr, graph.neighbor)
+    return refine(graph.indptr, graph.neighbor, rounds=rounds)
 
 
 def class_sizes(classes: NDArray[np.int64]) -> NDArray[np.int64]:

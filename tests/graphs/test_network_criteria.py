@@ -1,0 +1,154 @@
+"""Criteria of a network without an attack, against definitions written out with sets, permutations and counts."""
+
+import itertools
+import statistics
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.commands import check_one_sentence, invoke
+from tests.envelopes import parsed
+from unmask import UnmaskError
+from unmask.graphs import SocialGraph
+from unmask.graphs.audit import audit
+
+
+@st.composite
+def graphs(draw):
+    n = draw(st.integers(1, 6))
+    edges = [pair for pair in itertools.combinations(range(n), 2) if draw(st.booleans())]
+    return SocialGraph.from_edges([u for u, _ in edges], [v for _, v in edges], n_nodes=n)
+
+
+def sets_of(graph):
+    return [set(graph.neighbors(v).tolist()) for v in range(graph.n_nodes)]
+
+
+def is_same_shape(friends, first, second):
+    """Whether a bijection of two sets of nodes keeps the edges among them."""
+    first, second = sorted(first), sorted(second)
+    return len(first) == len(second) and any(
+        all(
+            (first[j] in friends[first[i]]) == (image[j] in friends[image[i]])
+            for i, j in itertools.combinations(range(len(first)), 2)
+        )
+        for image in itertools.permutations(second)
+    )
+
+
+def unfold(friends, node, rounds):
+    """What an adversary sees of a node after some rounds of vertex refinement."""
+    if rounds == 0:
+        return len(friends[node])
+    around = tuple(sorted(repr(unfold(friends, friend, rounds - 1)) for friend in friends[node]))
+    return (unfold(friends, node, rounds - 1), around)
+
+
+def written_out(graph):
+    """Class size of each person by each criterion."""
+    friends, people = sets_of(graph), range(graph.n_nodes)
+    alike = {
+        "k_degree": lambda a, b: len(friends[a]) == len(friends[b]),
+        "k_neighborhood": lambda a, b: is_same_shape(friends, friends[a], friends[b]),
+        "k_twins": lambda a, b: friends[a] - {b} == friends[b] - {a},
+        "k_candidate_1": lambda a, b: unfold(friends, a, 1) == unfold(friends, b, 1),
+        "k_candidate_2": lambda a, b: unfold(friends, a, 2) == unfold(friends, b, 2),
+        "k_candidate": lambda a, b: unfold(friends, a, graph.n_nodes) == unfold(friends, b, graph.n_nodes),
+    }
+    return {name: [sum(same(a, b) for b in people) for a in people] for name, same in alike.items()}
+
+
+@settings(max_examples=60, deadline=None)
+@given(graphs())
+def test_rows_are_the_smallest_and_the_median_class(graph):
+    result = audit(graph)
+    expected = written_out(graph)
+    rows = {row.measure: row for row in result.rows}
+    assert {name: rows[name].posterior for name in expected} == {name: min(sizes) for name, sizes in expected.items()}
+    for name, sizes in expected.items():
+        assert rows[name].quantiles[2] == statistics.median_low(sizes)
+    records = {row["criterion"]: row for row in result.table("graph_criteria").rows}
+    for name, sizes in expected.items():
+        assert records[name]["unique"] == pytest.approx(sizes.count(1) / len(sizes))
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs())
+def test_overlap_of_top_degree_and_lowest_local_anonymity_is_a_mean_over_orders_of_ties(graph):
+    friends = sets_of(graph)
+    anonymity = {}
+    for v, mine in enumerate(friends):
+        beyond = set().union(*(friends[x] for x in mine)) - {v} if mine else set()
+        if beyond:
+            anonymity[v] = statistics.mean(
+                len(mine & friends[k]) / (len(mine) * len(friends[k])) ** 0.5 for k in beyond
+            )
+    people = sorted(anonymity)
+    tables = audit(graph).facts_by_name
+    for row in tables["graph_top_overlap"].rows if "graph_top_overlap" in tables else ():
+        n = row["people"]
+        orders = list(itertools.permutations(people))
+        tops = [set(sorted(order, key=lambda v: -len(friends[v]))[:n]) for order in orders]
+        lows = [set(sorted(order, key=lambda v: round(anonymity[v], 9))[:n]) for order in orders]
+        chance = {
+            v: statistics.mean(v in top for top in tops) * statistics.mean(v in low for low in lows) for v in people
+        }
+        assert row["overlap"] == pytest.approx(sum(chance.values()) / n)
+
+
+@pytest.fixture
+def ring(tmp_path):
+    """A ring of thirteen people, one of whom has a further friend."""
+    path = tmp_path / "ring.txt"
+    path.write_text("".join(f"p{i} p{(i + 1) % 13}\n" for i in range(13)) + "p0 SECRET77\n")
+    return path
+
+
+def test_policy_sets_a_limit_on_a_criterion(ring):
+    result = parsed(invoke("audit", "graph", ring, "--json").stdout)
+    values = {row["measure"]: row["posterior"] for row in result["results"]}
+    assert (values["k_degree"], values["k_candidate"]) == (1, 1)
+    assert invoke("audit", "graph", ring, "--policy", "k_degree.q50>=11").exit_code == 0
+    missed = invoke("audit", "graph", ring, "--policy", "k_degree>=2")
+    assert missed.exit_code == 3
+    assert "k_degree is 1 (k_degree>=2 is required)" in missed.stderr
+
+
+def test_list_of_people_at_risk_has_those_whom_a_fact_identifies(ring, tmp_path):
+    listed = tmp_path / "at-risk.csv"
+    done = invoke("audit", "graph", ring, "--at-risk", listed, "--report", tmp_path / "page.html")
+    assert done.exit_code == 0, done.stderr
+    rows = [line.split(",") for line in listed.read_text().splitlines()[1:]]
+    assert {row[1] for row in rows if row[2] == "degree"} == {"p0", "SECRET77"}
+    assert "SECRET77" not in (tmp_path / "page.html").read_text() + done.stdout + done.stderr
+
+
+def test_measure_of_an_attack_is_listed_as_not_run(ring):
+    result = parsed(invoke("audit", "graph", ring, "--measure", "diaz_degree", "--json").stdout)
+    assert ["diaz_degree", "it needs an attack: add --overlap or --auxiliary"] in [
+        list(item.values())[:2] for item in result["not_run"]
+    ]
+
+
+@pytest.mark.parametrize(
+    "option",
+    ["--truth=t.csv", "--similarity=s.csv", "--seeds-file=s.csv", "--with=KDegree", "--attack=Nar09", "--seeds=top:5",
+     "--transition=5", "--truth-partial", "--truth-sampled", "--largest-component", "--checkpoint=folder"],
+)  # fmt: skip
+def test_option_of_an_attack_without_an_attack_is_one_sentence(ring, option):
+    check_one_sentence(invoke("audit", "graph", ring, option), "without --auxiliary or --overlap there is none")
+
+
+def test_network_without_people_is_refused():
+    with pytest.raises(UnmaskError, match="the network has 0 people"):
+        audit(SocialGraph.from_edges(np.zeros(0, int), np.zeros(0, int)))
+
+
+def test_people_without_edges_are_one_class():
+    result = audit(SocialGraph.from_edges([], [], n_nodes=12))
+    assert {row.measure: row.posterior for row in result.rows} == dict.fromkeys(
+        ["k_degree", "k_neighborhood", "k_candidate_1", "k_candidate_2", "k_candidate", "k_twins"], 12
+    )
+    assert "0 of 12 people" in result.to_html()
