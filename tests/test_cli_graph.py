@@ -241,7 +241,7 @@ def test_leaked_identities_without_an_edge_are_left_out_and_counted(files, tmp_p
         (("--overlap", "0.5,0.5", "--seeds", "random.25"), "METHOD:COUNT"),
         (("--overlap", "0.5,0.5", "--seeds", "random.25:0"), "at least 1"),
         (("--overlap", "0.5,0.5", "--seeds", "randm:5"), "the seed method is 'randm'"),
-        (("--overlap", "0.5,0.5", "--seeds", "random:100000"), "ask for fewer"),
+        (("--overlap", "0.5,0.5", "--seeds", "random:100000"), "choose fewer"),
         (("--overlap", "0,0.5", "--seeds", "random:5"), "0 people to choose from"),
         (("--overlap", "0.5,0.5", "--transition", "5,many"), "whole numbers of seeds"),
         (("--overlap", "0.5,0.5", "--truth", "truth.csv"), "--truth was given with --overlap"),

@@ -271,7 +271,7 @@ def test_a_network_without_ids_goes_by_numbers(tmp_path, network):
         (("--node", f"{SECRET} 1", "--discovery", "0.3", "--runs", "2"), "were both given"),
         (("--node", f"{SECRET} 1", "--discovery", "0.3", "--identities", "2"), "2 identities and 1 probabilities"),
         (("--node", f"{SECRET} 1", "--attack", "nar9"), "did you mean 'Nar09'"),
-        (("--node", f"{SECRET} 1", "--runs", "1", "--leaked", "5000"), "ask for fewer"),
+        (("--node", f"{SECRET} 1", "--runs", "1", "--leaked", "5000"), "choose fewer"),
     ],
 )
 def test_impossible_advice_is_one_sentence(friends, options, message):

@@ -217,7 +217,7 @@ def test_inputs_are_left_unchanged_and_repr_rebuilds_the_attack(attack):
     ("seeds", "says"),
     [
         (([], []), "no seeds"),
-        (([0, 1], [0]), "2 source seeds come with 1 target seeds"),
+        (([0, 1], [0]), "2 source and 1 target seeds were given"),
         (([0, 3], [0, 1]), r"source seed 1 is node 3, expected 0..2"),
         (([0], [-1]), r"target seed 0 is node -1, expected 0..2"),
         (([0, 0], [0, 1]), "repeated among the source seeds"),

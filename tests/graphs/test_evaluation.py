@@ -150,7 +150,7 @@ def test_own_classes_may_begin_above_one_and_have_to_rise():
     few_contacts, many_contacts = by_degree(np.array([1, 9, 10]), np.array([2, 0, 0], dtype=np.int8), classes=[10])
     assert (few_contacts.low, few_contacts.high, few_contacts.recall) == (0, 9, 0.5)
     assert (many_contacts.low, many_contacts.high, many_contacts.recall) == (10, None, 1.0)
-    with pytest.raises(UnmaskError, match="expected rising lowest degrees"):
+    with pytest.raises(UnmaskError, match="expected ascending lowest degrees"):
         by_degree(np.array([1]), np.array([0], dtype=np.int8), classes=[4, 2])
 
 

@@ -85,7 +85,7 @@ def test_the_karate_club():
 def test_sampled_betweenness_is_right_on_average(monkeypatch):
     graph = barabasi_albert(60, 2, rng=rng())
     exact = betweenness(graph)
-    monkeypatch.setattr(centrality, "_MOST_STEPS", 10 * len(graph.neighbor))  # about ten walks of sixty
+    monkeypatch.setattr(centrality, "_MAX_EXACT_STEPS", 10 * len(graph.neighbor))  # about ten walks of sixty
     draws = np.array([betweenness(graph, rng=rng(seed)) for seed in range(400)])
     assert draws.std(axis=0).max() > 0
     error = draws.std(axis=0, ddof=1) / math.sqrt(len(draws))
@@ -212,8 +212,8 @@ def test_seeds_without_an_edge_in_one_of_the_networks_are_left_out():  # a list 
     message = (
         "2 of 3 rows have a person who is not in both networks, such as a person without an edge, and are left out"
     )
-    assert seeds.said == message
-    assert SeedPairs.from_labels(NAMED, COUNTED, ["ann"], [70]).said == ""
+    assert seeds.evidence == message
+    assert SeedPairs.from_labels(NAMED, COUNTED, ["ann"], [70]).evidence == ""
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def test_people_are_found_without_a_seed():
     seeds = match_profiles(pair.source, pair.target, 40, rng=np.random.default_rng(0))
     assert np.mean(pair.truth[seeds.source] == seeds.target) > 0.9
     assert len(set(seeds.target.tolist())) == 40
-    assert seeds.said.startswith("Matches from the guessed identities keep ")
+    assert seeds.evidence.startswith("Matches from the guessed identities keep ")
 
 
 def test_the_order_of_nodes_tells_nothing():

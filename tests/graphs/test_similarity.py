@@ -126,10 +126,10 @@ def test_the_most_similar_join_the_support():
     ("make", "message"),
     [
         (lambda: Similarity(np.array([0]), np.array([0, 1]), np.array([1.0])), "there are 2 and 1 entries"),
-        (lambda: Similarity(np.array([0]), np.array([0]), np.array([np.nan])), "is no finite number"),
+        (lambda: Similarity(np.array([0]), np.array([0]), np.array([np.nan])), "is not a finite number"),
         (
             lambda: Similarity(np.array([0, 0]), np.array([1, 1]), np.array([1.0, 2.0])),
-            "a pair stands in the similarity",
+            "the similarity has a pair twice",
         ),
         (
             lambda: Similarity(np.array([5]), np.array([1]), np.array([1.0])).ratios(3, 3, ([0], [0])),
@@ -187,7 +187,7 @@ def test_the_command_reads_a_table_of_three_columns_and_says_who_uses_it(network
 
 
 def test_no_similarity_tells_nothing_of_any_pair():
-    assert Ratios.nothing(3, 4).look_up(np.array([0, 2]), np.array([1, 3])).tolist() == [0.0, 0.0]
+    assert Ratios.empty(3, 4).look_up(np.array([0, 2]), np.array([1, 3])).tolist() == [0.0, 0.0]
 
 
 @pytest.mark.parametrize(
@@ -196,8 +196,8 @@ def test_no_similarity_tells_nothing_of_any_pair():
         ("0,p1\n", "the rows of 'alike.csv' have 2 cells, expected three"),
         ("0,p1,1\n1,p2,much\n", "row 2 of 'alike.csv' has no finite number in"),
         ("a,b,w\n0,p1,1\n1,p2,inf\n", "row 3 of 'alike.csv' has no finite number in"),
-        ("p1,0,1\n", "none of 1 rows of the similarity names a person of the adversary's network"),
-        ("0,p1,1\n0,p1,2\n", "a pair stands in the similarity twice"),
+        ("p1,0,1\n", "none of 1 rows of the similarity has a label of the adversary's network"),
+        ("0,p1,1\n0,p1,2\n", "the similarity has a pair twice"),
         ("", "alike.csv"),
     ],
 )

@@ -306,7 +306,7 @@ def test_a_graph_all_of_whose_people_separate_their_identities(tmp_path):
     [
         (GRAPH.replace("n_seeds = 20", "n_seed = 20"), "did you mean 'n_seeds'"),
         (GRAPH.replace("node_overlap = 0.9", "node_overlap = 2"), "node_overlap is 2"),
-        (GRAPH.replace("n_seeds = 20", "n_seeds = 4000"), "ask for fewer"),
+        (GRAPH.replace("n_seeds = 20", "n_seeds = 4000"), "choose fewer"),
     ],
 )
 def test_a_graph_that_cannot_be_attacked_so(tmp_path, text, message):

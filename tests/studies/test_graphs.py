@@ -328,7 +328,7 @@ def test_missing_measures_of_an_attack_are_one_line_for_each_reason(knowledge):
 def test_transition_holds_the_planned_number_too():
     result = audit_networks({"r": DerivedPair(friends(), 0.8, 0.9)}, plan(transition=(1, 15, 10_000)))
     assert [point.n_seeds for point in facts(result, "transition")] == [1, 15]
-    assert any(analysis.startswith("10000 seeds") and "ask for fewer" in reason for analysis, reason in result.not_run)
+    assert any(analysis.startswith("10000 seeds") and "choose fewer" in reason for analysis, reason in result.not_run)
     first, last = facts(result, "transition")
     assert first.recall < last.recall
 
@@ -350,7 +350,7 @@ def test_a_number_of_seeds_that_leaves_no_person_is_not_run():
     )
     assert [point.n_seeds for point in facts(result, "transition")] == [15]
     assert any("are seeds, expected some to be found" in reason for _, reason in result.not_run)
-    with pytest.raises(UnmaskError, match="nobody is left to be found"):
+    with pytest.raises(UnmaskError, match="all people in both networks are seeds"):
         run_attack(Pair(graph, graph, np.arange(graph.n_nodes)), Nar09(), SeedPairs(*[np.arange(graph.n_nodes)] * 2))
 
 

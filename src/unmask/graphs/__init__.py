@@ -1,4 +1,4 @@
-"""Social graphs: who can be re-identified from the structure of a released graph, by one who knows another part."""
+"""Re-identification of people in a released social graph by an adversary who has another graph of them."""
 
 from unmask.core.lazy import import_lazily
 

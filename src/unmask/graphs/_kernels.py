@@ -1,4 +1,4 @@
-"""Compiled walks over one graph: shortest paths, neighborhoods, triangles, the search for one clique, communities."""
+"""Compiled graph algorithms: shortest paths, neighborhoods, triangles, clique search, communities."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unmask.compiled import compiled, inner
 def distances(
     indptr: NDArray[np.int64], neighbor: NDArray[np.int32], nodes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the number of nodes that each of these reaches, itself included, and the sum of its distances."""
+    """Return the number of nodes reachable from each of these nodes, including itself, and the sum of distances."""
     n = len(indptr) - 1
     last_source, queue, depth = np.full(n, -1, dtype=np.int64), np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
     reached, total = np.empty(len(nodes), dtype=np.int64), np.zeros(len(nodes), dtype=np.int64)
@@ -44,16 +44,16 @@ def pair_distances(
     queues: tuple[NDArray[np.int32], NDArray[np.int32]],
     result: NDArray[np.int64],
 ) -> None:
-    """Write the length of the shortest path from start[i] to end[i], -2 without a path.
+    """Write the length of the shortest path from start[i] to end[i], -2 if there is no path.
 
-    Two breadth-first searches, of which the one with fewer edges ahead of it takes the next step, until they meet.
-    Pairs that follow each other with one end share the search from there. The mark of a node is the search's base plus
-    its depth; later searches have higher bases, so nothing is ever wiped.
+    The search is a bidirectional breadth-first search. The side with fewer edges at its frontier takes the next step.
+    Consecutive pairs with the same start share the search from this start. The mark of a node is its depth plus an
+    offset for the search. Later searches have larger offsets, so marks are never reset.
 
-    marks, queues : (n,) of either search; marks are -1 at first
+    marks, queues : (n,) arrays for each side; marks are initially -1
     """
     start_marks, end_marks, queue, back, n = marks[0], marks[1], queues[0], queues[1], len(marks[0])
-    zero: Any = np.int64(0)  # a bare 0 is a type of its own, for which `_step` would be compiled, too
+    zero: Any = np.int64(0)  # a literal 0 has another numba type, for which `_step` would be compiled again
     far, back_first, back_last, back_ahead, far_base = zero, zero, zero, zero, zero
     for i in range(len(start)):
         base = i * (n + 1)
@@ -94,7 +94,7 @@ def _step(
     other_marks: NDArray[np.int64],
     base: int,
 ) -> tuple[int, int, int, bool]:
-    """Search one whole level; return the new ends of the queue, the edges ahead, and whether both searches met."""
+    """Search one level; return the new queue bounds, the edges at the frontier, and True if both searches met."""
     min_value = value - value % (len(mark) + 1)
     tail, ahead, met = last, 0, False
     for position in range(first, last):
@@ -120,9 +120,11 @@ def two_hops(
     total: NDArray[np.float64],
     squares: NDArray[np.float64],
 ) -> None:
-    """Write, of each node v, how many nodes c != v end a path v - x - c, and sum and sum of squares of |d_c - d_v|.
+    """Write for each node v the number of nodes c != v at the end of a path v - x - c, and statistics of |d_c - d_v|.
 
-    Each node is counted once, however many paths lead there: `seen[c] == v`, at first -1, says that it has been.
+    `total` is the sum and `squares` the sum of squares. A node counts once, even if several paths lead to it.
+
+    last_visitor : (n,) initially -1; the last node v from which each node was reached
     """
     for v in range(len(last_visitor)):
         last_visitor[v] = v
@@ -142,14 +144,14 @@ def two_hops(
 def neighborhood_edges(
     indptr: NDArray[np.int64], neighbor: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the graphs among the neighbors of every node, side by side as one graph in compressed rows.
+    """Return the subgraph among the neighbors of each node, all subgraphs as one graph in compressed rows.
 
-    Its node e is neighbor[e] as seen by the node v with indptr[v] <= e < indptr[v + 1]; it is tied to those of v's
-    other neighbors that it is tied to in the graph.
+    Node e of the result, with indptr[v] <= e < indptr[v + 1], is the neighbor neighbor[e] of v. It is adjacent to the
+    other neighbors of v that are its neighbors in the graph.
     """
     n, m = len(indptr) - 1, len(neighbor)
     rows = np.zeros(m + 1, dtype=np.int64)
-    place = np.full(n, -1, dtype=np.int64)  # of a neighbor of the current node: its place among all; older ones are low
+    place = np.full(n, -1, dtype=np.int64)  # node of the result for each neighbor of v; smaller entries are outdated
     for v in range(n):
         for e in range(indptr[v], indptr[v + 1]):
             place[neighbor[e]] = e
@@ -177,7 +179,7 @@ def neighborhood_edges(
 def dependencies(
     indptr: NDArray[np.int64], neighbor: NDArray[np.int32], sources: NDArray[np.int64], weight: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return, per node v, the sum over s in sources and all t of weight(s) weight(t) (share of paths s-t by v).
+    """Return for each node v the sum over s in sources and all t of weight(s) weight(t) (share of s-t paths through v).
 
     The algorithm is that of Brandes.
     """
@@ -194,7 +196,7 @@ def dependencies(
                 if depth[w] < 0:
                     depth[w], queue[tail] = next_depth, w
                     tail += 1
-                paths[w] += paths[v] if depth[w] == next_depth else 0.0  # without a branch, which would be mispredicted
+                paths[w] += paths[v] if depth[w] == next_depth else 0.0  # branch-free: a branch would be mispredicted
         for position in range(tail - 1, 0, -1):
             v, next_depth, behind = queue[position], depth[queue[position]] + 1, 0.0
             for i in range(indptr[v], indptr[v + 1]):
@@ -209,7 +211,7 @@ def dependencies(
 
 @compiled
 def triangles(indptr: NDArray[np.int64], neighbor: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the triangles that each node is in."""
+    """Return the number of triangles that contain each node."""
     n = len(indptr) - 1
     count, mark = np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int64)
     for v in range(n):
@@ -241,11 +243,11 @@ def cliques_like(
     degree: NDArray[np.float64],
     shared: NDArray[np.float64],
 ) -> tuple[int, NDArray[np.int64]]:
-    """Find ordered cliques within bounds, up to two; how many, and the first of them.
+    """Find at most two ordered cliques within bounds; return their number and the first of them.
 
-    first  : the nodes to try in the first place
-    degree : (size, 2) lowest and highest degree at each place
-    shared : (size, size, 2) lowest and highest number of common neighbors for each two places
+    first  : nodes to try at the first place
+    degree : (size, 2) smallest and largest degree at each place
+    shared : (size, size, 2) smallest and largest number of common neighbors of each pair of places
     """
     size, n, level = len(degree), 0, 0
     chosen, clique, position = (
@@ -282,7 +284,7 @@ def _fits(
     degree: NDArray[np.float64],
     shared: NDArray[np.float64],
 ) -> bool:
-    """Return True if a node can be the next member of the clique."""
+    """Return True if node c can be the next member of the clique."""
     if not degree[0] <= indptr[c + 1] - indptr[c] <= degree[1]:
         return False
     friends = neighbor[indptr[c] : indptr[c + 1]]
@@ -300,7 +302,7 @@ def _fits(
 def joined(
     indptr: NDArray[np.int32], neighbor: NDArray[np.int32], weight: NDArray[np.float64], strength: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Return the community of each node, all alone at first, once none gains by another: see `graphs.communities`."""
+    """Return the community of each node after local moves, starting from single nodes: see `graphs.communities`."""
     n, total = len(strength), max(strength.sum(), 1.0)
     community, load, near, has_moved = np.arange(n), strength.copy(), np.zeros(n), True
     while has_moved:

@@ -1,4 +1,4 @@
-"""Knowledge of an adversary of graphs: a graph of their own, and seeds."""
+"""Knowledge of an adversary of graphs: the adversary's graph, seeds, and node similarity."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Ratios, Similarity
 
 Seeds = tuple[NDArray[np.integer], NDArray[np.integer]]
-"""People re-identified before the attack starts: source nodes, and the target node of each."""
+"""People who are re-identified before the attack: source nodes, and the target node of each."""
 
 
 @dataclass(frozen=True, eq=False)
 class Auxiliary:
     """The knowledge of an attack on a graph: `attack(release, Auxiliary(graph, seeds))`.
 
-    graph : the adversary's own graph; its nodes are the people looked for, the targets of the belief
-    seeds : (nodes of it, nodes of the release), (n,) each: seeds[0][i] is seeds[1][i], or so the adversary believes
-    similarity : of its nodes and those of the release, by anything but edges; attacks that use it say so
+    graph : the adversary's graph; its nodes are the targets of the belief
+    seeds : (n,) source nodes and (n,) target nodes: the adversary believes that seeds[0][i] and seeds[1][i] are one
+            person
+    similarity : similarity of source nodes and target nodes, independent of edges; only some attacks use it
 
     >>> path = SocialGraph.from_edges([0, 1], [1, 2])
     >>> Auxiliary(path, (np.array([0]), np.array([2])))
@@ -36,7 +37,7 @@ class Auxiliary:
         return f"Auxiliary({self.graph!r}, {len(self.seeds[0])} seeds{besides})"
 
     def reversed(self, release: SocialGraph) -> Auxiliary:
-        """Return the same knowledge of one who has the release and looks for its people in this graph."""
+        """Return the knowledge with exchanged graphs: the release is the known graph, and this graph is attacked."""
         similarity = None if self.similarity is None else self.similarity.reversed()
         return Auxiliary(release, (self.seeds[1], self.seeds[0]), similarity)
 

@@ -1,4 +1,4 @@
-"""Social graph of co-location, from a trace of users, places and times."""
+"""Co-location graphs from traces of users, places and times."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from unmask.graphs.graph import SocialGraph
 
 
 def co_location(user: ArrayLike, place: ArrayLike, time: ArrayLike, *, within: float, times: int = 1) -> SocialGraph:
-    """Return the graph of those who met: an edge between two users who were at one place within a time, often enough.
+    """Return the co-location graph: an edge between two users who met at least `times` times.
 
-    Two records of different users at the same place with |difference of their times| <= within are an encounter. Those
-    of the same two users at the same place that follow each other by `within` or less are one meeting, dated by the
-    later record, so that a record written twice or a busy hour counts once. An edge takes `times` meetings or more.
+    An encounter is a pair of records of different users at the same place whose times differ by at most `within`.
+    Consecutive encounters of two users at a place form one meeting if each follows the last by at most `within`. The
+    time of an encounter is that of its later record. A duplicated record or a busy hour therefore counts once.
 
-    user, place : (n,) ids, whole numbers or texts
+    user, place : (n,) ids, integers or texts
     time        : (n,) numbers, in the unit of `within`
-    within      : at least 0; 0 asks for equal times
+    within      : at least 0; 0 means equal times
     times       : at least 1
 
-    Every user is a node, those without a meeting too; labels are the users' ids, ascending. Records are sorted by place
-    and time and each compared with those after it as long as these are near: the work is that of the encounters.
+    Each user is a node, also without a meeting. Labels are the ids of the users, ascending. Time is proportional to the
+    number of encounters, after sorting.
 
     >>> graph = co_location(["ann", "bob", "cid"], [7, 7, 7], [0, 50, 120], within=60)
     >>> graph, graph.labels, graph.neighbors(0)
     (SocialGraph(3 nodes, 1 edges), array(['ann', 'bob', 'cid'], dtype=object), array([1], dtype=int32))
 
-    M. Srivatsa, M. Hicks, "Deanonymizing mobility traces: using social networks as a side-channel", CCS 2012, make such
-    graphs of contacts; D. Crandall et al., "Inferring social ties from geographic coincidences", PNAS 107, 2010.
+    M. Srivatsa, M. Hicks, "Deanonymizing mobility traces: using social networks as a side-channel", CCS 2012 (contact
+    graphs); D. Crandall et al., "Inferring social ties from geographic coincidences", PNAS 107, 2010.
     """
     if not within >= 0 or times < 1:
         raise UnmaskError(f"within is {within} and times {times}, expected at least 0 and at least 1")
@@ -43,14 +43,14 @@ def co_location(user: ArrayLike, place: ArrayLike, time: ArrayLike, *, within: f
     moment = _times(time)
     if not len(person) == len(site) == len(moment):
         raise UnmaskError(
-            f"there are {len(person)} users, {len(site)} places and {len(moment)} times, expected as many"
+            f"there are {len(person)} users, {len(site)} places and {len(moment)} times, expected equal numbers"
         )
     order = np.lexsort((moment, site))
     person, site, moment = person[order], site[order], moment[order]
     earlier, later = _encounters(person, site, moment, within)
     low, high = np.minimum(person[earlier], person[later]), np.maximum(person[earlier], person[later])
     two = low * len(labels) + high
-    order = np.lexsort((later, two))  # the number of a record tells its place and time
+    order = np.lexsort((later, two))  # records are sorted by place and time
     two, later = two[order], later[order]
     is_same = (two[1:] == two[:-1]) & (site[later[1:]] == site[later[:-1]])
     first = np.ones(len(two), dtype=np.bool_)
@@ -61,7 +61,7 @@ def co_location(user: ArrayLike, place: ArrayLike, time: ArrayLike, *, within: f
 
 
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-"""Units of a time between dates, in seconds."""
+"""Units of a time difference between dates, in seconds."""
 
 
 def read_co_location(path: Path, *, within: str, times: int = 1) -> SocialGraph:
@@ -75,12 +75,13 @@ def read_co_location(path: Path, *, within: str, times: int = 1) -> SocialGraph:
         Longest time between records of one encounter: a number in the unit of `time`, or for dates a number with one of
         the units s, min, h and d.
     times : int
-        Fewest meetings of an edge.
+        Smallest number of meetings for an edge.
 
     Raises
     ------
     UnmaskError
-        If a column or a cell is missing, or `within` has no unit for dates, or one for numbers.
+        If a column or a cell is missing, if `within` has no unit and times are dates, or if it has one and times are
+        numbers.
     """
     log = parse_log(path, read_lines(path), ("user", "time", "place"))
     has_dates, match = not is_number(log.columns["time"][0]), re.fullmatch(r"([\d.]+)(s|min|h|d)?", within)
@@ -100,9 +101,10 @@ def _kind(has_dates: bool) -> str:
 def _encounters(
     person: NDArray[np.int64], site: NDArray[np.int64], moment: NDArray[np.float64], max_gap: float
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the records i < j of different users at one place within the time, records being sorted by place and time.
+    """Return pairs i < j of records of different users at one place within `max_gap`; records are sorted by place and
+    time.
 
-    Step k compares each record with the k-th after it; one that is too far has no nearer one behind it, and is dropped.
+    Step k compares each record with the k-th next one. A record without a near k-th record has no near later one.
     """
     encounters: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = [(np.zeros(0, dtype=np.int64),) * 2]
     rows, step = np.arange(len(person)), 0
@@ -116,14 +118,14 @@ def _encounters(
 
 
 def _codes(ids: ArrayLike, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the distinct ids, ascending, and the number of each id among them."""
+    """Return the distinct ids, ascending, and the index of each id among them."""
     array = np.asarray(ids)
     if array.ndim != 1 or (array.dtype.kind == "f" and len(array)):
-        raise UnmaskError(f"{name} is not a list of ids, expected whole numbers or texts, none missing")
+        raise UnmaskError(f"{name} is not a list of ids, expected integers or texts without missing values")
     try:
         labels, code = np.unique(array, return_inverse=True)
     except TypeError:
-        raise UnmaskError(f"{name} mixes kinds of ids or misses some, expected whole numbers or texts only") from None
+        raise UnmaskError(f"{name} mixes types or has missing values, expected only integers or only texts") from None
     return labels.astype(object) if labels.dtype.kind in "UT" else labels, code.astype(np.int64)
 
 
@@ -131,7 +133,7 @@ def _times(time: ArrayLike) -> NDArray[np.float64]:
     try:
         array = np.asarray(time)
         if array.dtype.kind in "mM" and np.isnat(array).any():
-            raise UnmaskError("time misses values (NaT), expected one for each record; leave such records out")
+            raise UnmaskError("time has missing values (NaT), expected a time for each record; remove such records")
         when = array.astype(np.float64)
     except UnmaskError:
         raise

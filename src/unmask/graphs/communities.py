@@ -1,4 +1,4 @@
-"""Groups of people who keep to themselves: how they are found, and how far a network falls into them."""
+"""Communities of a network: Louvain detection, modularity, and a test for bipartite networks."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from unmask.graphs.graph import SocialGraph
 
 
 def communities(graph: SocialGraph) -> NDArray[np.int64]:
-    """Return (n_nodes,) the community of each node, from 0, by the method of Louvain: to join two adds no `modularity`.
+    """Return (n_nodes,) the community of each node, numbered from 0, by the Louvain method.
 
-    Nodes in their order join the neighboring community by which modularity gains most, until none gains; then each
-    community is a node, and so on, until none joins another; single nodes may gain by a move again then. The same
-    numbering gives the same communities.
+    Each node in order joins the neighboring community with the largest gain of `modularity`, until no move gains. Each
+    community then becomes a node, and the procedure repeats until no communities merge. Between levels, single nodes
+    may move again. The result is deterministic for a given node numbering.
 
     >>> communities(SocialGraph.from_edges([0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3]))
     array([0, 0, 0, 1, 1, 1])
@@ -22,7 +22,7 @@ def communities(graph: SocialGraph) -> NDArray[np.int64]:
     V. D. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, "Fast unfolding of communities in large networks",
     Journal of Statistical Mechanics P10008, 2008.
     """
-    from unmask.graphs._kernels import joined  # numba is imported where a kernel runs
+    from unmask.graphs._kernels import joined  # late import: numba is slow to load
 
     matrix = graph.adjacency().astype(np.float64).tocsr()
     label, count = np.arange(graph.n_nodes), graph.n_nodes + 1
@@ -40,10 +40,11 @@ def communities(graph: SocialGraph) -> NDArray[np.int64]:
 
 
 def two_sided(graph: SocialGraph) -> bool:
-    """Return True for a bipartite graph, such as one of people and their groups or events.
+    """Return True for a bipartite graph, such as a graph of people and their groups or events.
 
-    It is so by chance where edges are few, so that it takes more of them than nodes. A graph has two sides if each of
-    its components falls in two when every node is doubled, and every edge leads to the double of its other end.
+    A sparse graph can be bipartite by chance, so the graph must also have more edges than nodes. The test is a double
+    cover: each node gets a copy, and each edge connects a node with a copy. A component is bipartite if its cover has
+    two components.
 
     >>> members_and_clubs = SocialGraph.from_edges([0, 0, 1, 1, 2, 2], [3, 4, 3, 4, 3, 4])
     >>> two_sided(members_and_clubs), two_sided(SocialGraph.from_edges([0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3]))
@@ -61,10 +62,10 @@ def two_sided(graph: SocialGraph) -> bool:
 
 
 def modularity(graph: SocialGraph, community: NDArray[np.int64]) -> float:
-    """Q = sum over communities c of (edges within c) / m - (sum of degrees in c / 2 m)^2; 0 without an edge.
+    """Return the modularity: sum over communities c of (edges within c) / m - (sum of degrees in c / 2 m)^2.
 
-    The share of edges within communities less what it would be if edges joined people of these degrees at random;
-    below 1, and 0 where all are in one community.
+    It is the share of edges within communities minus its expected value if edges were random for the given degrees. It
+    is below 1, and 0 for a single community or a graph without edges.
 
     >>> two = SocialGraph.from_edges([0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3])
     >>> round(modularity(two, np.array([0, 0, 0, 1, 1, 1])), 3), modularity(two, np.zeros(6, np.int64))

@@ -1,4 +1,4 @@
-"""Links as compressed rows of a simple undirected graph, in memory or in memory-mapped temporary files."""
+"""Compressed rows (CSR) of a simple undirected graph, in memory or in memory-mapped temporary files."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from numpy.typing import DTypeLike, NDArray
 from unmask.core.errors import FailedError
 
 MAX_LINKS_IN_MEMORY = 1 << 24
-"""Links up to which all arrays stay in memory: they take about 0.6 GB."""
+"""Largest number of links for which all arrays stay in memory, about 0.6 GB."""
 
 LINKS_PER_BLOCK = 1 << 18
-_LINKS_PER_RUN = 1 << 23  # links that are sorted at once in a memory-mapped file
-_ENTRIES_PER_PART = 1 << 19  # of rows that are made at once
+_LINKS_PER_RUN = 1 << 23  # links that are sorted at once for a memory-mapped file
+_ENTRIES_PER_PART = 1 << 19  # entries of rows that are merged at once
 _NEIGHBOR_MASK = (1 << 31) - 1
 
 
 class CompressedRows(NamedTuple):
-    """Rows of neighbors of a simple undirected graph; links = n_loops + repetitions + n_distinct.
+    """Neighbors of each node of a simple undirected graph; links = n_loops + repetitions + n_distinct.
 
     indptr, neighbor, way : see `SocialGraph`
-    n_loops    : links from a node to itself
-    n_distinct : other links, without repetitions of a link in the same direction
+    n_loops    : number of links from a node to itself
+    n_distinct : number of distinct directed links without loops
     """
 
     indptr: NDArray[np.int64]
@@ -38,10 +38,10 @@ class CompressedRows(NamedTuple):
 
 
 def compress_links(u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], n_nodes: int) -> CompressedRows:
-    """Return the rows of the graph with a link from u[i] to v[i] for every i.
+    """Return the rows of the graph with a link from u[i] to v[i] for each i.
 
-    A link gives an entry to the row of each end. An entry is one number, node 2^32 + neighbor 2 + direction, with
-    direction 0 from the node and 1 to the node. Runs of numbers are sorted and then merged, some rows at a time.
+    A link gives an entry to the row of each end. An entry is the integer node 2^32 + neighbor 2 + direction, with
+    direction 0 from the node and 1 to the node. Runs of entries are sorted and then merged part by part.
 
     >>> compress_links(np.array([0, 1, 1]), np.array([1, 0, 2]), 3).neighbor
     array([1, 0, 2, 1], dtype=int32)
@@ -60,7 +60,7 @@ def compress_links(u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], n_n
         distinct = _distinct(_merge(runs, low, high))
         is_first = _is_first(distinct >> 1)
         directions = 1 + (distinct & 1).astype(np.int8)
-        directions[:-1][~is_first[1:]] = 3  # the next entry is the same link from the other end
+        directions[:-1][~is_first[1:]] = 3  # the next entry is the same link in the other direction
         pairs = distinct[is_first] >> 1
         start, end, n_distinct = end, end + len(pairs), n_distinct + len(distinct)
         neighbor[start:end], way[start:end] = pairs & _NEIGHBOR_MASK, directions[is_first]
@@ -70,29 +70,29 @@ def compress_links(u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], n_n
 
 
 def allocate(size: int, dtype: DTypeLike, *, is_mapped: bool) -> NDArray[Any]:
-    """Return an array of undefined values; if mapped, of a temporary file that exists as long as the array."""
+    """Return an uninitialized array; if mapped, in a temporary file that is deleted with the array."""
     if not (is_mapped and size):
         return np.empty(size, dtype)
     n_bytes = size * np.dtype(dtype).itemsize
     try:
         with tempfile.TemporaryFile(prefix="unmask-") as file:
             if hasattr(os, "posix_fallocate"):
-                os.posix_fallocate(file.fileno(), 0, n_bytes)  # a full disk would end the process later
+                os.posix_fallocate(file.fileno(), 0, n_bytes)  # otherwise a full disk kills the process later
             return np.asarray(np.memmap(file, dtype, "r+", shape=(size,)))
     except OSError as error:
         raise FailedError(
             f"a network of this size needs {n_bytes:,} bytes in the temporary directory: {error.strerror}; free some "
-            "space, or name another directory (TMPDIR)"
+            "space, or set TMPDIR to another directory"
         ) from None
 
 
 def iterate_blocks(size: int) -> Iterator[slice]:
-    """Yield slices of consecutive places that are worked on at once."""
+    """Yield slices that split `size` elements into blocks."""
     return (slice(start, start + LINKS_PER_BLOCK) for start in range(0, size, LINKS_PER_BLOCK))
 
 
 def mark_nodes(n_nodes: int, *ends: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
-    """Return which of n nodes occur in arrays of node numbers."""
+    """Return (n_nodes,) a mask of the nodes that occur in arrays of node numbers."""
     is_marked = np.zeros(n_nodes, dtype=np.bool_)
     for nodes in ends:
         for block in iterate_blocks(len(nodes)):
@@ -101,7 +101,7 @@ def mark_nodes(n_nodes: int, *ends: NDArray[np.integer[Any]]) -> NDArray[np.bool
 
 
 def _list_entries(u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], *, is_mapped: bool) -> NDArray[np.int64]:
-    """Return the entries of both ends of each link that is not a loop."""
+    """Return the entries of both ends of each link, without loops."""
     entries = allocate(2 * len(u), np.int64, is_mapped=is_mapped)
     end = 0
     for block in iterate_blocks(len(u)):
@@ -114,7 +114,7 @@ def _list_entries(u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], *, i
 
 
 def _cut_rows(runs: Sequence[NDArray[np.int64]], n_nodes: int) -> Iterator[tuple[int, int]]:
-    """Yield stretches of rows, from a node up to another one, that have some `_ENTRIES_PER_PART` entries."""
+    """Yield ranges of rows (first node, end) with about `_ENTRIES_PER_PART` entries each."""
     step = max(_ENTRIES_PER_PART // max(len(runs), 1), 1)
     sampled = np.sort(np.concatenate([run[::step] >> 32 for run in runs])) if runs else np.zeros(0, dtype=np.int64)
     bounds = np.unique(np.concatenate(([0], sampled[:: max(len(runs), 1)], [n_nodes]))).tolist()
@@ -122,7 +122,7 @@ def _cut_rows(runs: Sequence[NDArray[np.int64]], n_nodes: int) -> Iterator[tuple
 
 
 def _merge(runs: Sequence[NDArray[np.int64]], low: int, high: int) -> NDArray[np.int64]:
-    """Return the entries of the rows from node low to node high - 1, ascending."""
+    """Return the entries of the rows of nodes low to high - 1, ascending."""
     bounds = np.array([low, high], dtype=np.int64) << 32
     pieces = [run[slice(*np.searchsorted(run, bounds))] for run in runs]
     return pieces[0] if len(pieces) == 1 else np.sort(np.concatenate(pieces or [bounds[:0]]))
@@ -134,7 +134,7 @@ def _distinct(ascending: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _is_first(ascending: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return where an ascending array has a value for the first time."""
+    """Return a mask of the first occurrence of each value in an ascending array."""
     is_first = np.ones(len(ascending), dtype=np.bool_)
     np.not_equal(ascending[1:], ascending[:-1], out=is_first[1:])
     return is_first

@@ -1,4 +1,4 @@
-"""Disclosure of people with several identities by the mapping of an attack, for evaluation only."""
+"""Disclosure of people with several identities: success of an attack on a release with identity separation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.graphs.attacks import Attack
 from unmask.graphs.auxiliary import Auxiliary
-from unmask.graphs.evaluation import Rates, named_once, rates
+from unmask.graphs.evaluation import Rates, rates, select_match
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge import NOBODY, Pair, SeedPairs, select_seeds
 from unmask.graphs.knowledge.seeding import with_errors
@@ -30,10 +30,10 @@ Seeded = Literal["whole", "adopters", "mixed", "anybody"]
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SeparatedPair(Pair):
-    """The pair that an attack on a release with separated identities is measured on: any node of a person is right.
+    """The truth for an attack on a release with identity separation; each identity of a person is a correct match.
 
-    before    : the pair before the people of its target separated
-    separated : the release that came of it, and who is behind each of its nodes
+    before    : the pair before identity separation
+    separated : the release after identity separation, with the person behind each released node
 
     >>> from unmask.graphs import SocialGraph
     >>> star = SocialGraph.from_edges([0, 0], [1, 2])
@@ -48,17 +48,18 @@ class SeparatedPair(Pair):
 
     @classmethod
     def of(cls, before: Pair, separated: Separated) -> SeparatedPair:
-        """Return the pair of a release; `truth` has the first node of each person."""
+        """Return the pair with the separated release as target; `truth` holds the first node of each person."""
         release, origin = separated
-        first = np.full(before.target.n_nodes + 1, NOBODY, dtype=np.int64)  # the last one is that of nobody
-        first[origin[::-1]] = np.arange(len(origin))[::-1]  # backwards, so that the first one stays
+        first = np.full(before.target.n_nodes + 1, NOBODY, dtype=np.int64)  # the last entry serves truth = -1
+        first[origin[::-1]] = np.arange(len(origin))[::-1]  # reversed: the first node of a person wins
         return cls(before.source, release, first[before.truth], origin, before=before, separated=separated)
 
     @classmethod
     def of_release(cls, pair: Pair) -> SeparatedPair:
-        """Return the pair if only `origin` is known: people have the contacts of all their nodes.
+        """Return the pair if only `origin` is known, and estimate the contacts of each person before separation.
 
-        Contacts that a protection has dropped are lost, and false ones are included.
+        A person gets the contacts of all their released nodes. This estimate omits contacts that the protection dropped
+        and includes false contacts that it added.
 
         >>> path = SocialGraph.from_edges([0, 1, 2], [1, 2, 3])
         >>> SeparatedPair.of_release(Pair(path, path, np.array([0, 1, 2, -1]), np.array([0, 1, 2, 0]))).before.target
@@ -75,11 +76,12 @@ class SeparatedPair(Pair):
 
 
 def seed_pair(pair: Pair, separated: Separated, who: Who = "whole") -> Pair:
-    """Return the pair to choose seeds from, its target being the release: one released node for each of these people.
+    """Return the pair from which seeds are chosen: the target is the release, with at most one node for each person.
 
-    who : "whole": people who have not adopted the protection, as in most published figures; "adopters": one identity,
-          at random, of each adopter; "anybody": both. Mixed seeds are half of one and half of the other. All others
-          are absent in it: it is not a truth to measure an attack with
+    Use the result to choose seeds only. Its truth omits people, so it cannot evaluate an attack.
+
+    who : people who may become seeds. "whole": people without identity separation, as in most published figures.
+          "adopters": adopters, each with one random identity. "anybody": all people.
     """
     adopts = np.isin(pair.truth, separated.adopters)
     open_to_them = {"whole": ~adopts, "adopters": adopts, "anybody": np.ones_like(adopts)}[who]
@@ -97,10 +99,11 @@ def separated_seeds(
     who: Seeded = "whole",
     error: float = 0.0,
 ) -> SeedPairs:
-    """Return n people of both graphs as the adversary's first matches to a release with separated identities.
+    """Return n seeds for an attack on a release with identity separation.
 
     method, error : see `select_seeds`
-    who           : "whole", "adopters", "anybody": see `seed_pair`; "mixed": n // 2 adopters, the others whole
+    who           : "whole", "adopters" or "anybody": see `seed_pair`. "mixed": n // 2 adopters; the other seeds are
+                    people without identity separation.
 
     >>> from unmask.graphs import SocialGraph
     >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
@@ -126,7 +129,7 @@ def separated_seeds(
     chosen = [select_seeds(half, method, m, rng).source for half, m in ((whole_pair, n - n // 2), (adopters, n // 2))]
     joint = Pair(
         pair.source, separated.release, np.maximum(whole_pair.truth, adopters.truth)
-    )  # the maximum of -1 and a node is the node
+    )  # a person has a node in at most one of the two pairs, and -1 in the other
     return with_errors(joint, np.concatenate(chosen), round(error * n), rng)
 
 
@@ -135,14 +138,14 @@ def separated_seeds(
 
 @dataclass(frozen=True, eq=False)
 class Disclosure:
-    """Disclosure by an attack on a release with separated identities, without seeds.
+    """Outcomes of an attack on a release with identity separation. Seeds are excluded.
 
-    everybody : outcomes of all source nodes; naming any identity of a person is a hit
-    adopters  : outcomes of the adopters who are in the source
-    person    : (n_people,) int64, those adopters, source nodes ascending
-    share     : (n_people,) d of equation (3.4): share of each one's contacts that the attack tells
-    role      : (n_people,) int8, the `Role` of the node by which each one is found, -1 for who is not found
-    decoys    : whether adopters show a decoy, and hide another node
+    everybody : outcome counts of all source nodes; a match with any identity of the person is a hit
+    adopters  : outcome counts of the adopters who are in the source
+    person    : (n_people,) int64, source nodes of these adopters, ascending
+    share     : (n_people,) d(v) of equation (3.4): share of the adopter's contacts that the attack discloses
+    role      : (n_people,) int8, `Role` of the node by which the attack found the adopter, -1 if not found
+    decoys    : True if adopters publish a decoy and hide another node
     """
 
     everybody: Rates
@@ -154,17 +157,17 @@ class Disclosure:
 
     @property
     def rate(self) -> float | None:
-        """D of equation (3.5): mean over the adopters of the share of disclosed contacts; None without adopters."""
+        """Return D of equation (3.5), the mean of d(v) over the adopters; None without adopters."""
         return float(self.share.mean()) if len(self.share) else None
 
     @property
     def decoyed(self) -> float | None:
-        """Return the share of adopters who are found by their decoy, the public node; None without decoys."""
+        """Return the share of adopters whose decoy (public node) is found; None without decoys."""
         return self._share_found_by(Role.PUBLIC)
 
     @property
     def exposed(self) -> float | None:
-        """Return the share of the adopters who are found by the node that they hide; None without decoys."""
+        """Return the share of adopters whose hidden node is found; None without decoys."""
         return self._share_found_by(Role.HIDDEN)
 
     def _share_found_by(self, role: Role) -> float | None:
@@ -172,19 +175,18 @@ class Disclosure:
 
 
 def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], seed_source: ArrayLike) -> Disclosure:
-    """Measure what a mapping of source nodes to released nodes discloses about all people and about adopters.
+    """Measure how many people and contacts a mapping of source nodes to released nodes discloses.
 
     pair        : the pair before separation
-    mapping     : (n_source,) the released node named for each source node, -1 for none; or (n_rounds, n_source), of an
-                  attack that names several: a person then counts as named by the first right node, else by the first
-                  node named, and all right ones disclose contacts. The hidden node finds a person if any round
-                  names it
-    seed_source : source nodes that the adversary knew before; they take no part
+    mapping     : (n_source,) the released node matched to each source node, -1 for none. An attack with several rounds
+                  gives (n_rounds, n_source). The first correct node of a person counts, otherwise the first node. All
+                  correct nodes disclose contacts. A hidden node is found if any round names it.
+    seed_source : source nodes that the adversary knew before the attack; they are excluded
 
-    d(v) = contacts told / deg(v), deg before separation, and 0 where no identity is found (3.4); D is the mean over the
-    adopters who are in both graphs (3.5). A contact counts if an identity of it is next to the identity found. The
-    print counts those identities, deg of the identity found; the two are the same unless a contact appears in it twice,
-    and this one cannot exceed 1.
+    d(v) = disclosed contacts / deg(v), with deg before separation, and 0 if no identity is found (3.4). D is the mean
+    over the adopters in both graphs (3.5). A contact counts as disclosed if one of its identities is adjacent to the
+    identity found. The printed equation counts adjacent identities, deg of the identity found. Both agree unless two
+    identities of one contact are adjacent to it. Counting contacts keeps d(v) at most 1.
 
     >>> from unmask.graphs import SocialGraph
     >>> path = SocialGraph.from_edges([0, 1, 2], [1, 2, 3])
@@ -205,7 +207,7 @@ def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], s
         raise UnmaskError(f"the mapping has shape {np.shape(mapping)}, expected {pair.source.n_nodes} source nodes")
     released = SeparatedPair.of(pair, separated)
     is_right = released.to_truth().accepts(rounds)
-    mapped = named_once(rounds, is_right)
+    mapped = select_match(rounds, is_right)
     truth = released.truth_for(mapped)
     seeds = np.asarray(seed_source, dtype=np.int64).reshape(-1)
     adopter = np.isin(pair.truth, separated.adopters)
@@ -222,12 +224,13 @@ def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], s
 
 
 def disclosure_measures(disclosed: Disclosure, pair: Pair) -> Iterator[Measure]:
-    """Return the measures of the adopters in `disclosed`, nan for all others; `pair` is that of the release.
+    """Yield measures over the adopters in `disclosed`; all other people are nan. `pair` has the release as target.
 
-    adopter_recall : who are mapped rightly, by any of their identities
-    disclosure     : share of their contacts that the attack discloses; a random node discloses all contacts if right
-    decoyed        : with decoys, who are found by the public identity
-    exposed        : with decoys, who are found by the identity that they hide
+    adopter_recall : 1 if the attack maps the adopter to one of their identities
+    disclosure     : share of the adopter's contacts that the attack discloses. The baseline assumes that a random match
+                     discloses all contacts if it is right.
+    decoyed        : with decoys only: 1 if the public identity is found
+    exposed        : with decoys only: 1 if the hidden identity is found
     """
     chance = 1 / max(pair.target.n_nodes, 1)
     yield _of_adopters("adopter_recall", disclosed, disclosed.role >= 0, chance * pair.identities)
@@ -267,7 +270,7 @@ def _shares(
     is_right: NDArray[np.bool_],
     person: NDArray[np.int64],
 ) -> NDArray[np.float64]:
-    """Return (n_people,) distinct contacts next to the right nodes, as a share of the degree before separation."""
+    """Return (n_people,) the number of distinct contacts of correct nodes, divided by the degree before separation."""
     release, origin = separated
     _, position = np.nonzero(is_right[:, person])
     node = rounds[:, person][is_right[:, person]].astype(np.int64)
@@ -279,18 +282,18 @@ def _shares(
     return share
 
 
-# --- can each identity be found? ------------------------------------------------------------------------------------
+# --- discovery of each identity -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Discovery:
-    """Success of an attack on each identity if it is the only one of its person in the release.
+    """Success of an attack on each identity if the release contains no other identity of the person.
 
-    person : (n,) int64, the source node behind each identity
-    node   : (n,) int64, the identity, a released node
-    hits   : (n,) runs in which the person is mapped to it
-    misses : (n,) runs in which the person is mapped to another person's node
-    runs   : how many there were
+    person : (n,) int64, source node of the person
+    node   : (n,) int64, released node of the identity
+    hits   : (n,) number of runs that map the person to this identity
+    misses : (n,) number of runs that map the person to another person's node
+    runs   : number of runs
     """
 
     person: NDArray[np.int64]
@@ -306,12 +309,12 @@ class Discovery:
 
     @property
     def probability(self) -> NDArray[np.float64]:
-        """Return (n,) hits / runs: the chance that each identity is discovered, as `graphs.identity_game` takes it."""
+        """Return (n,) hits / runs: the discovery probability of each identity, the input of `graphs.identity_game`."""
         return self.hits / self.runs
 
     @property
     def reversed(self) -> float | None:
-        """Return the share of the people all of whose identities are found in every run; None without people."""
+        """Return the share of people whose identities are all found in every run; None without people."""
         people, person_number = np.unique(self.person, return_inverse=True)
         missed = np.bincount(person_number, weights=self.hits < self.runs, minlength=len(people))
         return float(np.mean(missed == 0)) if len(people) else None
@@ -327,15 +330,15 @@ def discovery(
     runs: int = 10,
     rng: np.random.Generator,
 ) -> Discovery:
-    """Count how often an attack finds each identity of some people if it is their only one in the release.
+    """Count how often an attack finds each identity if the release contains no other identity of the person.
 
-    Round i takes all other identities of these people out of the release and runs the attack `runs` times, each with
-    seeds of its own, the same in every round; there are as many rounds as the person with most identities has. A lower
-    bound of what an attack could find that is made for several identities.
+    Round i keeps identity i of each person and removes their other identities from the release. The number of rounds is
+    the largest number of identities of a person. Each round runs the attack `runs` times. All rounds use the same
+    seeds. The result is a lower bound for an attack that is designed for several identities.
 
-    people : source nodes that are in the target. All are treated in one go; the published figures treat one at a time:
-             call it for each
-    seeds  : `seeds(pair, rng)` draws seeds among people who have not adopted the protection, such as
+    people : source nodes of people who are in the target. All of them lose identities in the same round. The published
+             figures treat one person at a time: call the function once for each person to reproduce them.
+    seeds  : `seeds(pair, rng)` draws seeds among people without identity separation, for example
              `lambda pair, rng: select_seeds(pair, "random.25", 1000, rng)`
 
     G. Gulyas, 2015, section 6.3.
@@ -358,7 +361,7 @@ def discovery(
         number[remaining] = np.arange(len(remaining))
         release = separated.release.take(remaining)
         for seed_pairs in drawn:
-            is_present = number[seed_pairs.target] >= 0  # a wrong seed may be an identity that is taken out
+            is_present = number[seed_pairs.target] >= 0  # a wrong seed may name a removed identity
             known_seeds = SeedPairs(seed_pairs.source[is_present], number[seed_pairs.target[is_present]])
             mapping = attack(release, Auxiliary(pair.source, known_seeds)).mapping[person[chosen]]
             hits[chosen] += mapping == number[node[chosen]]

@@ -78,7 +78,7 @@ class Listed(SeedPairs):
     left_out: int = 0
 
     @property
-    def said(self) -> str:
+    def evidence(self) -> str:
         """Return the number of excluded rows in words, "" for none."""
         return rows_left_out(self.left_out, self.left_out + len(self.source)) if self.left_out else ""
 
@@ -93,10 +93,10 @@ def rows_left_out(left_out: int, n: int) -> str:
 class Guessed(SeedPairs):
     """Seeds that were found without the truth: their truth is unknown, so that they calibrate no probability.
 
-    said : sentence about the evidence for the seeds; "" if no test was run
+    evidence : sentence about the evidence for the seeds; "" if no test was run
     """
 
-    said: str = ""
+    evidence: str = ""
 
 
 def from_file(

@@ -1,4 +1,4 @@
-"""Similarity of people by names, profiles or attributes, known to the adversary in addition to edges."""
+"""Node similarity from names, profiles or attributes, as knowledge of the adversary in addition to edges."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from unmask.graphs.files.edge_lists import best_dialect
 if TYPE_CHECKING:
     from unmask.graphs.graph import SocialGraph
 
-_CAUTION = 5  # as if so many seeds more had told nothing
-_TELLING = 0.8  # exponents below which the most similar are proposed as candidates
+_PRIOR_SEEDS = 5  # pseudo-count of seeds for which the similarity was useless
+_MAX_EXPONENT = 0.8  # a similarity with a larger fitted exponent proposes no candidates
 
 
-def proposed(n_nodes: int) -> int:
-    """Return the number of candidates that similarity proposes for a node, by the size of the graphs: 100, 50 or 30.
+def candidate_count(n_nodes: int) -> int:
+    """Return the number of candidates that similarity proposes for each node: 100, 50 or 30, by graph size.
 
-    >>> proposed(1200), proposed(4000), proposed(4001)
+    >>> candidate_count(1200), candidate_count(4000), candidate_count(4001)
     (100, 50, 30)
     """
     return 100 if n_nodes <= 1200 else 50 if n_nodes <= 4000 else 30
@@ -37,13 +37,13 @@ def proposed(n_nodes: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Similarity:
-    """Pairs of a source node and a target node, and how alike they are by anything but edges.
+    """Similarity weights of pairs of a source node and a target node, independent of the edges.
 
-    Only the order of weights within a source node counts, so that their unit and scale do not; its targets without a
-    line are less similar than those with one. See `ratios` for what attacks make of it.
+    Only the order of the weights of one source node matters; unit and scale do not. Target nodes without a weight are
+    less similar than all target nodes with one. Attacks use the likelihood ratios of `ratios`.
 
-    source, target : (n,) node numbers of the adversary's graph and of the release; no pair twice
-    weight         : (n,) finite numbers
+    source, target : (n,) node numbers in the adversary's graph and in the release; each pair at most once
+    weight         : (n,) finite numbers; larger is more similar
 
     >>> Similarity(np.array([0, 0]), np.array([2, 1]), np.array([0.9, 0.1]))
     Similarity(2 pairs)
@@ -58,12 +58,12 @@ class Similarity:
         if len(n) > 1:
             raise UnmaskError(f"there are {max(n)} and {min(n)} entries, expected a source, target and weight each")
         if not len(self.source):
-            raise UnmaskError("the similarity has no pairs, expected at least one; leave it out")
+            raise UnmaskError("the similarity has no pairs, expected at least one; omit the similarity")
         if not np.isfinite(self.weight).all():
-            raise UnmaskError("a weight of the similarity is no finite number, expected larger ones for more alike")
+            raise UnmaskError("a similarity weight is not a finite number; correct it, or remove its row")
         key = self.source.astype(np.int64) * 2**31 + self.target
         if len(distinct(key)) < len(key):
-            raise UnmaskError("a pair stands in the similarity twice, expected each once")
+            raise UnmaskError("the similarity has a pair twice, expected each pair once; remove one of the rows")
 
     def __repr__(self) -> str:
         return f"Similarity({len(self.source)} pairs)"
@@ -73,56 +73,61 @@ class Similarity:
         return Similarity(self.target, self.source, self.weight)
 
     def renumbered(self, source: NDArray[np.integer], target: NDArray[np.integer]) -> Similarity:
-        """Return the same pairs where the new numbers of nodes are source[old] and target[old]."""
+        """Return the similarity after node `old` became source[old] or target[old]."""
         return Similarity(source[self.source], target[self.target], self.weight)
 
     @classmethod
     def read(cls, auxiliary: SocialGraph, release: SocialGraph, path: str | os.PathLike[str]) -> Similarity:
         """Read a text file of three columns: label in the auxiliary graph, label in the release, weight.
 
-        A first line with a weight that is not a number is a header. Lines with a person who is not in
-        the graphs are dropped, because edge lists lack people without an edge.
+        The first line is a header if its weight is not a number. Lines with a label that is in neither graph are
+        ignored, because edge lists omit people without an edge.
         """
         people, names, weight = _columns(Path(os.fspath(path)))
         source, target = auxiliary.nodes_called(people), release.nodes_called(names)
         is_known = (source >= 0) & (target >= 0)
         if not is_known.any():
             raise UnmaskError(
-                f"none of {len(people)} rows of the similarity names a person of the adversary's network and then one "
-                "of the release; check the ids and the order of the columns"
+                f"none of {len(people)} rows of the similarity has a label of the adversary's network and then one of "
+                "the release; check the labels and the order of the columns"
             )
         return cls(source[is_known], target[is_known], np.array(weight, dtype=np.float64)[is_known])
 
     def ratios(self, n_source: int, n_target: int, seeds: tuple[NDArray[np.integer], NDArray[np.integer]]) -> Ratios:
-        """Return the likelihood ratios of one person against two for the similarity of each pair, fitted to the seeds.
+        """Return the log-likelihood ratio of "same person" against "different people" for each pair, fitted to the
+        seeds.
 
-        r(u, c) = (targets more similar to u than c + half of those as similar, c included) / n_target would be uniform
-        over targets by chance. Of one person it is modeled to have the density a r^(a - 1), 0 < a <= 1, hence
+        r(u, c) = (targets more similar to u than c + half of those as similar, c included) / n_target
+
+        For different people, r is uniform. For the same person, r has the modeled density a r^(a - 1), 0 < a <= 1.
+        Hence
 
             log-likelihood ratio of a pair: log a + (a - 1) log r
-            a = min(1, (n + 5) / (5 - sum of log r of the n seeds and their images))
+            a = min(1, (n + 5) / (5 - sum of log r over the n seeds))
 
-        A useless similarity has a = 1 and ratios of exactly 0. People without a line have ratios of 0, too, and seeds
-        among them are not counted.
+        A useless similarity has a = 1, and all ratios are exactly 0. Source nodes without a pair have ratio 0, and
+        seeds among them do not count.
         """
         for nodes, n_nodes in ((self.source, n_source), (self.target, n_target)):
             if len(nodes) and not 0 <= nodes.min() <= nodes.max() < n_nodes:
                 raise UnmaskError(f"nodes of the similarity go to {nodes.max()}, expected 0 to {n_nodes - 1}")
-        ranked = _ranked(self, n_source, n_target)
+        ranked = _rank_pairs(self, n_source, n_target)
         has_pairs = np.diff(ranked.indptr)[seeds[0]] > 0
         rank = ranked.rank_of(seeds[0][has_pairs], seeds[1][has_pairs])
-        return replace(ranked, exponent=float(min(1.0, (len(rank) + _CAUTION) / (_CAUTION - np.log(rank).sum()))))
+        return replace(
+            ranked, exponent=float(min(1.0, (len(rank) + _PRIOR_SEEDS) / (_PRIOR_SEEDS - np.log(rank).sum())))
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Ratios:
-    """The log-likelihood ratios of a similarity, see `Similarity.ratios`.
+    """Log-likelihood ratios of a similarity, see `Similarity.ratios`.
 
     indptr     : (n_source + 1,) the pairs of node u are the entries indptr[u]..indptr[u + 1]
-    candidate  : (n_pairs,) their target nodes, the most similar first
-    rank       : (n_pairs,) r of each
-    depth      : (n_pairs,) how many target nodes are at least as similar, itself included
-    n_target   : nodes of the target
+    candidate  : (n_pairs,) target node of each pair, most similar first
+    rank       : (n_pairs,) r of each pair
+    depth      : (n_pairs,) number of target nodes that are at least as similar, including the candidate
+    n_target   : number of target nodes
     exponent   : a
     """
 
@@ -134,10 +139,10 @@ class Ratios:
     exponent: float = 1.0
 
     @classmethod
-    def nothing(cls, n_source: int, n_target: int) -> Ratios:
-        """Return ratios of 0 for all pairs, of which none is listed."""
-        empty = np.zeros(0, dtype=np.int64)
-        return cls(np.zeros(n_source + 1, dtype=np.int64), empty, np.zeros(0), empty, n_target)
+    def empty(cls, n_source: int, n_target: int) -> Ratios:
+        """Return ratios without pairs: each pair of nodes has ratio 0."""
+        no_pairs = np.zeros(0, dtype=np.int64)
+        return cls(np.zeros(n_source + 1, dtype=np.int64), no_pairs, np.zeros(0), no_pairs, n_target)
 
     @property
     def row(self) -> NDArray[np.int64]:
@@ -151,7 +156,7 @@ class Ratios:
 
     @cached_property
     def unlisted(self) -> NDArray[np.float64]:
-        """Return (n_source,) the ratio of each source node with the targets that have no line with it."""
+        """Return (n_source,) the ratio of each source node with its target nodes that have no weight."""
         n_listed = np.diff(self.indptr)
         return np.where(n_listed > 0, self._ratio(self._last_rank), 0.0)
 
@@ -169,22 +174,22 @@ class Ratios:
         return np.where(key[position] == wanted, self.rank[order[position]], self._last_rank[source])
 
     def nearest(self, k: int) -> NDArray[np.bool_]:
-        """Return (n_pairs,) a mask of the k most similar pairs of each source node, without those that tie across k.
+        """Return (n_pairs,) a mask of the k most similar pairs of each source node; pairs tied beyond k are excluded.
 
-        None is where the similarity tells little: an exponent of .8 or more.
+        The mask is empty if the similarity is weak, with an exponent of 0.8 or more.
         """
-        return (self.depth <= k) & (self.exponent < _TELLING)
+        return (self.depth <= k) & (self.exponent < _MAX_EXPONENT)
 
     @cached_property
     def _keys(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the order of the pairs by source and target, and their numbers in it."""
+        """Return the order of the pairs by source and target, and the sorted keys."""
         key = self.row * self.n_target + self.candidate
         order = np.argsort(key)
         return order, key[order]
 
     @property
     def _last_rank(self) -> NDArray[np.float64]:
-        """Return (n_source,) r of targets without a line: half of them, behind all that have one."""
+        """Return (n_source,) r of target nodes without a weight: the middle of the ranks after all pairs."""
         return (np.diff(self.indptr) + self.n_target) / (2.0 * self.n_target)
 
     def _ratio(self, rank: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -192,8 +197,8 @@ class Ratios:
         return ratio
 
 
-def _ranked(similarity: Similarity, n_source: int, n_target: int) -> Ratios:
-    """Return the pairs by falling weight, equal ones with equal ranks."""
+def _rank_pairs(similarity: Similarity, n_source: int, n_target: int) -> Ratios:
+    """Return the pairs by descending weight; equal weights have equal ranks."""
     order = np.lexsort((similarity.target, -similarity.weight, similarity.source))
     source, weight = similarity.source[order], similarity.weight[order]
     indptr = np.searchsorted(source, np.arange(n_source + 1))
@@ -210,29 +215,29 @@ def _ranked(similarity: Similarity, n_source: int, n_target: int) -> Ratios:
 
 
 def _columns(path: Path) -> tuple[list[str], list[str], list[float]]:
-    """Three columns of a text file; a header is left out."""
+    """Return the three columns of a text file, without its header."""
     with temporary_folder(None) as folder:
         file = prepare_file(path, folder)
         if file.text is None:
-            raise UnmaskError(f"file {path.name!r} is no text, expected a .csv, .tsv or .txt of three columns")
+            raise UnmaskError(f"{path.name!r} is not a text file, expected a .csv, .tsv or .txt with three columns")
         rows = list(iterate_rows(best_dialect(file.text)))
     if len(rows[0]) != 3:
         raise UnmaskError(
-            f"the rows of {path.name!r} have {len(rows[0])} cells, expected three: a person of the adversary's "
-            "network, one of the release, and how similar they are"
+            f"the rows of {path.name!r} have {len(rows[0])} cells, expected three: label in the adversary's network, "
+            "label in the release, similarity weight"
         )
     header = math.isnan(_weight(rows[0][2]))
     weights = [_weight(row[2]) for row in rows[header:]]
     if not all(map(math.isfinite, weights)):
         row_number = 1 + header + [math.isfinite(weight) for weight in weights].index(False)
         raise UnmaskError(
-            f"row {row_number} of {path.name!r} has no finite number in its third cell; mend it or leave it out"
+            f"row {row_number} of {path.name!r} has no finite number in its third cell; correct or remove the row"
         )
     return [row[0] for row in rows[header:]], [row[1] for row in rows[header:]], weights
 
 
 def _weight(text: str) -> float:
-    """Return the number, nan for other texts."""
+    """Return the number in a text, nan if it is not a number."""
     try:
         return float(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The loops of `Climb` and of its support: steps of the climb, nearest profiles."""
+"""Compiled loops of `Climb` and of its support: steps of the climb, nearest profiles."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from unmask.graphs.attacks._loops import insert
 from unmask.graphs.attacks._structs import Unsigned
 
 Leaders = tuple[NDArray[np.int32], NDArray[np.float32]]
-"""(n, width) nodes and their values, best first, -1 and -inf where there are fewer."""
+"""(n, width) nodes and (n, width) values, largest first, padded with -1 and -inf."""
 
 _SWEEPS = 20
-_SLACK = np.exp(-60.0)  # what a row may leave out, so that it stays above 0 where its columns are full
-_TIE = 1e-5  # of the largest score of a row: smaller differences are rounding, and none
+_SLACK = np.exp(-60.0)  # share of a row that may stay unassigned, which keeps rows positive if all columns are full
+_TIE = 1e-5  # relative to the largest score of a row: smaller differences are rounding errors
 
 
 class Pairs(NamedTuple):
-    """The pairs of a support that a climb has not dropped, which move to the front of the arrays.
+    """Pairs of a support that the climb has not dropped, stored at the front of the arrays.
 
-    indptr   : (n_source + 1,) the pairs of source node u are those from indptr[u] to indptr[u + 1]
-    free     : (n_source,) whether a source node is not a seed
-    position : (n_pairs,) where the pair was at first
-    share, distance, mass : (n_pairs,) P; the largest H of the row less H; Q
+    indptr   : (n_source + 1,) the pairs of source node u are the entries indptr[u]..indptr[u + 1]
+    free     : (n_source,) True for source nodes that are not seeds
+    position : (n_pairs,) initial position of the pair
+    share, distance, mass : (n_pairs,) P; the largest H of the row minus H; Q
     prior    : (n_pairs,) l / scale
     """
 
@@ -40,11 +40,11 @@ class Pairs(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """Factors of nodes, and scratch.
+    """Factors of nodes, and scratch arrays.
 
     source, target   : d^-gamma
     weight           : (n_target,) w
-    near, used, room : (n_target,) near is 0 between two rows
+    near, used, room : (n_target,) scratch; near is 0 between two rows
     """
 
     source: NDArray[np.float32]
@@ -59,10 +59,10 @@ class Factors(NamedTuple):
 def climb(
     source: Unsigned, target: Unsigned, pairs: Pairs, factors: Factors, schedule: NDArray[np.float64], cut_share: float
 ) -> None:
-    """Move the shares, step by step, towards those that keep most edges.
+    """Move the shares step by step towards the assignment that preserves most edges.
 
-    source, target : one row for each node, or two, see `directed_rows`
-    schedule       : (n_steps, 3) factor of the scores, length of the step, and 1 if small shares are dropped after it
+    source, target : one row for each node, or two for directed graphs, see `directed_rows`
+    schedule       : (n_steps, 3) factor of the scores, step length, and 1 if small shares are dropped after the step
     """
     n_pairs, lost = 0.0, 0.0
     for u in range(len(pairs.free)):
@@ -82,7 +82,7 @@ def climb(
 
 @compiled
 def balance(pairs: Pairs, factors: Factors) -> None:
-    """Write the first shares: exp(prior), balanced."""
+    """Write the initial shares: exp(prior), balanced."""
     _exponentiate(pairs, np.float32(0.0), np.float32(1.0))
     _balance(pairs, factors)
     for j in range(pairs.indptr[-1]):
@@ -91,7 +91,7 @@ def balance(pairs: Pairs, factors: Factors) -> None:
 
 @inner
 def _score(source: Unsigned, target: Unsigned, pairs: Pairs, factors: Factors) -> float:
-    """Write the distances of free rows; the sum of their squares."""
+    """Write the distances of the rows of free nodes; return the sum of their squares."""
     (indptr, neighbor), (indptr_target, neighbor_target) = source, target
     first, near, squares = pairs.indptr, factors.near, 0.0
     kinds = (len(indptr) - 1) // len(pairs.free)
@@ -129,7 +129,7 @@ def _score(source: Unsigned, target: Unsigned, pairs: Pairs, factors: Factors) -
 
 @inner
 def _exponentiate(pairs: Pairs, slope: np.float32, bold: np.float32) -> None:
-    """Write exp(slope distance + bold prior), so that the largest mass of a row is 1."""
+    """Write exp(slope distance + bold prior), scaled so that the largest mass of a row is 1."""
     for u in range(len(pairs.free)):
         row_max = -np.float32(np.inf)
         for j in range(pairs.indptr[u], pairs.indptr[u + 1]):
@@ -141,7 +141,9 @@ def _exponentiate(pairs: Pairs, slope: np.float32, bold: np.float32) -> None:
 
 @inner
 def _balance(pairs: Pairs, factors: Factors) -> None:
-    """Scale the masses so that columns sum to at most 1 and rows to 1, in turns; rows come last (Sinkhorn)."""
+    """Scale masses alternately so that columns sum to at most 1 and rows to 1 (Sinkhorn); the last scaling is of
+    rows.
+    """
     first, candidate, mass, room, used = pairs.indptr, pairs.candidate, pairs.mass, factors.room, factors.used
     room[:] = 1.0
     for _ in range(_SWEEPS):
@@ -166,7 +168,7 @@ def _balance(pairs: Pairs, factors: Factors) -> None:
 
 @inner
 def _drop(pairs: Pairs, cut_share: np.float32) -> float:
-    """Drop pairs whose share is below this part of the largest of the row; the sum of their squared distances."""
+    """Drop pairs with less than `cut_share` of the largest share of the row; return the sum of squared distances."""
     first, n_kept, start, lost = pairs.indptr, np.uint64(0), np.uint64(0), 0.0
     for u in range(len(first) - 1):
         stop, row_max = first[u + 1], np.float32(0.0)
@@ -185,7 +187,7 @@ def _drop(pairs: Pairs, cut_share: np.float32) -> float:
 
 @compiled
 def keep_nearest(alike: NDArray[np.float32], start: int, rows: Leaders, columns: Leaders) -> None:
-    """Note the largest entries of each row and of each column; row i of `alike` is row start + i of the whole."""
+    """Update the largest entries of each row and column; row i of `alike` is row start + i of the full matrix."""
     (node, value), (node_back, value_back) = rows, columns
     last, last_back = value.shape[1] - 1, value_back.shape[1] - 1
     for i in range(alike.shape[0]):

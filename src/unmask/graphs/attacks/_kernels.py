@@ -1,4 +1,4 @@
-"""Calls of the compiled loops in `_loops`, which are imported when an attack runs."""
+"""Wrappers of the compiled loops in `_loops`, which are imported only when an attack runs."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from unmask.graphs.graph import SocialGraph
 
 
 def rank_by_degree(source: Side, target: Side) -> tuple[Side, Side, NDArray[np.int64], NDArray[np.int64]]:
-    """Return both sides with their nodes numbered by falling degree, ties by number, and the old number of each node.
+    """Return both sides with nodes renumbered by descending degree (ties by number), and the old number of each node.
 
-    Cells that are read most often are then adjacent: a tenth to a fifth less time. Matches do not depend on it, as
-    scores are sums over sets. Memory-mapped graphs keep their numbers, as copies would be in memory; so do directed
-    ones.
+    Array cells that are read most often become adjacent, which saves 10 to 20 % of the time. Matches do not change,
+    because scores are sums over sets. Memory-mapped graphs are not renumbered, because the copies would need memory.
+    Directed graphs are not renumbered either.
     """
     is_directed = len(source.indptr) > len(source.image) + 1
     if is_directed or _is_mapped(source.neighbor) or _is_mapped(target.neighbor):
@@ -31,19 +31,19 @@ def rank_by_degree(source: Side, target: Side) -> tuple[Side, Side, NDArray[np.i
 
 
 def _is_mapped(array: Any) -> bool:
-    """Return True if an array is a view of one that is memory-mapped."""
+    """Return True if an array is a view of a memory-mapped array."""
     return isinstance(array, np.memmap) or (array is not None and _is_mapped(getattr(array, "base", None)))
 
 
 def write_back(source: Side, target: Side, ranked: tuple[Side, Side, NDArray[np.int64], NDArray[np.int64]]) -> None:
-    """Write the images of the sides that `rank_by_degree` made of these two into their images."""
+    """Copy the images of sides renumbered by `rank_by_degree` back to the original sides."""
     ranked_source, ranked_target, order, target_order = ranked
     source.image[order] = _renumber_image(ranked_source.image, target_order)
     target.image[target_order] = _renumber_image(ranked_target.image, order)
 
 
 def _renumber_image(image: NDArray[np.int32], number: NDArray[np.int64]) -> NDArray[np.int32]:
-    """Return the images under other numbers, -1 if unmapped."""
+    """Return the images after renumbering, -1 if unmapped."""
     return np.where(image >= 0, number[image], NONE).astype(np.int32)
 
 
@@ -55,7 +55,7 @@ def _renumber_side(side: Side, order: NDArray[np.int64], rank: NDArray[np.int64]
 def renumber(
     indptr: NDArray[np.int64], neighbor: NDArray[np.int32], order: NDArray[np.int64], number: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the same graph with old node order[i] as node i and number as the way back; rows are ascending."""
+    """Return the graph in which node i is the old node order[i], with ascending rows. number : inverse of order"""
     from unmask.graphs.attacks import _loops
 
     start = np.concatenate(([0], np.cumsum(np.diff(indptr)[order])))
@@ -65,7 +65,7 @@ def renumber(
 
 
 def read_only(indptr: NDArray[np.integer], neighbor: NDArray[np.integer]) -> Links:
-    """Return the rows of a graph as all loops take them, which are compiled for read-only arrays."""
+    """Return the rows of a graph as read-only arrays, for which all loops are compiled."""
     rows = np.ascontiguousarray(indptr, dtype=np.int64).view(), np.ascontiguousarray(neighbor, dtype=np.int32).view()
     for array in rows:
         array.setflags(write=False)
@@ -73,9 +73,9 @@ def read_only(indptr: NDArray[np.integer], neighbor: NDArray[np.integer]) -> Lin
 
 
 def directed_rows(graph: SocialGraph) -> Links:
-    """Return 2 n rows: row 2 v is the links out of node v, row 2 v + 1 the links into it.
+    """Return 2 n rows: row 2 v has the links from node v, and row 2 v + 1 the links to node v.
 
-    An edge without a direction is both.
+    An edge without a direction is in both rows.
     """
     is_out, is_in = graph.link_directions()
     start = np.repeat(np.arange(graph.n_nodes), graph.degree)
@@ -86,14 +86,15 @@ def directed_rows(graph: SocialGraph) -> Links:
 
 
 def unsigned(rows: Links) -> Unsigned:
-    """Return the same rows, not copied: compiled loops check each signed index for counting from the end, which takes
-    a third of the time of loops that do little else.
+    """Return the same rows as unsigned integers, without a copy.
+
+    Compiled loops test signed indices for negative values, which costs up to a third of the time of short loops.
     """
     return rows[0].view(np.uint64), rows[1].view(np.uint32)
 
 
 def count_common(source: Links, target: Links, image: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return (n_source,) neighbors of each mapped node whose image is next to the node's own image, else 0."""
+    """Return (n_source,) the number of neighbors x of each mapped node v whose image is adjacent to the image of v."""
     from unmask.graphs.attacks import _loops
 
     count, next_to = np.zeros(len(image), dtype=np.int64), np.full(len(target[0]) - 1, NONE, dtype=np.int32)
@@ -102,7 +103,7 @@ def count_common(source: Links, target: Links, image: NDArray[np.int32]) -> NDAr
 
 
 def invalidate(nodes: NDArray[np.int32], side: Side) -> None:
-    """Discard the verdicts on the neighbors of these nodes."""
+    """Invalidate the cached candidates of the neighbors of these nodes."""
     from unmask.graphs.attacks import _loops
 
     _loops.invalidate(nodes, side)
@@ -111,10 +112,10 @@ def invalidate(nodes: NDArray[np.int32], side: Side) -> None:
 def find_mutual(
     nodes: NDArray[np.int32], source: Side, target: Side, rule: Rule, *, threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
-    """Return pairs of a source node and a target node that stand out for each other, and the candidates visited.
+    """Return pairs of nodes that are each other's accepted candidate, and the number of visits.
 
-    Each target node has one winner, so no node appears twice; no image is written while nodes are scored, so neither
-    the order of the nodes nor the number of threads can matter.
+    Each target node has at most one winner, so no node occurs twice. Images are written only after all nodes are
+    scored. Therefore neither the node order nor the number of threads affects the result.
     """
     forward, visits = _find_winners(nodes, source, target, rule, threads)
     has_winner = forward >= 0
@@ -144,7 +145,7 @@ def _find_winners(
 def rank_candidates(
     nodes: NDArray[np.int32], source: Side, target: Side, rule: Rule, *, width: int, threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
-    """Return the `width` best candidates of each node, best first, padded with -1; and their scores, padded with 0."""
+    """Return the `width` best candidates of each node and their scores, best first, padded with -1 and 0."""
     from unmask.graphs.attacks import _loops
 
     candidate, score = np.full((len(nodes), width), NONE, dtype=np.int32), np.zeros((len(nodes), width))
@@ -158,9 +159,10 @@ def rank_candidates(
 
 
 def _run_in_threads(run: Callable[..., int], threads: int, *rows: NDArray[Any]) -> list[int]:
-    """Return the results of `run` for the rows of the arrays, dealt out in turn to some parts for each thread.
+    """Return the results of `run` for parts of the rows; each thread processes several parts.
 
-    The compiled loops hold no lock. Some nodes are a hundred times the work of others, hence more than one part.
+    The compiled loops release the interpreter lock. The work differs up to a hundredfold between nodes, so there are
+    more parts than threads.
     """
     parts = 1 if threads == 1 else 4 * threads
     with ThreadPoolExecutor(threads) as pool:

@@ -1,4 +1,4 @@
-"""Compiled loops of the propagation attacks: see `Side` and `Rule`. No other code writes a verdict."""
+"""Compiled loops of the propagation attacks, see `Side` and `Rule`. Only this module writes cached candidates."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ def renumber(
     end: NDArray[np.int64],
     renumbered: NDArray[np.int32],
 ) -> None:
-    """Write the neighbors of the graph where node i is the old node order[i] and number the way back, rows ascending.
+    """Write the neighbors of the graph in which node i is the old node order[i], with ascending rows.
 
-    end : (n,) where the row of each new node begins; then, where it ends
+    number : (n,) inverse of order
+    end    : (n,) input: start of the row of each new node; output: its end
     """
     for i in range(len(order)):
         for j in range(indptr[order[i]], indptr[order[i] + 1]):
@@ -33,7 +34,7 @@ def renumber(
 def find_winners(
     nodes: NDArray[np.int32], source: Side, target: Side, rule: Rule, scratch: Scratch, winner: NDArray[np.int32]
 ) -> int:
-    """Write the candidate that stands out for each node, -1 if none does; return the candidates visited."""
+    """Write the accepted candidate of each node, -1 if there is none; return the number of visits."""
     total_visits = 0
     for i in range(len(nodes)):
         winner[i], visits = _find_winner(nodes[i], source, target, rule, scratch)
@@ -45,7 +46,7 @@ def find_winners(
 def sweep(
     nodes: NDArray[np.int32], source: Side, target: Side, rule: Rule, forward: Scratch, backward: Scratch
 ) -> tuple[int, int]:
-    """Match unmapped nodes in one pass that writes each match at once; return the matches and the visits."""
+    """Match unmapped nodes in one pass and write each match immediately; return the numbers of matches and visits."""
     matches, total_visits = 0, 0
     for v in nodes:
         c, visits = _find_winner(v, source, target, rule, forward)
@@ -73,7 +74,7 @@ def rank_candidates(
     candidate: NDArray[np.int32],
     score: NDArray[np.float64],
 ) -> int:
-    """Write the best candidates of each node, best first, and their scores, as there are columns; return the visits."""
+    """Write as many best candidates of each node as there are columns, with scores; return the number of visits."""
     last, total_visits = candidate.shape[1] - 1, 0
     for i in range(len(nodes)):
         n, visits = _score_candidates(nodes[i], source, target, rule, scratch)
@@ -94,9 +95,9 @@ def count_common(
     next_to: NDArray[np.int32],
     count: NDArray[np.int64],
 ) -> None:
-    """Add, for each mapped node, how many of its neighbors have an image next to the node's own.
+    """Add for each mapped node the number of neighbors whose image is adjacent to the image of the node.
 
-    next_to : (n_target,) the mapped node whose image was last seen next to each node, -1 for none
+    next_to : (n_target,) scratch: the last mapped node whose image is adjacent to each target node, -1 for none
     """
     for x in range(len(image)):
         y = image[x]
@@ -112,7 +113,7 @@ def count_common(
 
 @compiled
 def invalidate(nodes: NDArray[np.int32], side: Side) -> None:
-    """Discard the verdicts on the neighbors of these nodes."""
+    """Invalidate the cached candidates of the neighbors of these nodes."""
     for v in nodes:
         _invalidate(v, side)
 
@@ -128,7 +129,7 @@ def _invalidate(v: int, side: Side) -> None:
 def insert(
     c: int, v: float, row: int, candidate: NDArray[np.int32], value: NDArray[np.float64] | NDArray[np.float32]
 ) -> None:
-    """Write a candidate into its place among the best of a row, best first; its value is above the last of them."""
+    """Insert a candidate among the best of a row, best first; its value must exceed the last value of the row."""
     place = value.shape[1] - 1
     while place > 0 and v > value[row, place - 1]:
         candidate[row, place], value[row, place] = candidate[row, place - 1], value[row, place - 1]
@@ -138,7 +139,7 @@ def insert(
 
 @inlined
 def _find_winner(v: int, source: Side, target: Side, rule: Rule, scratch: Scratch) -> tuple[int, int]:
-    """Return the candidate that stands out for v, -1 if none does, and the visits: 0 if the verdict still holds."""
+    """Return the accepted candidate of v (-1 for none) and the number of visits, 0 if the cached candidate is valid."""
     first, second = source.leader[v], source.rival[v]
     if first == NONE:
         return NONE, 0
@@ -151,10 +152,10 @@ def _find_winner(v: int, source: Side, target: Side, rule: Rule, scratch: Scratc
 
 @inner
 def _score_candidates(v: int, source: Side, target: Side, rule: Rule, scratch: Scratch) -> tuple[int, int]:
-    """List the candidates of v and their scores; return the number of them, and of visits.
+    """List the candidates of v and their scores; return the numbers of candidates and of visits.
 
-    In directed graphs, links out of v lead from images by links into them, and the reverse.
-    Indices are unsigned where most time goes: the compiled code checks whether a signed one is negative.
+    In directed graphs, links from v correspond to links from its image, and links to v to links to its image. Indices
+    in the innermost loop are unsigned, because compiled code tests signed indices for negative values.
     """
     total, candidate, score = scratch.total, scratch.candidate, scratch.score
     indptr, neighbor, size = target.indptr, target.neighbor, target.size
@@ -194,7 +195,7 @@ def _score_candidates(v: int, source: Side, target: Side, rule: Rule, scratch: S
 def accept_candidate(
     n: int, rule: Rule, candidate: NDArray[np.int32], score: NDArray[np.float64]
 ) -> tuple[int, int, int]:
-    """Return the candidate that stands out or -1, and the lasting verdict: leader and rival of `Side`."""
+    """Return the accepted candidate or -1, and the values to cache: leader and rival of `Side`."""
     if n == 0 or (n == 1 and rule.revise):
         return NONE, NONE, NONE
     first, second, top, next_ = NONE, NONE, -1.0, -1.0
@@ -209,7 +210,7 @@ def accept_candidate(
         return chosen, chosen, NONE
     if top - next_ <= TIE * top:
         return NONE, chosen, rival
-    # sigma of n numbers from 0 to top is at most top / sqrt(2), however many are taken away
+    # for any n numbers from 0 to top, sigma is at most top / sqrt(2)
     if top - next_ >= rule.theta * 0.75 * top:
         return chosen, chosen, NONE
     stands_out = top - next_ >= rule.theta * _sigma(n, score, rule.revise)

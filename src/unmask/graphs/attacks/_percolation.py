@@ -1,4 +1,4 @@
-"""Compiled loops of the attacks that count witnesses: mutual best pairs, lists of marked pairs, greedy choice."""
+"""Compiled loops of the attacks that count witnesses: mutual best pairs, lists of marked pairs, greedy selection."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from unmask.compiled import compiled, inner
 from unmask.graphs.attacks._structs import Marks, Wedges
 
 FREE, BLOCKED = -1, -2
-"""States of an unmapped node: it can be matched, or it is excluded from this choice."""
+"""States of an unmapped node: free to be matched, or excluded from this selection."""
 
 
 @compiled
@@ -23,13 +23,12 @@ def find_mutual_best(
     owner: NDArray[np.int32],
     winner: NDArray[np.int32],
 ) -> int:
-    """Write the target node with which each node has the most marks, if neither has as many with another one.
+    """Write for each node the free target node that shares most marks with it, if the pair is the best of both.
 
-    Only free target nodes count. The entry stays -1 if there are fewer than `min_marks` marks, or as many for another
-    pair of either. One pass over the rows; only the best and whether it is tied is stored, of each row and each column.
-    Return the visits.
+    The entry stays -1 if the pair has fewer than `min_marks` marks, or if another pair of either node has as many. One
+    pass over the rows keeps only the best pair of each row and column, and whether it is tied. Return the visits.
 
-    top_marks, owner : (n_target,) of each column, at first min_marks - 1 and -1
+    top_marks, owner : (n_target,) for each column, initially min_marks - 1 and -1
     """
     mark, touched, total_visits = scratch.mark, scratch.touched, 0
     for i in range(len(nodes)):
@@ -65,9 +64,9 @@ def list_marked_pairs(
 ) -> tuple[int, int, int]:
     """Write pairs (node, free target node) with at least `min_marks` marks as columns: node, target node, marks.
 
-    pairs : (3, room for the pairs of one node at least)
+    Stop when the array is full. Return the number of finished nodes, the number of pairs, and the visits.
 
-    Return how many nodes were finished before the room ran out, how many pairs there are, and the visits.
+    pairs : (3, capacity); the capacity must suffice for the pairs of one node
     """
     mark, touched, n_pairs, total_visits = scratch.mark, scratch.touched, 0, 0
     for i in range(len(nodes)):
@@ -94,12 +93,14 @@ def choose_greedily(
     claims: NDArray[np.int32],
     target_claims: NDArray[np.int32],
 ) -> int:
-    """Choose pairs from the best class of equal pairs to the last, write them into both images, return their number.
+    """Select pairs class by class, from best to worst; write them into both images and return their number.
 
-    start : (n_classes + 1,) class k is the pairs start[k]:start[k + 1]
-    image : `FREE` or `BLOCKED` for an unmapped node. Of the pairs of a class whose two nodes are free, one that shares
-            no node with another is chosen; both nodes of all others are blocked.
-    claims, target_claims : as long as the images, 0
+    A pair is selected if both nodes are free and no other pair of its class shares a node with it. Both nodes of the
+    other pairs become blocked.
+
+    start : (n_classes + 1,) class k is the pairs start[k]:start[k + 1], all equally good
+    image : `FREE` or `BLOCKED` for an unmapped node
+    claims, target_claims : scratch, as long as the images, initially 0
     """
     n_chosen = 0
     for k in range(len(start) - 1):
@@ -126,15 +127,15 @@ def choose_greedily(
 def _count_marks(
     v: int, wedges: Wedges, is_free: NDArray[np.bool_], mark: NDArray[np.int32], touched: NDArray[np.int32]
 ) -> tuple[int, int]:
-    """Write the marks of v with each free target node and list these; return the number of them, and of visits.
+    """List the free target nodes with marks of v, and count the marks; return the numbers of target nodes and visits.
 
-    The innermost loop has unsigned indices: compiled code checks signed ones for negative values.
+    The innermost loop has unsigned indices, because compiled code tests signed ones for negative values.
     """
     n, visits = 0, 0
     for i in range(wedges.indptr[v], wedges.indptr[v + 1]):
         x = wedges.neighbor[i]
-        for r in range(wedges.vouched[x], wedges.vouched[x + 1]):
-            y = wedges.voucher[r]
+        for r in range(wedges.related_indptr[x], wedges.related_indptr[x + 1]):
+            y = wedges.related[r]
             start, stop = wedges.target_indptr[y], wedges.target_indptr[y + 1]
             visits += stop - start
             for j in range(np.uint64(start), np.uint64(stop)):

@@ -1,4 +1,4 @@
-"""The loops of `Rematch`: count witnesses, score candidates, keep the best, assign."""
+"""Compiled loops of `Rematch`: count witnesses, score candidates, keep the best ones, assign."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from unmask.graphs.attacks._loops import insert
 from unmask.graphs.attacks._structs import GRID, NEGLIGIBLE
 
 NEVER = -(2.0**50)
-"""A bound on log-odds in units of 1 / GRID that none is below."""
+"""Lower bound for the base term of candidates that can never be chosen, in units of 1 / GRID."""
 
 COUNT = 40
-"""Sums of weights fill the low 40 bits of an int64, the number of witnesses the bits above: one addition for both."""
+"""Number of low bits of an int64 that hold the sum of weights. The high bits count witnesses in the same addition."""
 
 
 class Rows(NamedTuple):
-    """A graph in compressed rows, ascending, and what is known of its nodes.
+    """A graph in compressed rows, ascending, with the terms of its nodes.
 
     indptr, neighbor : (n + 1,) and (2 n_edges,)
-    node              : (n, 4) per node, side by side because they are read together: what the log-odds of a pair owe
-                        to this node alone, nan for seeds, which are neither asked about nor candidates; neighbors that
-                        are mapped; neighbors that are not, in the target's measure; log degree
+    node             : (n, 4) terms of each node, stored together because they are read together. Columns: terms of the
+                       log-odds that depend on this node only (nan for seeds, which are neither matched nor candidates);
+                       number of mapped neighbors; number of unmapped neighbors, scaled to the target; log degree
     """
 
     indptr: NDArray[np.int64]
@@ -32,34 +32,34 @@ class Rows(NamedTuple):
     node: NDArray[np.float64]
 
 
-BASE, KNOWN, REST, TOLL = range(4)
+BASE, MAPPED, UNMAPPED, LOG_DEGREE = range(4)
 
-TOTAL, MOST, LEAST_TOLL, AROUND = range(4)
+TOTAL, BASE_CEILING, LOG_DEGREE_FLOOR, MAPPED_COUNT = range(4)
 """Columns of `Scratch.cell`."""
 
 
-class Alike(NamedTuple):
-    """Addition of a similarity to the log-odds of pairs, beyond its addition to all pairs of their source node.
+class SimilarPairs(NamedTuple):
+    """Similarity terms of the log-odds of pairs, in addition to the term for all pairs of a source node.
 
     indptr, candidate : (n_source + 1,) and (n_pairs,) the pairs of each source node
     bonus             : (n_pairs,) at least 0
-    proposed          : (n_pairs,) whether a pair is scored without a witness, too
+    is_proposed       : (n_pairs,) True if the pair is scored even without a witness
     """
 
     indptr: NDArray[np.int64]
     candidate: NDArray[np.int32]
     bonus: NDArray[np.float64]
-    proposed: NDArray[np.bool_]
+    is_proposed: NDArray[np.bool_]
 
 
 class Best(NamedTuple):
     """The best candidates of each node.
 
-    candidate  : (n, width) int32, best first, -1 where there are fewer
-    value      : (n, width) their log-odds, -inf where there are fewer
-    image_odds : (n,) log-odds of the node's image, -inf where it has none
-    other_odds : (n,) log(1 + sum of the odds of all candidates but the image that have at least `low`), 1 being the
-                 odds of none of them
+    candidate  : (n, width) int32, best first, padded with -1
+    value      : (n, width) log-odds of each candidate, padded with -inf
+    image_odds : (n,) log-odds of the node's image, -inf if unmapped
+    other_odds : (n,) log(1 + sum of the odds of all candidates of at least `low`, without the image); the 1 is the odds
+                 of no match
     """
 
     candidate: NDArray[np.int32]
@@ -69,20 +69,21 @@ class Best(NamedTuple):
 
     @classmethod
     def empty(cls, n: int, width: int) -> Best:
-        """Return empty results for so many nodes."""
+        """Return empty results for n nodes."""
         candidate = np.full((n, width), -1, dtype=np.int32)
         return cls(candidate, np.full((n, width), -np.inf), np.full(n, -np.inf), np.zeros(n))
 
 
 class Scratch(NamedTuple):
-    """Memory in which source nodes are scored one after the other, (n_target,) each.
+    """Memory for the scores of one source node at a time.
 
-    cell    : (n_target, 4) int64, all that is read of a candidate that does not matter, in half a cache line: weights
-              added up, 0 between two nodes; base and toll in units of 1 / GRID, rounded up and down, so that a bound
-              made of them is not too low (base of a seed: `NEVER`); and its mapped neighbors
-    mark    : the last source node of which this is a silent image, -1 for none
-    touched : candidates of the node; images : of its neighbors
-    bonus   : 0 between two nodes
+    cell    : (n_target, 4) int64, half a cache line for each candidate: sum of weights, 0 between two source nodes;
+              base term in units of 1 / GRID, rounded up (`NEVER` for a seed); log degree in the same units, rounded
+              down; number of mapped neighbors. The rounding makes bounds from these values valid.
+    mark    : (n_target,) the last source node for which the target node is an image that proposes no candidates, or -1
+    touched : (n_target,) candidates of the source node
+    images  : (n_target,) images of its neighbors
+    bonus   : (n_target,) 0 between two source nodes
     """
 
     cell: NDArray[np.int64]
@@ -93,10 +94,10 @@ class Scratch(NamedTuple):
 
     @classmethod
     def for_nodes(cls, node: NDArray[np.float64]) -> Scratch:
-        """Return scratch for the target nodes of `Rows`."""
+        """Return scratch memory for the target nodes of `Rows`."""
         n, cell = len(node), np.zeros((len(node), 4), dtype=np.int64)
-        cell[:, MOST] = np.ceil(np.where(np.isnan(node[:, BASE]), NEVER / GRID, node[:, BASE]) * GRID)
-        cell[:, LEAST_TOLL], cell[:, AROUND] = np.floor(node[:, TOLL] * GRID), node[:, KNOWN]
+        cell[:, BASE_CEILING] = np.ceil(np.where(np.isnan(node[:, BASE]), NEVER / GRID, node[:, BASE]) * GRID)
+        cell[:, LOG_DEGREE_FLOOR], cell[:, MAPPED_COUNT] = np.floor(node[:, LOG_DEGREE] * GRID), node[:, MAPPED]
         mark = np.full(n, -1, dtype=np.int32)
         return cls(cell, mark, np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32), np.zeros(n))
 
@@ -105,7 +106,7 @@ class Scratch(NamedTuple):
 def mapped_neighbors(
     indptr: NDArray[np.int64], neighbor: NDArray[np.int32], image: NDArray[np.int32], count: NDArray[np.int64]
 ) -> None:
-    """Add how many neighbors of each node are mapped."""
+    """Add the number of mapped neighbors of each node to `count`."""
     for v in range(len(image)):
         for i in range(indptr[v], indptr[v + 1]):
             if image[neighbor[i]] >= 0:
@@ -116,7 +117,7 @@ def mapped_neighbors(
 def score_candidates(
     source: Rows,
     target: Rows,
-    alike: Alike,
+    similar_pairs: SimilarPairs,
     image: NDArray[np.int32],
     weight: NDArray[np.int64],
     spread: float,
@@ -125,32 +126,33 @@ def score_candidates(
     scratch: Scratch,
     result: Best,
 ) -> int:
-    """Score the candidates of every source node and write the best of at least `low`; the wedges walked.
+    """Score the candidates of each source node and write the best ones of at least `low`; return the visits.
 
-    A candidate c of node u shares witnesses with it: mapped neighbors of u whose image is next to c. With w of them
+    Witnesses of node u and candidate c are mapped neighbors of u whose image is a neighbor of c. For w witnesses,
 
-        log-odds = sum of weight / GRID - w toll_c + base_u + base_c + log normal density of (rest_c - rest_u)
+        log-odds = sum of weight / GRID - w log degree_c + base_u + base_c + log normal density of (rest_c - rest_u)
 
-    of variance spread (rest_u + rest_c + 1), and what a similarity adds. Target nodes are numbered by falling degree.
+    with variance spread (rest_u + rest_c + 1), plus the similarity terms. `rest` is the number of unmapped neighbors.
+    Target nodes are numbered by descending degree.
 
-    image  : (n_source,) int32, the node that each source node is mapped to, -1 where none is
-    weight : (n_target,) int64 on the grid, with 1 << COUNT added; of the images of source nodes
+    image  : (n_source,) int32, target node of each source node, -1 if unmapped
+    weight : (n_target,) int64 weight of each image, in units of 1 / GRID, plus 1 << COUNT
     """
     cell, touched, bonus, node = scratch.cell, scratch.touched, scratch.bonus, target.node
     last_kept, visits = result.value.shape[1] - 1, 0
     for u in range(len(image)):
-        base, unmapped = source.node[u, BASE], source.node[u, REST]
+        base, unmapped = source.node[u, BASE], source.node[u, UNMAPPED]
         if np.isnan(base):
             continue
         n_images = _images(u, source, image, scratch.images)
         last = _last_silent(n_images, scratch.images, target.indptr, reach)
-        n_touched, silent, loudest, walked = _walk(u, n_images, last, target, weight, scratch)
+        n_touched, silent, max_silent_weight, walked = _walk(u, n_images, last, target, weight, scratch)
         visits += walked
-        similar = alike.indptr[u] < alike.indptr[u + 1]
-        for j in range(alike.indptr[u], alike.indptr[u + 1]):
-            c = alike.candidate[j]
-            bonus[c] = alike.bonus[j]
-            if alike.proposed[j] and cell[c, TOTAL] == 0:
+        similar = similar_pairs.indptr[u] < similar_pairs.indptr[u + 1]
+        for j in range(similar_pairs.indptr[u], similar_pairs.indptr[u + 1]):
+            c = similar_pairs.candidate[j]
+            bonus[c] = similar_pairs.bonus[j]
+            if similar_pairs.is_proposed[j] and cell[c, TOTAL] == 0:
                 touched[n_touched] = c
                 n_touched += 1
         if image[u] >= 0:
@@ -158,22 +160,24 @@ def score_candidates(
             summed = cell[y, TOTAL] + _silent(u, y, last, target, weight, scratch.mark)
             result.image_odds[u] = _value(base, unmapped, y, node, summed, spread) + bonus[y]
         ceiling = base - 0.5 * np.log(2 * np.pi * spread * (unmapped + 1.0))
-        top, max_log_odds, mass = -np.inf, 0.0, 1.0  # mass: of the odds, in units of exp(most)
+        top, max_log_odds, mass = -np.inf, 0.0, 1.0  # mass: sum of the odds in units of exp(max_log_odds)
         min_bound = max(
             (low - ceiling) * GRID - 1.0, NEVER / 2
-        )  # of the bound on what the log-odds are beyond the ceiling
+        )  # of the bound on the log-odds in excess of the ceiling
         for t in range(n_touched):
             c = touched[t]
-            total, toll = cell[c, TOTAL], cell[c, LEAST_TOLL]
+            total, log_degree = cell[c, TOTAL], cell[c, LOG_DEGREE_FLOOR]
             cell[c, TOTAL] = 0
             shared = (total + (1 << (COUNT - 1))) >> COUNT
-            bound = total - (shared << COUNT) - shared * toll + cell[c, MOST]
+            bound = total - (shared << COUNT) - shared * log_degree + cell[c, BASE_CEILING]
             if silent > 0:
-                bound += min(silent, cell[c, AROUND] - shared) * max(loudest - toll, 0)
+                bound += min(silent, cell[c, MAPPED_COUNT] - shared) * max(max_silent_weight - log_degree, 0)
             if (bound + bonus[c] * GRID if similar else bound) >= min_bound:
                 v = _value(base, unmapped, c, node, total, spread) + bonus[c]
-                if silent > 0:  # ask for them only if they can matter: reading a row takes longest
-                    max_gain = min(silent, cell[c, AROUND] - shared) * max(loudest - toll, 0) / GRID
+                if silent > 0:  # count silent images only if they can matter: reading their rows takes longest
+                    max_gain = (
+                        min(silent, cell[c, MAPPED_COUNT] - shared) * max(max_silent_weight - log_degree, 0) / GRID
+                    )
                     if v + max_gain < max(low, top - NEGLIGIBLE) - 1e-6:
                         continue
                     total += _silent(u, c, last, target, weight, scratch.mark)
@@ -188,15 +192,15 @@ def score_candidates(
                     mass, max_log_odds = mass * np.exp(max_log_odds - v) + 1.0, v
                 else:
                     mass += np.exp(v - max_log_odds)
-        for j in range(alike.indptr[u], alike.indptr[u + 1]):
-            bonus[alike.candidate[j]] = 0.0
+        for j in range(similar_pairs.indptr[u], similar_pairs.indptr[u + 1]):
+            bonus[similar_pairs.candidate[j]] = 0.0
         result.other_odds[u] = max_log_odds + np.log(mass)
     return visits
 
 
 @inner
 def _images(u: int, source: Rows, image: NDArray[np.int32], images: NDArray[np.int32]) -> int:
-    """Write the images of u's mapped neighbors; their number."""
+    """Write the images of the mapped neighbors of u; return their number."""
     n = 0
     for i in range(source.indptr[u], source.indptr[u + 1]):
         y = image[source.neighbor[i]]
@@ -208,9 +212,9 @@ def _images(u: int, source: Rows, image: NDArray[np.int32], images: NDArray[np.i
 
 @inner
 def _last_silent(n: int, images: NDArray[np.int32], indptr: NDArray[np.int64], reach: int) -> int:
-    """Return the number of the last silent image: images above it propose candidates; -1: all propose.
+    """Return the number of the last silent image: images with larger numbers propose candidates. -1: all propose.
 
-    Nodes of one degree stand together, so that their numbers do not matter.
+    Nodes with equal degrees have adjacent numbers and are treated equally, so node numbers have no effect.
     """
     total, low, high = 0, len(indptr), 0
     for i in range(n):
@@ -219,7 +223,7 @@ def _last_silent(n: int, images: NDArray[np.int32], indptr: NDArray[np.int64], r
         total, low, high = total + degree, min(low, degree), max(high, degree)
     if total <= reach:
         return -1
-    while high - low > 1:  # images of a degree up to `low` propose; those of `high` and above are too many
+    while high - low > 1:  # images of degree at most `low` propose; a degree of `high` exceeds the reach
         middle = (low + high) // 2
         if _wedges(n, images, indptr, middle) <= reach:
             low = middle
@@ -235,7 +239,7 @@ def _last_silent(n: int, images: NDArray[np.int32], indptr: NDArray[np.int64], r
 
 @inner
 def _wedges(n: int, images: NDArray[np.int32], indptr: NDArray[np.int64], max_degree: int) -> int:
-    """Return the neighbors of all images with at most so many of them."""
+    """Return the total degree of the images with at most `max_degree` neighbors."""
     total = 0
     for i in range(n):
         y = images[i]
@@ -248,20 +252,20 @@ def _wedges(n: int, images: NDArray[np.int32], indptr: NDArray[np.int64], max_de
 def _walk(
     u: int, n_images: int, last: int, target: Rows, weight: NDArray[np.int64], scratch: Scratch
 ) -> tuple[int, int, int, int]:
-    """Add up the weights of the images that propose, list what they propose, and mark the others.
+    """Add the weights of the proposing images, list their candidates, and mark the silent images.
 
-    Returns how many candidates there are, how many images are silent, the largest of their weights, and the wedges
-    walked. The candidate with most witnesses comes first, so that little is left to do for the others.
+    Return the number of candidates, the number of silent images, the largest silent weight, and the visits. The
+    candidate with most witnesses becomes the first, so that bounds exclude most others.
     """
     indptr, neighbor, cell, touched = target.indptr, target.neighbor, scratch.cell, scratch.touched
-    n, silent, loudest, visits, first = 0, 0, 0, 0, 0
+    n, silent, max_silent_weight, visits, first = 0, 0, 0, 0, 0
     for i in range(n_images):
         y = scratch.images[i]
         w = weight[y]
         if y <= last:
             scratch.mark[y] = u
             silent += 1
-            loudest = max(loudest, w - (1 << COUNT))
+            max_silent_weight = max(max_silent_weight, w - (1 << COUNT))
             continue
         visits += indptr[y + 1] - indptr[y]
         for j in range(indptr[y], indptr[y + 1]):
@@ -276,12 +280,12 @@ def _walk(
             first = t
     if n:
         touched[0], touched[first] = touched[first], touched[0]
-    return n, silent, loudest, visits
+    return n, silent, max_silent_weight, visits
 
 
 @inner
 def _silent(u: int, c: int, last: int, target: Rows, weight: NDArray[np.int64], mark: NDArray[np.int32]) -> int:
-    """Return what the marked neighbors of c add; they have the lowest numbers, so its row is read from the front."""
+    """Return the weight of the silent images next to c. They have the smallest numbers, at the front of the row."""
     total = 0
     for j in range(target.indptr[c], target.indptr[c + 1]):
         y = target.neighbor[j]
@@ -302,10 +306,10 @@ def _witnesses(total: int) -> tuple[int, float]:
 @inner
 def _value(base: float, unmapped: float, c: int, node: NDArray[np.float64], total: int, spread: float) -> float:
     shared, evidence = _witnesses(total)
-    variance = spread * (unmapped + node[c, REST] + 1.0)
-    gap = node[c, REST] - unmapped
+    variance = spread * (unmapped + node[c, UNMAPPED] + 1.0)
+    gap = node[c, UNMAPPED] - unmapped
     fit = -0.5 * (gap * gap / variance + np.log(2 * np.pi * variance))
-    return float(evidence - shared * node[c, TOLL] + base + node[c, BASE] + fit)
+    return float(evidence - shared * node[c, LOG_DEGREE] + base + node[c, BASE] + fit)
 
 
 @compiled
@@ -321,10 +325,10 @@ def assign(
     top: NDArray[np.float64],
     runner_up: NDArray[np.float64],
 ) -> int:
-    """Map free pairs that are best for both, by at least `margin`, and at least `floor`; how many were mapped.
+    """Map pairs of free nodes that are mutually best by at least `margin`, with at least `floor`; return their number.
 
-    first, second  : (n,) the place of the best free candidate of each node, at first -1, and the next one's value
-    top, runner_up : (n_target,) the two largest values of each free target node; they and `second` at first -inf
+    first, second  : (n,) position of the best free candidate of each node, initially -1; value of the second best
+    top, runner_up : (n_target,) the two largest values of each free target node; these and `second` are initially -inf
     """
     for u in range(len(image)):
         if image[u] >= 0:
@@ -356,7 +360,7 @@ def assign(
 def fill(
     node: NDArray[np.int64], candidate: NDArray[np.int32], image: NDArray[np.int32], inverse: NDArray[np.int32]
 ) -> None:
-    """Map the pairs one after another wherever both nodes are free."""
+    """Map each pair in order if both nodes are free."""
     for i in range(len(node)):
         if image[node[i]] < 0 and inverse[candidate[i]] < 0:
             image[node[i]], inverse[candidate[i]] = candidate[i], node[i]

@@ -1,4 +1,4 @@
-"""Structures that the attacks hand to their compiled loops: graphs in compressed rows, the acceptance rule, scratch."""
+"""Data structures for the compiled loops: graphs in compressed rows, acceptance rule, scratch memory."""
 
 from __future__ import annotations
 
@@ -15,35 +15,36 @@ differ in the last bit, and two candidates that differ at all have eccentricity 
 NONE, UNKNOWN = -1, -2
 
 GRID = 65536.0
-"""Weights of witnesses are whole multiples of 1 / GRID, so that equal sums are equal whatever their order."""
+"""Witness weights are integer multiples of 1 / GRID, so that sums do not depend on the order of addition."""
 
 NEGLIGIBLE = 40.0
-"""Candidates whose odds are exp(-40) of those of the best, or less, are left out."""
+"""Candidates whose log-odds are 40 or more below the best are not listed."""
 
 DIRECTION_UNIT = 2.0**26
-"""Weight of a link into a node in a directed graph. Links out of it weigh 1, so that one sum holds both counts."""
+"""Weight of a link to a node in a directed graph. A link from it has weight 1, so one sum holds both counts."""
 
 Links = tuple[NDArray[np.int64], NDArray[np.int32]]
-"""indptr and neighbor of a graph; or, of pairs, the first pair of each source node and the candidates."""
+"""indptr and neighbor of a graph; for a list of pairs, the first pair of each source node and the candidates."""
 
 Unsigned = tuple[NDArray[np.uint64], NDArray[np.uint32]]
-"""The same in types that cannot be negative."""
+"""`Links` in unsigned types."""
 
 
 class Side(NamedTuple):
-    """One of the two graphs, with what is known of its nodes.
+    """One of the two graphs, with its mapping and cached candidates.
 
-    An undirected graph has one row for each node. A directed graph has two: row 2 v is the links out of node v, row
-    2 v + 1 the links into it. `weight` and `size` have one entry for each row.
+    An undirected graph has one row for each node. A directed graph has two: row 2 v has the links from node v, row
+    2 v + 1 the links to it. `weight` and `size` have one entry for each row.
 
     indptr, neighbor : the graph in compressed rows
-    image            : (n,) int32, the node of the other graph that each node is mapped to, -1 if unmapped
-    weight           : (n_rows,) what a mapped node adds to the score of every neighbor of its image that this row of
-                       the image leads to; scores are added up in this type, and float32 is exact for counts
-    size             : (n_rows,) float64, what scores are divided by, see `Rule`
-    leader, rival    : (n,) int32, verdicts that hold until a neighbor of the node is mapped anew. leader c and no rival
-                       (-1): c stands out as long as it is a candidate; both: they are tied as long as both are
-                       candidates, and none stands out; leader -1: none will; leader -2: unknown, score the node
+    image            : (n,) int32, the mapped node of the other graph, -1 if unmapped
+    weight           : (n_rows,) contribution of a mapped node to the scores of the neighbors in this row of its image.
+                       The dtype is the dtype of the sums; float32 is exact for counts.
+    size             : (n_rows,) float64, divisor of scores, see `Rule`
+    leader, rival    : (n,) int32, result of the last scoring of the node, valid until the mapping of a neighbor
+                       changes. leader without rival (-1): the leader is accepted while it remains a candidate. leader
+                       and rival: a tie, nothing is accepted while both remain candidates. leader -1: no candidate is
+                       accepted. leader -2: not cached, the node must be scored.
     """
 
     indptr: NDArray[np.int64]
@@ -56,17 +57,20 @@ class Side(NamedTuple):
 
     @property
     def degree(self) -> NDArray[np.int64]:
-        """Return (n,) number of links of each node."""
+        """Return (n,) the number of links of each node."""
         return np.asarray(np.diff(self.indptr).reshape(max(len(self.image), 1), -1).sum(axis=1), dtype=np.int64)
 
 
 class Rule(NamedTuple):
-    """Rule by which weights become a score and the best candidate is accepted.
+    """Rule that computes scores and accepts the best candidate.
 
-    ratio  : the score is W min(size_v / size_c, size_c / size_v) instead of W / size_c, with W the weights added up
-    revise : mapped nodes are candidates too, sigma is the population's and a single candidate is refused; otherwise
-             only free nodes are candidates, sigma is the sample's and a single candidate is accepted
-    theta  : least eccentricity (best - second best) / sigma over the scored candidates; ties are refused
+    W is the sum of weights. A candidate is accepted if its eccentricity is at least theta; ties are rejected.
+
+    ratio  : True: score = W min(size_v / size_c, size_c / size_v); False: score = W / size_c
+    revise : True: mapped nodes are candidates, sigma is the population standard deviation, and a single candidate is
+             rejected. False: only free nodes are candidates, sigma is the sample standard deviation, and a single
+             candidate is accepted.
+    theta  : smallest eccentricity (best - second best) / sigma over the scored candidates
     """
 
     ratio: bool
@@ -75,12 +79,12 @@ class Rule(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Memory in which one thread adds up the scores of one node after the other.
+    """Scratch memory of one thread for the scores of one node at a time.
 
-    total     : (n_target,) sum of weights, 0 between two nodes; minus infinity marks nodes that are not candidates, so
-                that one look-up is enough
-    candidate : the candidates in the order in which they were met
-    score     : their scores
+    total     : (n_target,) sum of weights, 0 between two nodes; -inf for nodes that cannot be candidates, which saves a
+                second look-up
+    candidate : candidates in the order of their first visit
+    score     : score of each candidate
     """
 
     total: NDArray[np.float32] | NDArray[np.float64]
@@ -89,7 +93,7 @@ class Scratch(NamedTuple):
 
     @classmethod
     def for_side(cls, source: Side, target: Side, rule: Rule) -> Scratch:
-        """Return scratch for candidates in `target`: all if matches are revised, else the free ones."""
+        """Return scratch for candidates in `target`: all nodes if matches are revised, otherwise free nodes."""
         n = len(target.image)
         total: NDArray[Any] = np.zeros(n, dtype=source.weight.dtype.type)
         if not rule.revise:
@@ -98,29 +102,30 @@ class Scratch(NamedTuple):
 
 
 class Marks(NamedTuple):
-    """Memory for the marks of one node. mark : (n_target,) 0 between two nodes; touched : target nodes with marks."""
+    """Scratch for the marks of one node. mark : (n_target,) 0 between two nodes; touched : marked target nodes"""
 
     mark: NDArray[np.int32]
     touched: NDArray[np.int32]
 
     @classmethod
     def empty(cls, n_target: int) -> Marks:
-        """Return unmarked memory for so many target nodes."""
+        """Return unmarked memory for n_target nodes."""
         return cls(np.zeros(n_target, dtype=np.int32), np.empty(n_target, dtype=np.int32))
 
 
 class Wedges(NamedTuple):
-    """Two graphs in compressed rows, and a relation between them whose pairs mark all pairs of their neighbors.
+    """Two graphs in compressed rows, and a relation between their nodes. A related pair marks all pairs of neighbors.
 
-    A source node u and a target node c have as many marks as there are pairs (x, y) of the relation with x next to u
-    and y next to c. A mapping is a relation with at most one y for each x; its marks are the witnesses of (u, c).
+    The number of marks of (u, c) is the number of related pairs (x, y) with x adjacent to u and y adjacent to c. A
+    mapping is a relation with at most one y for each x; its marks are the witnesses of (u, c).
 
-    vouched, voucher : the target nodes that source node x is related to are `voucher[vouched[x]:vouched[x + 1]]`
+    related_indptr, related : source node x is related to the target nodes `related[related_indptr[x]:related_indptr[x +
+                              1]]`
     """
 
     indptr: NDArray[np.int64]
     neighbor: NDArray[np.int32]
     target_indptr: NDArray[np.int64]
     target_neighbor: NDArray[np.int32]
-    vouched: NDArray[np.int64]
-    voucher: NDArray[np.int32]
+    related_indptr: NDArray[np.int64]
+    related: NDArray[np.int32]

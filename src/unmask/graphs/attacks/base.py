@@ -1,4 +1,4 @@
-"""Common parts of the attacks on graphs: parameters, seeds, and the belief of an attack."""
+"""Common parts of graph attacks: parameters, seeds, and the belief of an attack."""
 
 from __future__ import annotations
 
@@ -19,25 +19,24 @@ from unmask.graphs.graph import SocialGraph
 from unmask.ranges import Range
 
 Count = Annotated[int, Range(1, 2**31 - 1)]
-"""A number that the loops hold as int32, as they do node numbers."""
+"""Positive integer that fits into int32, the type of node numbers in the loops."""
 
 Theta = Annotated[float, Range(0)]
-"""Least eccentricity of a match."""
+"""Smallest eccentricity of a match."""
 
 Entries = tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.floating]]
-"""Rows, candidates, and the log-probability of each; no pair twice."""
+"""Rows, candidates, and log-probability of each pair, without repetitions."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Matching(Posterior):
     """Belief of an attack that maps each source node to a target node.
 
-    Its observations are the source nodes, its candidates the target nodes, its prior is uniform over them. Attacks that
-    only score (status `scores`: the order is theirs, the probabilities are not calibrated) list a mapped node, seeds
-    included, with probability 1. Of an unmapped node they list the best candidates with
-    p(c) = exp(S_c) / (sum over the listed of exp(S) + n_unlisted): the softmax over all target nodes. Unlisted nodes
-    have S = 0 and share the remaining probability equally. A node that no seed ever reached keeps the prior.
-    `Rematch` describes its own belief.
+    Observations are source nodes, candidates are target nodes, and the prior is uniform. Attacks that only rank have
+    status `scores`: their probabilities are not calibrated. They list a mapped node, including a seed, with probability
+    1. For an unmapped node they list the best candidates with p(c) = exp(S_c) / (sum of exp(S) over the listed +
+    n_unlisted). This is the softmax over all target nodes if unlisted nodes have score S = 0; these share the rest of
+    the probability equally. A node without scored candidates keeps the prior. `Rematch` has another belief.
 
     Parameters
     ----------
@@ -47,9 +46,9 @@ log_prior, status, provenance, candidate_label, representative : see `Posterior`
     mapping : (n_observations,) int32 array
         Target node of each source node, -1 if the attack leaves it unmapped.
     sweeps : (n_sweeps,) int64 array
-        Matches made or changed in each pass over the nodes. The last entry is 0 unless the number of passes was capped.
+        Number of matches made or changed in each pass over the nodes. The last entry is 0 unless passes were limited.
     visits : int
-        Candidates visited in all passes, repetitions included: the work done.
+        Number of candidate visits in all passes, with repetitions: a measure of the work.
     """
 
     mapping: NDArray[np.int32]
@@ -72,9 +71,10 @@ log_prior, status, provenance, candidate_label, representative : see `Posterior`
 class Attack(Protocol):
     """Attack on a graph: a function from a release and the adversary's knowledge to a belief. It never sees the truth.
 
-    The built-in attacks draw no random numbers, unless they say so; `rng` is for attacks of your own. Common
-    parameters: `theta` is the least eccentricity of a match, at least 0; `listed` is the largest number of candidates
-    that the belief lists of an unmapped node; `threads` changes no result and is not part of an attack's name.
+    Built-in attacks are deterministic unless their docstring says otherwise; `rng` is for user-defined attacks. Common
+    parameters: `theta` is the smallest eccentricity of a match, at least 0. `listed` is the largest number of
+    candidates that the belief lists for an unmapped node. `threads` does not change the result and is not part of the
+    attack's name.
     """
 
     def __call__(
@@ -90,17 +90,17 @@ def check_choice(name: str, value: object, choices: Any) -> None:
 
 
 def seed_images(release: SocialGraph, knowledge: Auxiliary) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the images of the nodes of the auxiliary graph, then of the release: -1 for all nodes but the seeds.
+    """Return the images of the auxiliary nodes and of the released nodes: -1 except for seeds.
 
-    Raise an error without seeds, for lists of unequal length, nodes outside their graph, and repeated nodes.
+    Raise an error if there is no seed, if the lists differ in length, or if a node is repeated or out of range.
     """
     n_source, n_target = knowledge.graph.n_nodes, release.n_nodes
     source = _check_nodes(knowledge.seeds[0], n_source, "source")
     target = _check_nodes(knowledge.seeds[1], n_target, "target")
     if len(source) != len(target):
-        raise UnmaskError(f"{len(source)} source seeds come with {len(target)} target seeds, expected as many")
+        raise UnmaskError(f"{len(source)} source and {len(target)} target seeds were given, expected equal counts")
     if not len(source):
-        raise UnmaskError("there are no seeds, expected at least one: propagation has nowhere to start")
+        raise UnmaskError("there are no seeds, expected at least one; propagation starts from seeds")
     image, inverse = np.full(n_source, -1, np.int32), np.full(n_target, -1, np.int32)
     image[source], inverse[target] = target, source
     return image, inverse
@@ -114,12 +114,12 @@ def _check_nodes(nodes: NDArray[np.integer], n: int, side: str) -> NDArray[np.in
         position = int(np.flatnonzero((array < 0) | (array >= n))[0])
         raise UnmaskError(f"{side} seed {position} is node {array[position]}, expected 0..{n - 1}")
     if len(distinct(array)) != len(array):
-        raise UnmaskError(f"a node is repeated among the {side} seeds, expected each person once")
+        raise UnmaskError(f"a node is repeated among the {side} seeds, expected each node once")
     return array.astype(np.int64)
 
 
 def positive_degree(graph: SocialGraph) -> NDArray[np.float64]:
-    """Return (n_nodes,) number of neighbors, 1 for isolated nodes: these are never scored, but would divide by 0."""
+    """Return (n_nodes,) the degree of each node, with 1 for isolated nodes to avoid division by 0."""
     return np.maximum(np.diff(graph.indptr), 1).astype(np.float64)
 
 
@@ -131,7 +131,7 @@ def make_side(
     size: NDArray[np.float64],
     rows: Links | None = None,
 ) -> Side:
-    """Return a graph as the loops take it. rows : its `directed_rows`; None: undirected"""
+    """Return a graph as input of the loops. rows : `directed_rows` of the graph; None: undirected"""
     leader, rival = np.full((2, len(image)), UNKNOWN, dtype=np.int32)
     rows = read_only(graph.indptr, graph.neighbor) if rows is None else rows
     return Side(*rows, image, weight, size, leader, rival)
@@ -147,9 +147,9 @@ def make_matching(
     attack: str,
     unlisted: NDArray[np.float64] | None = None,
 ) -> Matching:
-    """Return the belief that lists these entries; a row without entries keeps the prior.
+    """Return the belief with these entries; a row without entries keeps the prior.
 
-    unlisted : (n_source,) probability shared by the target nodes that a row does not list; None: 1 minus its entries
+    unlisted : (n_source,) total probability of the target nodes that a row does not list; None: 1 minus the listed
     """
     row, candidate, log_p = entries
     n_source = len(mapping)
@@ -160,7 +160,7 @@ def make_matching(
         unlisted[unlisted < 1e-9] = 0.0
     indptr = np.zeros(n_source + 1, dtype=np.int64)
     np.cumsum(np.bincount(row, minlength=n_source), out=indptr[1:])
-    del entries, row, order  # of millions of nodes
+    del entries, row, order  # free memory: millions of entries
     return Matching(
         indptr=indptr,
         candidate=candidate.astype(np.int32, copy=False),
@@ -190,15 +190,15 @@ def score_matching(
     attack: str,
     threads: int = 1,
 ) -> Matching:
-    """Return the belief after the last pass, see `Matching`; it lists at most `listed` candidates of an unmapped node.
+    """Return the belief after the last pass, see `Matching`, with at most `listed` candidates for an unmapped node.
 
-    Candidates that tie with the next one are left out together: position never decides which are listed.
+    Candidates that tie across this limit are not listed, so node numbers do not decide which are listed.
     """
     image, n_target = source.image, len(target.image)
     free = np.flatnonzero(image < 0).astype(np.int32)
     candidate, score = rank_candidates(free, source, target, rule, width=listed + 1, threads=threads)
     is_listed = score > score[:, -1:] * (1.0 + TIE)
-    top = np.where(is_listed[:, 0], score[:, 0], 0.0)  # scores are above 0, so the top one exceeds that of the unlisted
+    top = np.where(is_listed[:, 0], score[:, 0], 0.0)  # scores are positive, so the best listed exceeds the unlisted
     shifted = np.where(is_listed, score - top[:, None], -np.inf)
     remainder = (n_target - is_listed.sum(axis=1)) * np.exp(-top)
     evidence = np.exp(shifted).sum(axis=1) + remainder

@@ -1,4 +1,4 @@
-"""An attack that maps all nodes at once, by climbing among the pairs that may be right: Climb."""
+"""Climb: an attack that maps all nodes simultaneously by graph matching on a sparse support."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from unmask.graphs.attacks._climb import Factors, Pairs
 
 STEPS = 25
-"""Of the climb; longer ones become too sure."""
+"""Number of steps. More steps make the belief overconfident."""
 
-VOTE = 0.03
-"""The least share of a node that the belief lists."""
+MIN_SHARE = 0.03
+"""Smallest share of a node that the belief lists."""
 
-_TIE = 1e-4  # of what is equal but for rounding, such as the halves of a node that two twins hold
+_TIE = 1e-4  # rounding error of equal shares, such as the halves of a node that two twins hold
 
 
 @dataclass(frozen=True)
@@ -106,9 +106,9 @@ class Climb:
         return self.on(Support.of(release, knowledge))
 
     def on(self, support: Support) -> Matching:
-        """Return the belief from a support that is there already, of several climbs or of other runs of `Rematch`."""
+        """Return the belief from an existing support, which several climbs or runs of `Rematch` may share."""
         share, row = self.shares(support), support.row
-        mapping, is_listed = _mapping(support, share), share >= VOTE
+        mapping, is_listed = _mapping(support, share), share >= MIN_SHARE
         return make_matching(
             mapping,
             (row[is_listed], support.candidate[is_listed], np.log(share[is_listed], dtype=np.float64)),
@@ -137,12 +137,12 @@ def climb(
     cut_steps: tuple[int, ...] = (4, 8, 14),
     cut_share: float = 0.01,
 ) -> NDArray[np.float32]:
-    """Return the shares of the pairs after the last step of `Climb`, in the order of the support; 0 of dropped pairs.
+    """Return the shares of the pairs after the last step of `Climb`, in the order of the support; 0 for dropped pairs.
 
-    start    : (n_pairs,) log-shares before the first step, before they are balanced; None: all candidates share alike
+    start    : (n_pairs,) log-shares before the first step, not balanced; None: equal shares of all candidates
     prior    : (n_pairs,) l / scale; None for 0
-    steps    : the t of each step, with boldness + t in the place of 3 + t
-    cut_steps, cut_share : after these steps pairs are dropped whose share is below this part of the largest of the row
+    steps    : values of t, with boldness + t in place of 3 + t
+    cut_steps, cut_share : after these steps, pairs below this fraction of the largest share of the row are dropped
     """
     from unmask.graphs.attacks import _climb
 
@@ -166,7 +166,7 @@ def climb(
 
 
 def _arrays(support: Support, start: NDArray[np.float64] | None, gamma: float) -> tuple[Pairs, Factors]:
-    """Return the arrays on which the loops work; the prior is the start."""
+    """Return the arrays for the loops; the prior is the start."""
     from unmask.graphs.attacks._climb import Factors, Pairs
 
     n, degree = len(support.candidate), support.target.degree
@@ -183,7 +183,7 @@ def _arrays(support: Support, start: NDArray[np.float64] | None, gamma: float) -
 
 
 def _mapping(support: Support, share: NDArray[np.float32]) -> NDArray[np.int32]:
-    """Return the target node that has more than half of a node, and more of it than of any other, else -1."""
+    """Return the target node with more than half of each source node, and more than any other target node; else -1."""
     mapping = np.full(len(support.image), -1, dtype=np.int32)
     sure = np.flatnonzero(share > 0.5 + _TIE)
     node, candidate = support.row[sure], support.candidate[sure]

@@ -1,4 +1,4 @@
-"""An attack that maximizes the number of edges mapped onto edges, all nodes at once: graph matching."""
+"""GraphMatching: an attack that maximizes the number of edges mapped to edges, for all nodes simultaneously."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Floats = NDArray[np.float64]
 Nodes = NDArray[np.int64]
 
 MAX_LAST_STEP = 0.03
-"""Root mean square, over nodes, of the step after which the climb ends."""
+"""Root mean square of the step, over nodes, below which the search stops."""
 
 
 @dataclass(frozen=True)
@@ -83,15 +83,15 @@ class GraphMatching:
         knowledge: Auxiliary,
         shares: scipy.sparse.csr_array[np.float64, tuple[int, int]],
     ) -> Matching:
-        """Return the belief of a climb that begins with a first guess, such as that of `Climb`, and not in the center.
+        """Return the belief of a search that starts from given shares, such as those of `Climb`.
 
-        shares : (n_source, n_target) how much of a node is given to another, at most 1 of each; what is left is shared
-                 by all nodes
+        shares : (n_source, n_target) share of each source node that is assigned to each target node. Rows and columns
+                 sum to at most 1; the rest is shared by all nodes.
         """
         auxiliary, n = knowledge.graph, max(release.n_nodes, knowledge.graph.n_nodes)
         if n > self.largest:
             raise UnmaskError(
-                f"the larger graph has {n} nodes, expected at most {self.largest}: all pairs are compared; "
+                f"the larger graph has {n} nodes, expected at most {self.largest}, because all pairs are compared; "
                 "use an attack that spreads from seeds, or raise `largest`"
             )
         image, inverse = seed_images(release, knowledge)
@@ -125,9 +125,9 @@ class GraphMatching:
         image: NDArray[np.int32],
         shares: scipy.sparse.csr_array[np.float64, tuple[int, int]],
     ) -> scipy.sparse.csr_array[np.float64, tuple[int, int]]:
-        """Return (n_source, n_target) 1 where a node is mapped to another, both with neighbors or both seeds.
+        """Return (n_source, n_target) with 1 for mapped pairs; both nodes have neighbors, or both are seeds.
 
-        source_input, target_input : with the order in which their nodes are taken
+        source_input, target_input : graph, and the order of its nodes
         """
         (source, order), (target, target_order), n = source_input, target_input, max(shares.shape)
         seeds = np.flatnonzero(image[order] >= 0)
@@ -150,7 +150,7 @@ class GraphMatching:
 def _complete_shares(
     shares: scipy.sparse.csr_array[np.float64, tuple[int, int]], free: NDArray[np.int64], target_free: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return (k, k) the shares of free nodes, and what is left of each by all alike; a row of padding is all left."""
+    """Return (k, k) the shares of free nodes; the unassigned rest of each row, also of padding, is spread evenly."""
     n, m = shares.shape
     padded = np.zeros((max(n, m), max(n, m)))
     padded[:n, :m] = shares.toarray()
@@ -161,7 +161,7 @@ def _complete_shares(
 def _refine_union(
     auxiliary: SocialGraph, target: SocialGraph, image: NDArray[np.int32]
 ) -> tuple[SocialGraph, NDArray[np.int64]]:
-    """Return the union of both graphs, with an edge from each seed to its image, and its colors under refinement."""
+    """Return the union of both graphs, with an edge between each seed and its image, and its refined colors."""
     n, seed = auxiliary.n_nodes, np.flatnonzero(image >= 0)
     (u, v), (x, y) = auxiliary.edges(), target.edges()
     ends = np.concatenate((u, x + n, seed)), np.concatenate((v, y + n, image[seed] + n))
@@ -172,9 +172,10 @@ def _refine_union(
 
 
 def _split_colors(graph: SocialGraph, color: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return (n,) finer colors, one for each node: one that nothing tells from others is picked out, and so on.
+    """Return (n,) a unique color for each node. Repeatedly, one node of a color class gets a new color.
 
-    Which one is picked makes no difference where an automorphism maps them to each other. Twins are, all at once.
+    The choice has no effect if an automorphism exchanges the nodes of the class. All twins of a class are split at
+    once.
     """
     twin = structural_equivalence(graph)
     order = np.argsort(twin, kind="stable")
@@ -195,7 +196,7 @@ def _refine(graph: SocialGraph, start: NDArray[np.int64]) -> NDArray[np.int64]:
 def _average_colors(
     color: NDArray[np.int64], image: NDArray[np.int32]
 ) -> scipy.sparse.csr_array[np.float64, tuple[int, int]]:
-    """Return (n, n) the mean over the nodes of each node's color, itself included; a seed is alone."""
+    """Return (n, n) the averaging matrix over the nodes of each color; a seed is in a class by itself."""
     group_key = np.where(image >= 0, -1 - np.arange(len(color)), color)
     group = np.unique(group_key, return_inverse=True)[1].reshape(-1)
     shape, nodes = (len(group), len(group)), np.arange(len(group))
@@ -205,11 +206,11 @@ def _average_colors(
 
 
 class Signed(NamedTuple):
-    """The matrix links - real real^T: 1 for an edge, -1 for none, 0 on the diagonal and of padding.
+    """The matrix links - real real^T: 1 for an edge, -1 for no edge, 0 on the diagonal and for padding.
 
-    links : (k, k) 2 for an edge, and 1 on the diagonal but of padding
-    real  : (k,) 1 of nodes, 0 of padding
-    to    : (k, n_seeds) dense: the same entries for each free node with each seed
+    links : (k, k) 2 for an edge, 1 on the diagonal except for padding
+    real  : (k,) 1 for nodes, 0 for padding
+    to    : (k, n_seeds) dense matrix entries between free nodes and seeds
     """
 
     links: scipy.sparse.csr_array[np.float64, tuple[int, int]]
@@ -218,7 +219,7 @@ class Signed(NamedTuple):
 
     @classmethod
     def from_graph(cls, graph: SocialGraph, seeds: Nodes, n: int) -> Signed:
-        """Return the free nodes in their order, padded to n nodes with the seeds."""
+        """Return the matrix of the free nodes in their order, padded to n nodes including seeds."""
         free = np.setdiff1d(np.arange(graph.n_nodes), seeds)
         rows, k = graph.adjacency().astype(np.float64)[free], n - len(seeds)
         inside = rows[:, free].tocoo()
@@ -229,16 +230,16 @@ class Signed(NamedTuple):
         return cls(scipy.sparse.csr_array(links + scipy.sparse.diags_array(real)), real, to)
 
     def between(self, values: Floats) -> Floats:
-        """Return (k, n) the matrix times these (k, n)."""
+        """Return (k, n) the product of the matrix and these values."""
         return np.asarray(self.links @ values - np.outer(self.real, self.real @ values))
 
 
 def best_places(source: Signed, target: Signed, steps: int, start: Floats) -> Nodes:
-    """Return (k,) the column of each row after Frank-Wolfe steps towards the permutation P of largest f(P).
+    """Return (k,) the column of each row after Frank-Wolfe steps that maximize f(P) over permutations P.
 
-    f(P) = trace(A P B P^T) + 2 trace(S T^T P^T), A and B the signed matrices and S and T those to the seeds. It starts
-    from P = start (k, k) and ends in the permutation nearest to the last P. The step from P to the best permutation Q
-    of the gradient is that which is best on the line between them.
+    f(P) = trace(A P B P^T) + 2 trace(S T^T P^T), where A and B are the signed matrices and S and T their parts to the
+    seeds. The search starts from P = start, a (k, k) matrix, and ends with the permutation nearest to the last P. Each
+    step goes from P to the best point on the line to Q, the permutation that maximizes the linearized f.
     """
     k = len(source.real)
     share, product = start, target.between(source.between(start).T).T  # P and A P B
@@ -256,7 +257,7 @@ def best_places(source: Signed, target: Signed, steps: int, start: Floats) -> No
 
 
 def permuted_product(source: Signed, target: Signed, column: Nodes) -> Floats:
-    """Return (k, k) A Q B of the permutation Q with a 1 in these columns."""
+    """Return (k, k) A Q B for the permutation Q with a 1 in these columns."""
     row = np.argsort(column)
     (source_links, real, _), (target_links, target_real, _) = source, target
     product = (source_links[:, row] @ target_links).toarray()

@@ -1,4 +1,4 @@
-"""An attack that weighs mapped neighbors and revises its mapping: Grasshopper."""
+"""Grasshopper: an attack that weights mapped neighbors and revises its mapping."""
 
 from __future__ import annotations
 
@@ -116,10 +116,10 @@ class Grasshopper:
 
 
 def _replace_matches(source: Side, target: Side, node: NDArray[np.int32], candidate: NDArray[np.int32]) -> int:
-    """Map each node to its candidate and return how many pairs are new.
+    """Map each node to its candidate and return the number of new pairs.
 
-    Former partners of both, unless paired anew themselves, become unmapped. Verdicts on all their neighbors are
-    discarded.
+    Former partners of both nodes become unmapped unless they are matched in the same step. Cached candidates of all
+    their neighbors are invalidated.
     """
     is_new = source.image[node] != candidate
     node, candidate = node[is_new], candidate[is_new]
@@ -134,7 +134,7 @@ def _replace_matches(source: Side, target: Side, node: NDArray[np.int32], candid
 
 
 def _write_weights(source: Side, target: Side, weighting: Weighting) -> None:
-    """Write the weights of mapped neighbors (released) or candidates (printed); discard verdicts that they affect."""
+    """Write the weights of mapped neighbors (released) or candidates (printed); invalidate the affected candidates."""
     x = np.flatnonzero(source.image >= 0)
     y = source.image[x]
     root = np.sqrt(np.maximum(source.degree[x], 1) * np.maximum(target.degree[y], 1))

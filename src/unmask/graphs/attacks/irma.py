@@ -1,4 +1,4 @@
-"""Attack that maps greedily and then repairs its mapping repeatedly: Irma."""
+"""Irma: an attack that maps greedily and then repairs its mapping repeatedly."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ Pairs = tuple[NDArray[np.int32], NDArray[np.int32]]
 """Source nodes and the target node of each."""
 
 MIN_GROWTH = 1.02
-"""A repair that preserves fewer than 2 % more edges is the last of its kind, as in the authors' program."""
+"""Smallest growth of the number of preserved edges by a repair for which another follows, as in the authors'
+program.
+"""
 MIN_REPAIRS, FINAL_REPAIRS = 4, 4
-"""Repairs before and after the exploring one, as in the authors' program."""
+"""Number of repairs before and after the exploration, as in the authors' program."""
 HIGH_TIER = 8
-"""Pairs of so many marks are chosen first: fewer pairs have to be listed, with the same outcome."""
+"""Pairs with at least so many marks are selected first. This shortens the lists of pairs and has the same result."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ class _State(NamedTuple):
     breaks_ties: bool
 
     def count_preserved_edges(self) -> int:
-        """Return the number of edges of the auxiliary graph that are mapped onto edges of the target."""
+        """Return the number of edges of the auxiliary graph that are mapped to edges of the target."""
         u, v = self.auxiliary.edges()
         image = self.source.image
         is_mapped = (image[u] >= 0) & (image[v] >= 0)
@@ -123,7 +125,7 @@ class _State(NamedTuple):
 
 
 def _percolate(state: _State) -> tuple[list[int], int]:
-    """Run step 1, written into the images; return the matches of each pass and the candidates visited."""
+    """Run step 1 and write the images; return the matches of each pass and the number of visits."""
     sweeps: list[int] = []
     total_visits, standstills = 0, 0
     expanded: Pairs = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
@@ -142,7 +144,7 @@ def _percolate(state: _State) -> tuple[list[int], int]:
 
 
 def _plan_repairs(state: _State) -> Iterator[int]:
-    """Yield the least marks of each repair, which depend on the current mapping."""
+    """Yield the minimum number of marks for each repair, which depends on the current mapping."""
     n_repairs, preserved, previous = 0, state.count_preserved_edges(), 0
     while n_repairs < MIN_REPAIRS or preserved > MIN_GROWTH * previous:
         yield 2
@@ -152,7 +154,7 @@ def _plan_repairs(state: _State) -> Iterator[int]:
 
 
 def _repair(state: _State, seed_pairs: Pairs, min_marks: int) -> tuple[int, int]:
-    """Rebuild the mapping from its own marks; return the source nodes with a new image and the candidates visited."""
+    """Rebuild the mapping from its own marks; return the numbers of source nodes with a new image and of visits."""
     relation, old_image = make_wedges(state.source, state.target), state.source.image.copy()
     state.source.image[:], state.target.image[:] = -1, -1
     state.source.image[seed_pairs[0]], state.target.image[seed_pairs[1]] = seed_pairs[1], seed_pairs[0]
@@ -161,7 +163,7 @@ def _repair(state: _State, seed_pairs: Pairs, min_marks: int) -> tuple[int, int]
 
 
 def _choose_pairs(state: _State, relation: Wedges, min_marks: int) -> tuple[int, int]:
-    """Add the greedy choice among free nodes to the images; return the matches made and the candidates visited."""
+    """Add the greedy selection among free nodes to the images; return the numbers of matches and of visits."""
     from unmask.graphs.attacks._percolation import FREE, choose_greedily
 
     image, inverse = state.source.image, state.target.image
@@ -179,7 +181,7 @@ def _choose_pairs(state: _State, relation: Wedges, min_marks: int) -> tuple[int,
 def _list_marked(
     nodes: NDArray[np.int32], relation: Wedges, is_free: NDArray[np.bool_], min_marks: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], int]:
-    """Return all pairs (node, free target node) with enough marks: nodes, target nodes, marks; and the visits."""
+    """Return all pairs (node, free target node) with at least `min_marks` marks: nodes, targets, marks, visits."""
     from unmask.graphs.attacks._percolation import list_marked_pairs
 
     scratch, parts, total_visits = Marks.empty(len(is_free)), [np.empty((3, 0), dtype=np.int32)], 0
@@ -195,7 +197,7 @@ def _list_marked(
 def _sort_into_classes(
     state: _State, node: NDArray[np.int32], candidate: NDArray[np.int32], marks: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
-    """Return the bounds of the classes of equal pairs, and the pairs from best to worst."""
+    """Return the bounds of the classes of equally good pairs, and the pairs from best to worst."""
     gap = np.abs(state.auxiliary.degree[node] - state.release.degree[candidate])
     rank = (int(marks.max(initial=0)) - marks.astype(np.int64)) * 2**32 + gap
     order = np.lexsort((scatter(node, candidate), rank)) if state.breaks_ties else np.argsort(rank)
@@ -207,7 +209,7 @@ def _sort_into_classes(
 
 
 def scatter(node: NDArray[np.int32], candidate: NDArray[np.int32]) -> NDArray[np.uint64]:
-    """Return a hash of each pair of node numbers, different for different pairs (the finalizer of SplitMix64)."""
+    """Return a hash of each pair of node numbers, distinct for distinct pairs (finalizer of SplitMix64)."""
     pair = node.astype(np.uint64) << np.uint64(32) | candidate.astype(np.uint64)
     pair = (pair ^ (pair >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     pair = (pair ^ (pair >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

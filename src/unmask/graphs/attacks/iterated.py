@@ -1,4 +1,4 @@
-"""Several identities of one person: an attack that is run again and again, each time for the identities left."""
+"""Iterated: an attack that finds several identities of a person by repeating another attack."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from unmask.ranges import check_ranges
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Identities(Matching):
-    """The belief after several rounds; `mapping` is the identity of each person that was found first.
+    """The belief after several rounds; `mapping` is the first identity found for each person.
 
-    A person who was found in k rounds has the mean of the k beliefs of those rounds: where they were certain, 1 / k for
-    each identity. One who was never found has the belief of the last round.
+    A person who was found in k rounds has the mean of the beliefs of these rounds. If they were certain, each identity
+    has probability 1 / k. A person who was never found has the belief of the last round.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Identities(Matching):
 log_prior, status, provenance, candidate_label, representative, mapping, sweeps, visits : see `Matching`
         Fields of every matching.
     rounds : (n_rounds, n_observations) int32 array
-        Target node found in each round, -1 for none; seeds are in the first.
+        Target node found in each round, -1 for none; seeds are in the first round.
     """
 
     rounds: NDArray[np.int32]
@@ -44,7 +44,7 @@ log_prior, status, provenance, candidate_label, representative, mapping, sweeps,
 
     @property
     def named(self) -> NDArray[np.integer]:
-        """Return the rounds: each may name another identity of a person."""
+        """Return the rounds; each may name another identity of a person."""
         return self.rounds
 
 
@@ -129,7 +129,7 @@ class Iterated:
 
 
 class _Part(NamedTuple):
-    """The belief of a round, and the nodes, copies among them, to which it gave an identity for the first time."""
+    """The belief of a round, and the nodes (originals and copies) that it matched for the first time."""
 
     belief: Matching
     node: NDArray[np.int64]
@@ -137,7 +137,7 @@ class _Part(NamedTuple):
 
 
 def _with_copies(graph: SocialGraph, person: NDArray[np.int64]) -> SocialGraph:
-    """Return the graph with one more node for each further entry of `person`, next to that person's neighbors."""
+    """Return the graph with a copy of each repeated entry of `person`, adjacent to that person's neighbors."""
     copied = person[graph.n_nodes :]
     length = graph.degree[copied]
     copy = np.repeat(np.arange(graph.n_nodes, len(person)), length)
@@ -147,13 +147,13 @@ def _with_copies(graph: SocialGraph, person: NDArray[np.int64]) -> SocialGraph:
 
 
 def _list_ranges(start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
-    """start[i], start[i] + 1, ... of each i, length[i] numbers, one i after the other."""
+    """Return the concatenated ranges start[i], start[i] + 1, ..., start[i] + length[i] - 1."""
     offset = np.cumsum(length) - length
     return np.repeat(start - offset, length) + np.arange(int(length.sum()))
 
 
 def _combine_rounds(parts: list[_Part], images: NDArray[np.int32], *, attack: str) -> Identities:
-    """Return the belief about each person: the mean over the rounds that found them, else that of the last round."""
+    """Return the belief about each person: mean over the rounds that found the person, else of the last round."""
     n_source, n_target = images.shape[1], parts[0].belief.n_candidates
     never = np.flatnonzero(np.all(images < 0, axis=0))
     parts = [*parts, _Part(parts[-1].belief, never, never)]
@@ -189,7 +189,7 @@ def _combine_rounds(parts: list[_Part], images: NDArray[np.int32], *, attack: st
 
 
 def _entries(part: _Part) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
-    """Return persons, candidates and probabilities of the rows of a part."""
+    """Return the persons, candidates and probabilities of the rows of a part."""
     length = part.belief.row_length[part.node]
     position = _list_ranges(part.belief.indptr[part.node], length)
     mass = np.exp(part.belief.log_probability[position].astype(np.float64))

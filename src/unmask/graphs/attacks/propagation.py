@@ -1,4 +1,4 @@
-"""Attacks that spread from seeds and never revise a match: Nar09 and Bumblebee."""
+"""Nar09 and Bumblebee: propagation attacks that start from seeds and never revise a match."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from unmask.graphs.graph import SocialGraph
 from unmask.ranges import Range, check_ranges
 
 MIN_FLOAT32_NODES = 200_000
-"""From more nodes on, counts fit a cache better as float32; fewer share the loops of attacks that use weights."""
+"""Number of nodes above which counts are float32, to fit the cache. Smaller graphs reuse the compiled float64 loops."""
 
 Order = Literal["number", "degree"]
 
@@ -159,7 +159,7 @@ class Bumblebee:
     array([2, 1, 0], dtype=int32)
     """
 
-    delta: Annotated[float, Range(0, 32)] = 0.5  # a degree to this power is still a number
+    delta: Annotated[float, Range(0, 32)] = 0.5  # beyond 32, a power of a degree overflows
     theta: Theta = 0.01
     synchronous: bool = True
     order: Order = "number"
@@ -186,7 +186,7 @@ def _propagate(
     ratio: bool,
     directed: bool = False,
 ) -> Matching:
-    """Run passes until one makes no match; scores are divided by the size of a degree."""
+    """Run passes until one makes no match; scores are divided by `size` of the degree."""
     from unmask.graphs.attacks._loops import sweep
 
     dtype = np.float32 if max(knowledge.graph.n_nodes, release.n_nodes) > MIN_FLOAT32_NODES else np.float64
@@ -211,7 +211,7 @@ def _propagate(
         sweeps.append(matches)
         total_visits += visits
     write_back(source, target, ranked)
-    del ranked, side, other_side, nodes  # copies of both graphs
+    del ranked, side, other_side, nodes  # free the copies of both graphs
     return score_matching(
         source,
         target,
@@ -232,7 +232,7 @@ def _make_side(
     directed: bool,
     dtype: type[np.floating],
 ) -> Side:
-    """Return a side of ones; in a directed one, a float64 holds the counts of links out and links in."""
+    """Return a side with unit weights; in a directed one, a float64 sum holds the counts of both directions."""
     if not directed:
         return make_side(graph, image, weight=np.ones(len(image), dtype), size=size(positive_degree(graph)))
     rows, weight = directed_rows(graph), np.tile([DIRECTION_UNIT, 1.0], graph.n_nodes)
@@ -241,7 +241,7 @@ def _make_side(
 
 
 def _match_mutual(nodes: NDArray[np.int32], source: Side, target: Side, rule: Rule, *, threads: int) -> tuple[int, int]:
-    """Write the matches of one synchronous pass into both images; return their number and the candidates visited."""
+    """Write the matches of one synchronous pass into both images; return the numbers of matches and of visits."""
     node, candidate, visits = find_mutual(nodes, source, target, rule, threads=threads)
     source.image[node], target.image[candidate] = candidate, node
     invalidate(node, source)

@@ -1,4 +1,4 @@
-"""An attack that rebuilds its whole mapping from the log-odds of every match: Rematch."""
+"""Rematch: an attack that recomputes its whole mapping from the log-odds of all matches."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from unmask.graphs.attacks._structs import GRID, NEGLIGIBLE
 from unmask.graphs.attacks.base import Count, Matching, check_choice, make_matching, seed_images
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.similarity import Ratios, proposed
+from unmask.graphs.similarity import Ratios, candidate_count
 from unmask.ranges import Range, check_ranges
 
 if TYPE_CHECKING:
-    from unmask.graphs.attacks._rematch import Alike, Best, Rows
+    from unmask.graphs.attacks._rematch import Best, Rows, SimilarPairs
 
 TIE = 1e-3
-"""Log-odds closer than this are tied, however small the margin: the grid may part what is equal by 1e-5 a witness."""
+"""Log-odds closer than this are tied for any margin: the grid rounds equal values apart by 1e-5 for each witness."""
 
-_PRESERVED = (0.05, 0.95)  # a share read from a handful of pairs is 0 or 1 at times, which would settle all by one edge
-_SPREAD = (0.1, 10.0)
+_PRESERVED_RANGE = (0.05, 0.95)  # a share from few pairs can be 0 or 1, and a single edge would then decide every match
+_DISPERSION_RANGE = (0.1, 10.0)
 
 Assignment = Literal["mutual", "greedy"]
 
-_LITTLE = 0.05
+_STABLE_SHARE = 0.05
 
 
 @dataclass(frozen=True)
@@ -139,16 +139,16 @@ class Rematch:
         progress, lowest = self.progress, self.floor - self.margin
         while len(sweeps) < self.steps and (not sweeps or sweeps[-1]):
             if len(sweeps) > 1 and np.array_equal(mapping.image, earlier.image):
-                new, walked = previous, 0  # the mapping swings between two: what follows is known
+                new, walked = previous, 0  # the mapping oscillates between two states: the next one is known
             else:
                 result, walked = _score_candidates(
                     problem, seed, mapping, self.reach, width=self.listed + 1, low=lowest
                 )
                 new = self._assigned(result, seed)
-                del result  # before the next one: the largest arrays, 12 bytes for each candidate that is listed
+                del result  # free memory before the next step: 12 bytes for each listed candidate
             sweeps.append(int(np.count_nonzero(new.image != mapping.image)))
             earlier, previous, mapping, visits = previous, mapping, new, visits + walked
-            is_stable = sweeps[-1] < _LITTLE * np.count_nonzero(mapping.image >= 0)
+            is_stable = sweeps[-1] < _STABLE_SHARE * np.count_nonzero(mapping.image >= 0)
             if progress is not None and (is_stable or len(sweeps) == self.steps):
                 progress(problem.outside(mapping.image))
                 progress = None
@@ -181,18 +181,18 @@ class Rematch:
 def log_odds(
     target: SocialGraph, auxiliary: SocialGraph, mapping: NDArray[np.integer], *, reach: int = 500
 ) -> NDArray[np.float64]:
-    """Return the log-odds of each match of a mapping of any attack by the model of `Rematch`.
+    """Return the log-odds of each match of any mapping under the model of `Rematch`.
 
-    log(p / (1 - p)), natural logarithm, with p the model's probability of the match against the other candidates of
-    its source node and none of them, given the other matches; a match does not vouch for itself. (n_source,), -inf
-    where the source node is not mapped, finite elsewhere. Seeds are scored like any other match.
+    The value is log(p / (1 - p)), natural logarithm. p is the model's probability of the match, given all other matches
+    of the mapping. The alternatives are the other candidates of the source node and no match. (n_source,), -inf for an
+    unmapped source node, finite otherwise. Seeds are scored like other matches.
 
     Parameters
     ----------
     target : SocialGraph
         The released graph.
     auxiliary : SocialGraph
-        The adversary's own graph.
+        The adversary's graph.
     mapping : (auxiliary.n_nodes,) int array
         Target node of each auxiliary node, each at most once, -1 if unmapped.
     reach : int
@@ -225,7 +225,7 @@ def log_odds(
     return sure
 
 
-# --- inside: nodes are numbered by falling degree, so that the busy ones share cache lines --------------------------
+# --- internals: nodes are numbered by descending degree, so that hubs share cache lines -----------------------------
 
 
 class _Mapping(NamedTuple):
@@ -236,7 +236,7 @@ class _Mapping(NamedTuple):
 
 
 class _Side(NamedTuple):
-    """A graph renumbered: node i is node order[i] of the graph given, and number is the way back."""
+    """A renumbered graph: node i is node order[i] of the input, and number is the inverse."""
 
     order: NDArray[np.int64]
     number: NDArray[np.int64]
@@ -256,33 +256,35 @@ class _Side(NamedTuple):
 
 
 class _Problem(NamedTuple):
-    """Both graphs, and the terms of a similarity in the log-odds: for all pairs of a source node, and for some."""
+    """Both graphs, and the similarity terms of the log-odds: for each source node, and for some pairs."""
 
     source: _Side
     target: _Side
     common: NDArray[np.float64]
-    alike: Alike
+    similar_pairs: SimilarPairs
 
     @classmethod
     def from_graphs(cls, auxiliary: SocialGraph, release: SocialGraph, ratios: Ratios | None = None) -> _Problem:
-        from unmask.graphs.attacks._rematch import Alike
+        from unmask.graphs.attacks._rematch import SimilarPairs
 
         source, target = _Side.from_graph(auxiliary), _Side.from_graph(release)
-        ratios = Ratios.nothing(auxiliary.n_nodes, release.n_nodes) if ratios is None else ratios
+        ratios = Ratios.empty(auxiliary.n_nodes, release.n_nodes) if ratios is None else ratios
         row = source.number[ratios.row]
         order = np.argsort(row, kind="stable")
         indptr = np.searchsorted(row[order], np.arange(auxiliary.n_nodes + 1))
-        proposal = ratios.nearest(proposed(max(auxiliary.n_nodes, release.n_nodes)))
+        proposal = ratios.nearest(candidate_count(max(auxiliary.n_nodes, release.n_nodes)))
         bonus = ratios.value - ratios.unlisted[ratios.row]
-        alike = Alike(indptr, target.number[ratios.candidate[order]].astype(np.int32), bonus[order], proposal[order])
-        return cls(source, target, ratios.unlisted[source.order], alike)
+        similar_pairs = SimilarPairs(
+            indptr, target.number[ratios.candidate[order]].astype(np.int32), bonus[order], proposal[order]
+        )
+        return cls(source, target, ratios.unlisted[source.order], similar_pairs)
 
     def inside(self, image: NDArray[np.int32], inverse: NDArray[np.int32]) -> _Mapping:
-        """Return the mapping in the numbers used inside."""
+        """Return the mapping in internal node numbers."""
         return _Mapping(_translate(image, self.source, self.target), _translate(inverse, self.target, self.source))
 
     def outside(self, image: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the image of each source node in the numbers of the graphs given."""
+        """Return the image of each source node in the node numbers of the input."""
         images = image[self.source.number]
         return np.where(images >= 0, self.target.order[images], -1).astype(np.int32)
 
@@ -302,7 +304,7 @@ class _Model(NamedTuple):
 
     @property
     def misses(self) -> tuple[float, float]:
-        """Return log(1 - s) and log(1 - s'), the terms of a neighbor that is not a witness."""
+        """Return log(1 - s) and log(1 - s'), the log-odds terms of a neighbor that is not a witness."""
         return float(np.log1p(-self.preserved)), float(np.log1p(-self.preserved_back))
 
 
@@ -311,8 +313,8 @@ def _fit_model(
 ) -> _Model:
     """Fit the model to the mapped pairs; `n_known` and `target_known` count the mapped neighbors of each node.
 
-    With r the neighbors that are not mapped: b = (1 + sum of r_c) / (1 + sum of r_u), and phi the mean of
-    (r_c - b r_u)^2 / (b r_u + r_c + 1), of sums. Edges that both graphs have are counted at both ends.
+    With r the number of unmapped neighbors: b = (1 + sum of r_c) / (1 + sum of r_u), and phi is the mean of
+    (r_c - b r_u)^2 / (b r_u + r_c + 1). Edges of both graphs count once for each end.
     """
     source, target = problem.source, problem.target
     x = np.flatnonzero(mapping.image >= 0)
@@ -324,18 +326,18 @@ def _fit_model(
     ratio = (target_left.sum() + 1) / (n_left.sum() + 1)
     squares, expected = ((target_left - ratio * n_left) ** 2).sum(), (ratio * n_left + target_left + 1).sum()
     return _Model(
-        preserved=float(np.clip((n_preserved + 1) / (n_known[x].sum() + 2), *_PRESERVED)),
-        preserved_back=float(np.clip((n_preserved + 1) / (target_known[y].sum() + 2), *_PRESERVED)),
+        preserved=float(np.clip((n_preserved + 1) / (n_known[x].sum() + 2), *_PRESERVED_RANGE)),
+        preserved_back=float(np.clip((n_preserved + 1) / (target_known[y].sum() + 2), *_PRESERVED_RANGE)),
         ratio=float(ratio),
-        spread=float(np.clip(squares / expected, *_SPREAD)),
+        spread=float(np.clip(squares / expected, *_DISPERSION_RANGE)),
     )
 
 
 def _witness_weights(model: _Model, degree: NDArray[np.integer], n_ends: int) -> NDArray[np.float64]:
-    """Return what a witness adds to the log-odds, by the degree of its image, without the candidate's log degree.
+    """Return the contribution of a witness to the log-odds, by degree of its image, without the log degree of c.
 
-    log(s 2m / d_y) - log(1 - s) - log(1 - s'), for it is no longer among those that are not witnesses; in units of
-    1 / GRID, rounded. n_ends : 2m, the links of the target counted at both ends.
+    The value is log(s 2m / d_y) - log(1 - s) - log(1 - s'), rounded, in units of 1 / GRID. The subtracted terms cancel
+    those of neighbors that are not witnesses. n_ends : 2m, twice the number of target edges
     """
     miss, target_miss = model.misses
     weight: NDArray[np.float64] = np.log(model.preserved * max(n_ends, 1) / degree) - miss - target_miss
@@ -345,17 +347,18 @@ def _witness_weights(model: _Model, degree: NDArray[np.integer], n_ends: int) ->
 def _score_candidates(
     problem: _Problem, seed: _Mapping, mapping: _Mapping, reach: int, *, width: int, low: float
 ) -> tuple[Best, int]:
-    """Return the best candidates of each source node given a mapping, and the wedges walked.
+    """Return the best candidates of each source node given a mapping, and the number of visits.
 
-    Those that tie across the limit are left out together.
-    Position thus never decides who is listed.
+    Candidates that tie across the limit are omitted, so node numbers do not decide which are listed.
     """
     from unmask.graphs.attacks._rematch import Best, Scratch, score_candidates
 
     source, target, weight, spread = _scored_rows(problem, seed, mapping)
     result = Best.empty(len(mapping.image), width)
     scratch = Scratch.for_nodes(target.node)
-    visits = score_candidates(source, target, problem.alike, mapping.image, weight, spread, reach, low, scratch, result)
+    visits = score_candidates(
+        source, target, problem.similar_pairs, mapping.image, weight, spread, reach, low, scratch, result
+    )
     is_negligible = result.value < result.value[:, :1] - NEGLIGIBLE
     is_dropped = is_negligible | (result.value <= result.value[:, -1:] + TIE)
     result.candidate[is_dropped], result.value[is_dropped] = -1, -np.inf
@@ -386,7 +389,7 @@ def _scored_rows(problem: _Problem, seed: _Mapping, mapping: _Mapping) -> tuple[
 
 
 def _count_mapped(side: _Side, image: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return (n,) how many neighbors of each node are mapped."""
+    """Return (n,) the number of mapped neighbors of each node."""
     from unmask.graphs.attacks._rematch import mapped_neighbors
 
     count = np.zeros(len(image), dtype=np.int64)
@@ -395,7 +398,7 @@ def _count_mapped(side: _Side, image: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def _fill_matches(result: Best, mapping: _Mapping) -> _Mapping:
-    """Return the mapping completed with the remaining nodes, best pairs first; exact ties in a scrambled order."""
+    """Return the mapping after the remaining nodes are matched, best pairs first; exact ties in pseudo-random order."""
     from unmask.graphs.attacks._rematch import fill
 
     node, rank = np.nonzero(result.candidate >= 0)
@@ -410,7 +413,7 @@ def _fill_matches(result: Best, mapping: _Mapping) -> _Mapping:
 def _entries(
     problem: _Problem, seed: _Mapping, mapping: _Mapping, result: Best
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return (row, candidate, log-probability) of listed candidates, of all matches, and of the seeds (certain)."""
+    """Return (row, candidate, log-probability) of listed candidates, all matches, and seeds (certain)."""
     row, rank = np.nonzero(result.candidate >= 0)
     candidate, value = result.candidate[row, rank], result.value[row, rank]
     is_alternative = candidate != mapping.image[row]

@@ -1,4 +1,4 @@
-"""Attacks that compare signatures of nodes, degrees and their refinements: they need no path from the seeds."""
+"""Attacks that compare node signatures, degrees and refined degrees. They need no path from the seeds."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class DegreeMatching:
     -----
     Assumes: degrees are similar in both networks.
 
-    Fails when: many people share a degree, as they do low ones, or the networks differ. All other attacks use degrees,
-    too.
+    Fails when: many people share a degree, which is common for low degrees, or the networks differ. All other attacks
+    use degrees, too.
 
     References
     ----------
@@ -81,8 +81,9 @@ class DegreeMatching:
 def _find_nearest(
     degree: NDArray[np.int64], other_degrees: NDArray[np.int64], max_count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return rows and candidates of nearest degree; none of a row with more than `max_count`, for all
-    pairs of people with one contact would not fit into memory.
+    """Return rows and candidates of nearest degree; rows with more than `max_count` candidates are omitted.
+
+    The limit bounds the memory: many people have one contact, and all pairs of them would not fit.
     """
     if not len(other_degrees):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
@@ -103,7 +104,7 @@ def _find_nearest(
 
 
 def _keep_single(row: NDArray[np.int64], candidate: NDArray[np.int64]) -> tuple[list[int], list[int]]:
-    """Return rows that have one candidate, and these."""
+    """Return the rows that have exactly one candidate, and their candidates."""
     is_single = np.bincount(row)[row] == 1
     return row[is_single].tolist(), candidate[is_single].tolist()
 
@@ -180,7 +181,7 @@ def _colors(
 ) -> list[tuple[Numbers, Numbers]]:
     """Return the colors of both networks after each round, up to the first round that splits no color.
 
-    image : (n_source,) of the seeds, -1 for others
+    image : (n_source,) target node of each seed, -1 for other nodes
     """
     n, seeds = source.n_nodes, np.flatnonzero(image >= 0)
     start = np.concatenate((source.degree, target.degree)) + len(seeds)
@@ -195,7 +196,7 @@ def _colors(
 
 
 def _find_equal(source_color: Numbers, target_color: Numbers, max_count: int) -> tuple[Numbers, Numbers, Numbers]:
-    """Count the nodes with the color of each row; return the counts, and rows and candidates up to the limit."""
+    """Count the nodes with the color of each row; return counts, and rows and candidates up to `max_count`."""
     order = np.argsort(target_color, kind="stable")
     first, last = (np.searchsorted(target_color[order], source_color, side=side) for side in ("left", "right"))
     count = last - first

@@ -1,4 +1,4 @@
-"""The pairs of nodes among which `Climb` looks for a mapping: few of all, and most of the right ones."""
+"""Support of `Climb`: a small set of node pairs that contains most of the right ones."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from unmask.graphs.attacks.base import Matching, seed_images
 from unmask.graphs.attacks.rematch import Rematch
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.similarity import Ratios, proposed
+from unmask.graphs.similarity import Ratios, candidate_count
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""Source nodes and the target node of each."""
+"""Source nodes, and the target node of each."""
 
 LISTED = 15
-"""Candidates of a node that are taken from each run of `Rematch`."""
+"""Number of candidates of each node from each run of `Rematch`."""
 
-_MOST_COMPARED = 2 * 10**8  # pairs of profiles; on Epinions, beyond it, they cost more than they brought
+_MAX_COMPARED = 2 * 10**8  # pairs of profiles; on Epinions more comparisons did not pay
 _LANDMARKS, _RESTART, _STEPS = 256, 0.15, 12
-_WALKED, _COMPARED = 32, 2**23  # seeds and pairs at a time
-_TIE = 1e-6  # profiles are 32-bit numbers of length 1
+_SEEDS_PER_BLOCK, _PAIRS_PER_BLOCK = 32, 2**23
+_TIE = 1e-6  # rounding error of products of 32-bit unit vectors
 
 
 @dataclass(frozen=True, eq=False)
 class Support:
-    """Pairs of nodes that may be mapped to each other, with the graphs and the seeds: what any number of climbs run on.
+    """Node pairs that may be mapped to each other, with both graphs and the seeds; several climbs can share it.
 
     Parameters
     ----------
@@ -39,12 +39,13 @@ class Support:
     target : SocialGraph
         The release.
     image : (n_source,) int32 array
-        The target node of each seed, -1 of all others.
+        Target node of each seed, -1 for other nodes.
     indptr : (n_source + 1,) int64 array
         The candidates of node u are candidate[indptr[u]:indptr[u + 1]].
     candidate : (n_pairs,) int32 array
-        Target node of each pair, ascending within a node; a seed has its image alone.
+        Target node of each pair, ascending for each source node; a seed has its image as only candidate.
     ratio : (n_pairs,) array or None
+        Log-likelihood ratios of the adversary's similarity; None if it carries no information.
         Log-likelihood ratios of the adversary's similarity; None where it tells nothing.
 
     Examples
@@ -62,7 +63,7 @@ class Support:
     ratio: NDArray[np.float64] | None = None
 
     def __len__(self) -> int:
-        """Return pairs of free nodes."""
+        """Return the number of pairs of free nodes."""
         return len(self.candidate) - int(np.count_nonzero(self.image >= 0))
 
     def __repr__(self) -> str:
@@ -70,7 +71,7 @@ class Support:
         return f"Support({len(self)} pairs of {nodes - seeds} free nodes, {seeds} seeds)"
 
     def take(self, chosen: NDArray[np.bool_]) -> Support:
-        """Return some of the pairs. chosen : (n_pairs,)"""
+        """Return the support with a subset of its pairs. chosen : (n_pairs,) mask"""
         indptr = np.searchsorted(self.row[chosen], np.arange(len(self.image) + 1))
         ratio = None if self.ratio is None else self.ratio[chosen]
         return replace(self, indptr=indptr, candidate=self.candidate[chosen], ratio=ratio)
@@ -89,18 +90,20 @@ class Support:
         lists: tuple[Matching, Matching] | None = None,
         walks: tuple[Walks, Walks] | None = None,
     ) -> Support:
-        """Return pairs of free nodes that `Rematch` lists in either direction, of near profiles, or similar.
+        """Return the union of three sets of pairs of free nodes: listed by `Rematch`, near profiles, and similar nodes.
 
-        A profile of node u is log(1 + (share of visits to u of walks from seed i) / (degree of u) * 2m / 10) for up to
-        256 seeds i, those of largest degree; the walks return to the seed with probability .15 and make 12 steps.
-        Profiles are centered and of length 1, and the nearest have the largest product: k target nodes of each source
-        node and k / 3 source nodes of each target node, k = 100 up to 1,200 nodes, 50 up to 4,000, 30 above. What ties
-        across such a limit is left out together. Beyond 2 * 10^8 pairs of free nodes profiles are not compared. Of the
-        adversary's similarity, the k most similar target nodes of each source node are taken (`Ratios.nearest`).
+        * Rematch: the best candidates in either direction.
+        * Profiles: entry i of the profile of node u is log(1 + v / deg(u) * 2m / 10). v is the share of visits to u in
+        random
+          walks from seed i, with restart probability 0.15 and 12 steps, for the 256 seeds of highest degree. Profiles
+          are centered and scaled to length 1. Each source node gets the k target nodes with the largest product, and
+          each target node k / 3 source nodes. k = 100 up to 1,200 nodes, 50 up to 4,000, and 30 above. Ties across the
+          limit are omitted. Profiles are not compared beyond 2 * 10^8 pairs of free nodes.
+        * Similarity: the k most similar target nodes of each source node (`Ratios.nearest`).
 
-        lists : beliefs of `Rematch` from source to target and from target to source, of these graphs and seeds; None:
-                they are made here, see `rematched`
-        walks : of the adversary's graph and of the release, from other seeds; None: there were none
+        lists : beliefs of `Rematch` from source to target and from target to source, for these graphs and seeds; None:
+                computed by `rematched`
+        walks : cached walks over the adversary's graph and the release; None: start without a cache
         """
         image, inverse = seed_images(release, knowledge)
         free = np.flatnonzero((image < 0) & (knowledge.graph.degree > 0))
@@ -129,7 +132,7 @@ class Support:
 def rematch(
     release: SocialGraph, knowledge: Auxiliary, progress: Callable[[NDArray[np.int32]], None] | None = None
 ) -> Matching:
-    """Return the belief of forced `Rematch`, with the lists that a support takes; after six steps it hardly changes.
+    """Return the belief of forced `Rematch` with the lists for a support; six steps suffice, later ones change little.
 
     progress : see `progress` of `Rematch`
     """
@@ -145,7 +148,7 @@ def _list_similar(ratios: Ratios | None, n_nodes: int) -> Pairs:
     """Return the most similar pairs."""
     if ratios is None:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    near = ratios.nearest(proposed(n_nodes))
+    near = ratios.nearest(candidate_count(n_nodes))
     return ratios.row[near], ratios.candidate[near]
 
 
@@ -159,19 +162,19 @@ def _list_pairs(belief: Matching) -> Pairs:
 def _find_similar_profiles(
     release: SocialGraph, knowledge: Auxiliary, nodes: Pairs, walks: tuple[Walks, Walks]
 ) -> Pairs:
-    """Return pairs of free nodes whose profiles are near. nodes : free nodes of the source, and of the target"""
+    """Return pairs of free nodes with near profiles. nodes : free source nodes, and free target nodes"""
     free, target_free = nodes
-    if not 0 < len(free) * len(target_free) <= _MOST_COMPARED:
+    if not 0 < len(free) * len(target_free) <= _MAX_COMPARED:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     seeds = _landmarks(release, knowledge)
     profile, target_profile = (side.profiles(seed) for side, seed in zip(walks, seeds, strict=True))
-    k = proposed(max(knowledge.graph.n_nodes, release.n_nodes))
+    k = candidate_count(max(knowledge.graph.n_nodes, release.n_nodes))
     (u, c), (c_back, u_back) = nearest(profile[free], target_profile[target_free], k, k // 3)
     return free[np.append(u, u_back)], target_free[np.append(c, c_back)]
 
 
 def _landmarks(release: SocialGraph, knowledge: Auxiliary) -> Pairs:
-    """Return the seeds of largest degree: the product of both, then that in the source."""
+    """Return the seeds of highest degree: by product of both degrees, then by source degree."""
     source_seeds, target_seeds = (np.asarray(side, dtype=np.int64) for side in knowledge.seeds)
     degree, target_degree = knowledge.graph.degree[source_seeds], release.degree[target_seeds]
     first = np.lexsort((-degree, -degree * target_degree))[:_LANDMARKS]
@@ -179,7 +182,7 @@ def _landmarks(release: SocialGraph, knowledge: Auxiliary) -> Pairs:
 
 
 class Walks:
-    """Walks over a graph, each of whose seeds is started from once: rounds of attacks share most of their seeds."""
+    """Random walks over a graph, cached by seed, because rounds of an attack share most seeds."""
 
     def __init__(self, graph: SocialGraph) -> None:
         share = 1.0 / np.maximum(graph.degree, 1)
@@ -187,10 +190,10 @@ class Walks:
         self._scale, self._column = 2 * graph.n_edges / 10, dict[int, NDArray[np.float32]]()
 
     def profiles(self, seeds: NDArray[np.int64]) -> NDArray[np.float32]:
-        """Return (n_nodes, n_seeds) see `Support.of`."""
+        """Return (n_nodes, n_seeds) the profiles of `Support.of`."""
         new = np.array([seed for seed in seeds.tolist() if seed not in self._column], dtype=np.int64)
-        for start in range(0, len(new), _WALKED):
-            batch = new[start : start + _WALKED]
+        for start in range(0, len(new), _SEEDS_PER_BLOCK):
+            batch = new[start : start + _SEEDS_PER_BLOCK]
             visits = np.log1p(self._visits(batch) * self._scale)
             self._column |= zip(batch.tolist(), (visits - visits.mean(axis=0)).T.astype(np.float32), strict=True)
         profile = np.column_stack([self._column[seed] for seed in seeds.tolist()])
@@ -198,7 +201,9 @@ class Walks:
         return profile
 
     def _visits(self, seeds: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return (n_nodes, n_seeds) share of visits of the walks from each seed, divided by the degree of the node."""
+        """Return (n_nodes, n_seeds) the share of visits of the walks from each seed, divided by the degree of the
+        node.
+        """
         visits = start = np.zeros((len(self._share), len(seeds)))
         start[seeds, np.arange(len(seeds))] = self._share[seeds]
         for _ in range(_STEPS):
@@ -209,21 +214,21 @@ class Walks:
 def nearest(
     profile: NDArray[np.float32], target_profile: NDArray[np.float32], k: int, k_back: int
 ) -> tuple[Pairs, Pairs]:
-    """Return rows and the k target rows of largest product with each; then the k_back rows of each target row."""
+    """Return rows and the k target rows with the largest product; then target rows and their k_back best rows."""
     from unmask.graphs.attacks._climb import keep_nearest
 
     rows, columns = _leaders(len(profile), k), _leaders(len(target_profile), k_back)
-    block = max(1, _COMPARED // len(target_profile))
+    block = max(1, _PAIRS_PER_BLOCK // len(target_profile))
     for start in range(0, len(profile), block):
         keep_nearest(profile[start : start + block] @ target_profile.T, start, rows, columns)
-    return _untied(*rows), _untied(*columns)
+    return _drop_ties(*rows), _drop_ties(*columns)
 
 
 def _leaders(n: int, k: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
     return np.full((n, k + 1), -1, dtype=np.int32), np.full((n, k + 1), -np.inf, dtype=np.float32)
 
 
-def _untied(node: NDArray[np.int32], value: NDArray[np.float32]) -> Pairs:
-    """Return rows and their leaders but the last, and but those that tie with it."""
+def _drop_ties(node: NDArray[np.int32], value: NDArray[np.float32]) -> Pairs:
+    """Return rows and their leaders, without the last leader and without ties with it."""
     row, rank = np.nonzero(value > value[:, -1:] + _TIE)
     return row, node[row, rank].astype(np.int64)

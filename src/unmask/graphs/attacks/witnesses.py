@@ -1,4 +1,4 @@
-"""Attack that counts witnesses, from nodes of high degree to nodes of low degree: Korula and Lattanzi's."""
+"""KorulaLattanzi: an attack that counts witnesses, from nodes of high degree to nodes of low degree."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from unmask.ranges import check_ranges
 
 @dataclass(frozen=True)
 class KorulaLattanzi:
-    """Reconciliation by witnesses: match the mutually best pairs, in buckets of falling degree.
+    """Reconciliation by witnesses: match the mutually best pairs, in buckets of decreasing degree.
 
-    A witness of a source node u and a target node c is a neighbor of u that is mapped to a neighbor of c. A pass goes
-    through the buckets j = floor(log2(highest degree)), ..., floor(log2(witnesses)): among the unmapped nodes of degree
-    at least 2^j of both graphs, u is mapped to c if the pair has at least `witnesses` witnesses and more than any other
-    pair of u or c; all pairs of a bucket at once, ties are refused. Hubs thus have no rivals of low degree, and vouch
-    for the others when their turn comes. Passes are repeated until one makes no match; a match, seeds included, is
-    never revised.
+    A witness of a source node u and a target node c is a neighbor of u that is mapped to a neighbor of c. A pass
+    processes the buckets j = floor(log2(highest degree)), ..., floor(log2(witnesses)). Bucket j contains the unmapped
+    nodes of both graphs with degree at least 2^j. u is mapped to c if the pair has at least `witnesses` witnesses, and
+    more than any other pair of u or c. All pairs of a bucket are matched simultaneously, and ties are rejected. Hubs
+    therefore compete only with hubs, and are witnesses in the later buckets. Passes are repeated until one makes no
+    match. Matches and seeds are never revised.
 
     Parameters
     ----------
     witnesses : int
-        Least number of witnesses of a match, at least 1. With 1, a single wrong match makes others.
+        Smallest number of witnesses of a match, at least 1. With 1, a single wrong match causes further wrong ones.
     listed : int
-        Largest number of candidates that the belief lists of an unmapped node. Their score is the number of witnesses.
+        Largest number of candidates of an unmapped node in the belief. Their score is the number of witnesses.
 
     Notes
     -----
@@ -38,7 +38,7 @@ class KorulaLattanzi:
 
     Assumes: hubs are in both graphs, and seeds are near them.
 
-    Fails when: people have fewer common contacts than `witnesses`, or it is 1: a wrong match then makes others.
+    Fails when: people have fewer common contacts than `witnesses`; or it is 1, and a wrong match causes others.
 
     References
     ----------
@@ -78,7 +78,7 @@ class KorulaLattanzi:
         )
 
     def _match_bucket(self, source: Side, target: Side, *, min_degree: int) -> tuple[int, int]:
-        """Match the nodes of at least this degree, written into both images; return the matches and the visits."""
+        """Match nodes of at least `min_degree` and write both images; return the numbers of matches and of visits."""
         from unmask.graphs.attacks._percolation import find_mutual_best
 
         nodes = np.flatnonzero((source.image < 0) & (source.degree >= min_degree)).astype(np.int32)
@@ -94,7 +94,7 @@ class KorulaLattanzi:
 
 
 def make_counting_side(graph: SocialGraph, image: NDArray[np.int32]) -> Side:
-    """Return a graph whose scores are numbers of witnesses."""
+    """Return a side whose scores are numbers of witnesses."""
     ones = np.ones(len(image))
     return make_side(graph, image, weight=ones, size=ones)
 
@@ -102,7 +102,7 @@ def make_counting_side(graph: SocialGraph, image: NDArray[np.int32]) -> Side:
 def make_wedges(
     source: Side, target: Side, extra_pairs: tuple[NDArray[np.int32], NDArray[np.int32]] | None = None
 ) -> Wedges:
-    """Return both graphs, and the mapping and the extra pairs as the relation whose pairs vouch, each counted once."""
+    """Return both graphs, with the mapping and the extra pairs as the relation; each pair counts once."""
     node = np.flatnonzero(source.image >= 0)
     image = source.image[node]
     if extra_pairs is not None and len(extra_pairs[0]):
@@ -111,5 +111,5 @@ def make_wedges(
         node, image = np.concatenate((node, extra_node[is_new])), np.concatenate((image, extra_image[is_new]))
         order = np.argsort(node, kind="stable")
         node, image = node[order], image[order]
-    vouched = np.concatenate(([0], np.cumsum(np.bincount(node, minlength=len(source.image)))))
-    return Wedges(source.indptr, source.neighbor, target.indptr, target.neighbor, vouched, image)
+    related_indptr = np.concatenate(([0], np.cumsum(np.bincount(node, minlength=len(source.image)))))
+    return Wedges(source.indptr, source.neighbor, target.indptr, target.neighbor, related_indptr, image)

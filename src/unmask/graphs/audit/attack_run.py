@@ -17,7 +17,7 @@ from unmask.graphs import Announced, Attack, Auxiliary, Ensemble, Matching, Pair
 from unmask.graphs.attacks.rematch import log_odds
 from unmask.graphs.audit.facts import Announcement, AttackFacts, ProtectionEffect, ScoreBin
 from unmask.graphs.disclosure import Disclosure, SeparatedPair, disclosure, disclosure_measures
-from unmask.graphs.evaluation import DegreeClass, Outcome, by_degree, hop_error, named_once, outcomes
+from unmask.graphs.evaluation import DegreeClass, Outcome, by_degree, hop_error, outcomes, select_match
 from unmask.measures import Measure
 from unmask.measures.rates import MIN_SPREAD, RATES, RunValues, average_runs, coverage
 from unmask.results import Row
@@ -141,10 +141,12 @@ def run_attack(
     belief = attack(pair.target, Auxiliary(pair.source, seeds, similarity))
     truth = pair.to_truth(seeds, partial=partial or not len(pair.common))
     nodes = np.atleast_2d(belief.named)
-    mapping = named_once(nodes, truth.accepts(nodes))
+    mapping = select_match(nodes, truth.accepts(nodes))
     outcome = outcomes(mapping, pair.truth_for(mapping), seeds.source)
     if not np.isin(outcome, PRESENT).any() if len(pair.common) else np.all(outcome == Outcome.SEED):
-        raise UnmaskError("nobody is left to be found, expected at least 1 person who is no seed; ask for fewer")
+        raise UnmaskError(
+            "all people in both networks are seeds, expected at least 1 person who is not a seed; choose fewer"
+        )
     disclosed = None
     if isinstance(pair, SeparatedPair):
         disclosed = disclosure(pair.before, pair.separated, nodes, seeds.source)

@@ -101,7 +101,7 @@ class AttackedNetworks:
         if not len(np.setdiff1d(people, seeds.source)):
             network = "who are in both graphs" if source.truth_known else "of the adversary's graph"
             raise UnmaskError(
-                f"all {len(people)} people {network} are seeds, expected some to be found; ask for fewer seeds"
+                f"all {len(people)} people {network} are seeds, expected some to be found; choose fewer seeds"
             )
         return pair, seeds
 

@@ -17,7 +17,9 @@ from unmask.measures.rates import MIN_SPREAD
 def assumptions(pairs: Mapping[str, NetworkPair], plan: Plan, seeds: Mapping[str, SeedPairs]) -> tuple[str, ...]:
     """Return what is assumed about networks, seeds and rates; `seeds` are those of the first run of each release."""
     pair_sentences = dict.fromkeys(sentence for pair in pairs.values() for sentence in pair.assumptions(plan))
-    guessed = (f"{item.said} ({name})" for name, item in seeds.items() if isinstance(item, Guessed) and item.said)
+    guessed = (
+        f"{item.evidence} ({name})" for name, item in seeds.items() if isinstance(item, Guessed) and item.evidence
+    )
     return (*pair_sentences, *_rate_assumptions(pairs, plan), *guessed)
 
 
@@ -69,8 +71,8 @@ def describe_two_sides(*graphs: SocialGraph) -> Iterator[str]:
 
 def _check_seeds(pair: GivenPair) -> Iterator[str]:
     """Yield how many given seeds are not in both networks, and how many are wrong by the truth."""
-    if isinstance(pair.leaked, Listed) and pair.leaked.said:
-        yield f"Of the file of leaked identities, {pair.leaked.said}."
+    if isinstance(pair.leaked, Listed) and pair.leaked.evidence:
+        yield f"Of the file of leaked identities, {pair.leaked.evidence}."
     if pair.leaked is None or pair.truth is None:
         return
     truth, image = pair.truth[pair.leaked.source], pair.leaked.target

@@ -11,7 +11,7 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.graphs.attacks.base import Matching
-from unmask.graphs.attacks.climb import VOTE, Climb
+from unmask.graphs.attacks.climb import MIN_SHARE, Climb
 from unmask.graphs.attacks.graph_matching import GraphMatching
 from unmask.graphs.attacks.irma import Irma
 from unmask.graphs.attacks.support import Support, Walks, rematch
@@ -166,7 +166,7 @@ def _vote_listed(belief: Matching) -> Vote:
 
 
 def _vote_shares(support: Support, share: NDArray[np.float32]) -> Vote:
-    has_vote = share >= VOTE
+    has_vote = share >= MIN_SHARE
     return support.row[has_vote], support.candidate[has_vote], share[has_vote]
 
 

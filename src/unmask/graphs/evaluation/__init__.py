@@ -8,9 +8,9 @@ from unmask.graphs.evaluation.node_outcomes import (
     Outcome,
     Rates,
     by_degree,
-    named_once,
     outcomes,
     rates,
+    select_match,
 )
 from unmask.graphs.evaluation.runs import Score, convergence, score
 
@@ -27,8 +27,8 @@ __all__ = [
     "hop_distance",
     "hop_error",
     "most_recall",
-    "named_once",
     "outcomes",
     "rates",
     "score",
+    "select_match",
 ]

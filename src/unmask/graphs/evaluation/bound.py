@@ -1,4 +1,4 @@
-"""The most recall that any attack on the structure can have."""
+"""Upper bound on the recall of attacks that use only the structure of the graphs."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from unmask.graphs.knowledge import Pair, SeedPairs
 
 
 def most_recall(pair: Pair, seeds: SeedPairs | None = None, *, directed: bool = False) -> float | None:
-    """Return the most that the expected recall of any one-to-one attack on the structure can be, however clever it is.
+    """Return an upper bound on the expected recall of any one-to-one attack that uses only edges.
 
-    A person v whose node is u = truth(v) is found with probability at most 1 / max(s, k): s is the number of source
-    nodes equivalent to v, k that of target nodes equivalent to u, themselves counted and seeds not. Swapping equivalent
-    nodes changes nothing that the adversary sees, so of the s k ways to match the two classes each is as likely, and a
-    one-to-one mapping holds at most min(s, k) of them. The bound is the mean over the people who are in both graphs and
-    not seeds; None without such people. It is over the numbering of the nodes: a single run may be lucky.
+    An attack finds a person v with node u = truth(v) with probability at most 1 / max(s, k). s is the number of source
+    nodes equivalent to v, and k the number of target nodes equivalent to u, both without seeds. Equivalent nodes are
+    interchangeable for the adversary, so all s k matches between the two classes are equally likely. A one-to-one
+    mapping contains at most min(s, k) of them. The bound is the mean over the people in both graphs who are not seeds.
+    It holds in expectation over node numberings; a single run can exceed it by luck.
 
-    Only twins are counted: a graph with other symmetries hides people better than the bound says. For an adversary who
-    has a perfect copy of a graph, pass that graph twice; the bound is then twin classes / n_nodes.
+    Only structural twins count as equivalent. Other symmetries of the graph hide people better than the bound shows.
+    For an adversary with a perfect copy of a graph, pass the graph twice; the bound is then twin classes / n_nodes.
 
     Parameters
     ----------
@@ -27,12 +27,12 @@ def most_recall(pair: Pair, seeds: SeedPairs | None = None, *, directed: bool = 
     seeds : SeedPairs or None
         Pairs that the adversary knows.
     directed : bool
-        Whether the attack sees which way links go, in both graphs: then twins are fewer.
+        True if the attack sees the direction of edges in both graphs, which leaves fewer twins.
 
     Returns
     -------
     float or None
-        Upper bound; None without findable people.
+        Upper bound; None if no person can be found.
 
     Examples
     --------

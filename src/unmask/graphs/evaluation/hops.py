@@ -1,4 +1,4 @@
-"""Distance in hops of the mapped node from the right one: a neighbor may disclose as much."""
+"""Distance in hops between the matched node and the right node: a neighbor may disclose as much."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from numpy.typing import NDArray
 
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.graphs.evaluation.node_outcomes import named_once
+from unmask.graphs.evaluation.node_outcomes import select_match
 from unmask.graphs.graph import SocialGraph
 from unmask.measures import Measure
 
 UNNAMED: Final = -1
-"""A distance in hops that does not exist: the node is unmapped, or the person is not in the target."""
+"""Code for no distance: the node is unmapped, or the person is not in the target."""
 
 UNREACHABLE: Final = -2
-"""A distance in hops that has no end: the named node and the right one are in different components."""
+"""Code for an infinite distance: the matched node and the right node are in different components."""
 
 
 GUESSES: Final = 200
-"""People with a random guess, which measures the distance by guessing."""
+"""Number of people for whom a random guess gives the baseline distance."""
 
 
 def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return (n_source,) how far off the adversary is: hops in the target between the node named and the right one.
+    """Return (n_source,) the number of hops in the target between the matched node and the right node.
 
-    0 is a hit. `UNNAMED` (-1) if the node is unmapped or the person is not in the target, `UNREACHABLE` (-2) where no
-    path leads from one to the other; neither is a distance, leave both out of a mean.
+    0 is a hit. `UNNAMED` (-1) if the node is unmapped or the person is not in the target. `UNREACHABLE` (-2) if no path
+    connects the two nodes. Exclude both codes from a mean.
 
     Parameters
     ----------
     target : SocialGraph
         The released graph.
     mapping : (n_source,) int array
-        Target nodes, -1 if unmapped.
+        Matched target nodes, -1 if unmapped.
     truth : (n_source,) int array
-        Target nodes, -1 if unmapped.
+        Right target nodes, -1 if the person is not in the target.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArr
     >>> hop_distance(path, np.array([2, 1, -1, 4]), np.array([0, 1, 2, 0]))
     array([ 2,  0, -1, -2])
     """
-    from unmask.graphs._kernels import pair_distances  # numba is imported where a kernel runs
+    from unmask.graphs._kernels import pair_distances  # late import: numba is slow to load
 
     has_both = np.flatnonzero((mapping >= 0) & (truth >= 0))
     distance = np.full(len(truth), UNNAMED, dtype=np.int64)
@@ -64,9 +64,9 @@ def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArr
 
 
 def hop_error(target: SocialGraph, asked: NDArray[np.bool_]) -> Measure:
-    """Return the measure `error_hops`: `hop_distance` of these people, nan if undefined.
+    """Return the measure `error_hops`: `hop_distance` of the selected people, nan if undefined.
 
-    Before the release it is that of random nodes, for some of those people.
+    The baseline is the distance of random nodes, for a sample of these people.
 
     Parameters
     ----------
@@ -86,7 +86,10 @@ def hop_error(target: SocialGraph, asked: NDArray[np.bool_]) -> Measure:
 
     def realized(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
         rounds = np.atleast_2d(guess if belief.named is None else belief.named)
-        nodes, is_included = named_once(rounds, truth.accepts(rounds)), guess_people if belief.named is None else asked
+        nodes, is_included = (
+            select_match(rounds, truth.accepts(rounds)),
+            guess_people if belief.named is None else asked,
+        )
         right_nodes = np.where(truth.accepts(nodes), nodes, truth.candidate)
         hops = hop_distance(target, np.where(is_included, nodes, -1), np.where(is_included, right_nodes, -1))
         return np.where(hops >= 0, hops, np.nan)

@@ -1,4 +1,4 @@
-"""Outcomes of an attack by node, as rates, and by degree."""
+"""Outcome of an attack for each node, and the rates of the outcomes, in total and by degree."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ DEGREE_CLASSES: Final = (1, 2, 3, 4, 8, 16)
 class Outcome(IntEnum):
     """Outcome of one source node."""
 
-    HIT = 0  # in the target and named right
-    MISS = 1  # in the target, another node is named
-    UNMAPPED = 2  # in the target, nobody is named
-    FALSE_POSITIVE = 3  # not in the target, a node is named all the same
-    ABSENT = 4  # not in the target, nobody is named: the right answer
-    SEED = 5  # known before the attack, right or wrong; takes no part in the rates
+    HIT = 0  # in the target, mapped to the right node
+    MISS = 1  # in the target, mapped to another node
+    UNMAPPED = 2  # in the target, not mapped
+    FALSE_POSITIVE = 3  # not in the target, but mapped
+    ABSENT = 4  # not in the target and not mapped, which is right
+    SEED = 5  # known before the attack; excluded from the rates, right or wrong
 
 
 def outcomes(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_source: ArrayLike) -> NDArray[np.int8]:
@@ -34,11 +34,11 @@ def outcomes(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_sour
     Parameters
     ----------
     mapping : (n_source,) int array
-        The target node that the attack names, -1 where it names none.
+        Target node that the attack assigns, -1 if unmapped.
     truth : (n_source,) int array
-        The right target node, -1 where the person is not in the target.
+        Right target node, -1 if the person is not in the target.
     seed_source : array-like
-        Source nodes that the adversary knew before.
+        Source nodes that the adversary knew before the attack.
 
     Returns
     -------
@@ -48,7 +48,7 @@ def outcomes(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_sour
     References
     ----------
     HIT, MISS and UNMAPPED are s = 1, -1 and 0 of G. Gulyas, "Protecting privacy against structural de-anonymization
-    attacks in social networks", 2015, equation (3.2), which says nothing of people who are not in the target.
+    attacks in social networks", 2015, equation (3.2). The source does not treat people who are not in the target.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def outcomes(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_sour
     """
     if mapping.shape != truth.shape or mapping.ndim != 1:
         raise UnmaskError(
-            f"the mapping has shape {mapping.shape} and the truth {truth.shape}, expected one of each row"
+            f"the mapping has shape {mapping.shape} and the truth {truth.shape}, expected one row and the same shape"
         )
     is_named, present = mapping >= 0, truth >= 0
     outcome = np.where(
@@ -69,20 +69,20 @@ def outcomes(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_sour
     return outcome
 
 
-def named_once(rounds: NDArray[np.integer], is_right: NDArray[np.bool_]) -> NDArray[np.integer]:
-    """Return (n_source,) the first right node of (n_rounds, n_source) nodes, else the first one, else -1.
+def select_match(rounds: NDArray[np.integer], is_right: NDArray[np.bool_]) -> NDArray[np.integer]:
+    """Return one match for each person: the first right node of all rounds, else the first node, else -1.
 
     Parameters
     ----------
-    rounds : int array
-        Nodes of each round, -1 for none.
-    is_right : bool array
+    rounds : (n_rounds, n_source) int array
+        Matched nodes in each round, -1 for none.
+    is_right : (n_rounds, n_source) bool array
         Mask of the right nodes.
 
     Returns
     -------
-    int array
-        One node of each person, -1 for none.
+    (n_source,) int array
+        One node for each person, -1 for none.
     """
     first = np.where(is_right.any(axis=0), is_right.argmax(axis=0), (rounds >= 0).argmax(axis=0))
     return np.asarray(np.take_along_axis(rounds, first[None], axis=0)[0])
@@ -100,20 +100,20 @@ def _rows(nodes: ArrayLike, n: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Rates:
-    """Counts of outcomes, and the rates they make. A rate of 0/0 becomes None.
+    """Counts of outcomes. Seeds are excluded. A rate is None if its denominator is 0.
 
     Parameters
     ----------
     hits : int
-        Source nodes that are in the target, seeds out: matched rightly, wrongly, not at all.
+        Source nodes in the target that are mapped to the right node.
     misses : int
-        Source nodes that are in the target, seeds out: matched rightly, wrongly, not at all.
+        Source nodes in the target that are mapped to another node.
     unmapped : int
-        Source nodes that are in the target, seeds out: matched rightly, wrongly, not at all.
+        Source nodes in the target that are not mapped.
     false_positives : int
-        Source nodes that are not in the target, seeds out: matched all the same, not matched.
+        Source nodes not in the target that are mapped.
     absent : int
-        Source nodes that are not in the target, seeds out: matched all the same, not matched.
+        Source nodes not in the target that are not mapped.
     seeds_present : int
         Seeds whose person is in the target.
     """
@@ -127,52 +127,52 @@ class Rates:
 
     @property
     def findable(self) -> int:
-        """Return people who are in both graphs and not seeds: those that can be found."""
+        """Return the number of people in both graphs who are not seeds."""
         return self.hits + self.misses + self.unmapped
 
     @property
     def matches(self) -> int:
-        """Matches made, seeds out: right, wrong, and of people who are not there."""
+        """Return the number of mapped source nodes, without seeds."""
         return self.hits + self.misses + self.false_positives
 
     @property
     def recall(self) -> float | None:
-        """hits / findable: seeds out of both sides, so that it can reach 1."""
+        """hits / findable: seeds are excluded from both counts, so recall can reach 1."""
         return ratio(self.hits, self.findable)
 
     @property
     def recall_of_all(self) -> float | None:
-        """hits / (findable + seeds): seeds out of the numerator only; the published figures come out this way."""
+        """hits / (findable + seeds): the denominator includes seeds, as in published figures."""
         return ratio(self.hits, self.findable + self.seeds_present)
 
     @property
     def error(self) -> float | None:
-        """misses / findable: people in both graphs who are taken for another one."""
+        """misses / findable: share of people in both graphs who are mapped to another node."""
         return ratio(self.misses, self.findable)
 
     @property
     def precision(self) -> float | None:
-        """hits / matches: the probability that a match is right; false positives are wrong."""
+        """hits / matches: share of matches that are right; false positives are wrong."""
         return ratio(self.hits, self.matches)
 
     @property
     def false_positive_share(self) -> float | None:
-        """false_positives / matches: the share of the matches that are of people who are not in the target."""
+        """false_positives / matches: share of matches for people who are not in the target."""
         return ratio(self.false_positives, self.matches)
 
     @property
     def false_alarm(self) -> float | None:
-        """false_positives / (false_positives + absent): the share of the people not in the target who are matched."""
+        """false_positives / (false_positives + absent): share of people outside the target who are mapped."""
         return ratio(self.false_positives, self.false_positives + self.absent)
 
     @property
     def coverage(self) -> float | None:
-        """matches / all source nodes but the seeds: the share of nodes that the attack maps."""
+        """matches / source nodes without seeds: share of source nodes that the attack maps."""
         return ratio(self.matches, self.findable + self.false_positives + self.absent)
 
 
 def rates(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_source: ArrayLike) -> Rates:
-    """Return recall, error, precision, false positives and coverage of a mapping; arguments as in `outcomes`.
+    """Return counts and rates of the outcomes of a mapping; arguments as in `outcomes`.
 
     Parameters
     ----------
@@ -181,7 +181,7 @@ def rates(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_source:
     truth : int array
         Right target nodes, -1 if the person is not in the target.
     seed_source : array-like
-        Source nodes that the adversary knew before.
+        Source nodes that the adversary knew before the attack.
 
     Returns
     -------
@@ -190,8 +190,8 @@ def rates(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_source:
 
     References
     ----------
-    Recall is R of G. Gulyas, 2015, equation (3.3), which as printed sums s max(0, s), the count of hits; there seeds
-    are left out of the results but not out of the number of people.
+    Recall is R of G. Gulyas, 2015, equation (3.3). The printed equation sums s max(0, s), which is the number of hits.
+    It excludes seeds from the hits but includes them in the number of people.
 
     Examples
     --------
@@ -214,7 +214,7 @@ def rates(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_source:
 
 
 def ratio(part: int, total: int) -> float | None:
-    """part / whole, None where that is 0/0."""
+    """Return part / total; None if total is 0."""
     return part / total if total else None
 
 
@@ -223,20 +223,20 @@ def ratio(part: int, total: int) -> float | None:
 
 @dataclass(frozen=True)
 class DegreeClass:
-    """Recall and precision among source nodes of like degree, seeds out.
+    """Recall and precision of source nodes with similar degree. Seeds are excluded.
 
     Parameters
     ----------
     low : int
-        The degrees of the class, both ends in it; high None: no end.
+        Lowest degree of the class.
     high : int or None
-        The degrees of the class, both ends in it; high None: no end.
+        Highest degree of the class; None for no limit.
     people : int
-        Those of them who are in the target.
+        Source nodes of the class that are in the target.
     recall : float or None
-        As in `Rates`; None without people in the target or without matches.
+        As in `Rates`; None if no node of the class is in the target.
     precision : float or None
-        As in `Rates`; None without people in the target or without matches.
+        As in `Rates`; None without matches.
     """
 
     low: int
@@ -249,23 +249,23 @@ class DegreeClass:
 def by_degree(
     degree: NDArray[np.integer], outcome: NDArray[np.int8], *, classes: Sequence[int] = DEGREE_CLASSES
 ) -> tuple[DegreeClass, ...]:
-    """Return recall and precision by degree class: the number of friends decides who can be found.
+    """Return recall and precision by degree class.
 
-    Classes in which there is no node but seeds are left out.
+    Classes that contain only seeds are omitted.
 
     Parameters
     ----------
     degree : (n_source,) int array
-        Degree of each source node; what is wanted is mostly `pair.source.degree`.
+        Degree of each source node, usually `pair.source.degree`.
     outcome : (n_source,) int8 array
-        As from `outcomes`.
+        Result of `outcomes`.
     classes : Sequence[int]
-        Lowest degree of each class, rising; nodes below the first are a class by themselves.
+        Lowest degree of each class, ascending. Nodes with a lower degree form one more class.
 
     Returns
     -------
     tuple[DegreeClass, ...]
-        Classes with nodes that are not seeds.
+        One entry for each class with nodes that are not seeds.
 
     Examples
     --------
@@ -275,8 +275,8 @@ def by_degree(
     lows = [0, *(low for low in classes if low > 0)]
     if lows != sorted(set(lows)) or degree.shape != outcome.shape:
         raise UnmaskError(
-            f"classes begin at {tuple(classes)} for {len(degree)} degrees and {len(outcome)} outcomes, "
-            "expected rising lowest degrees and one outcome for each node"
+            f"the classes {tuple(classes)} were given for {len(degree)} degrees and {len(outcome)} outcomes, expected "
+            "ascending lowest degrees and one outcome for each node"
         )
     class_number = np.searchsorted(lows, degree, side="right") - 1
     table = np.zeros((len(lows), len(Outcome)), dtype=np.int64)

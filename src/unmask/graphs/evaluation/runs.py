@@ -1,4 +1,4 @@
-"""Repeated runs of an attack, and the passes of one run: what is settled, and what is luck."""
+"""Scores over repeated runs of an attack, and convergence over the passes of one run."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Score:
     Parameters
     ----------
     hits : (n_people,) int64 array
-        Runs in which the person is mapped rightly.
+        Number of runs that map the person to the right node.
     misses : (n_people,) int64 array
-        Runs in which the person is mapped wrongly.
+        Number of runs that map the person to another node.
     findable : (n_people,) int64 array
-        Runs in both graphs and not as a seed: the most that hits + misses can be.
+        Number of runs in which the person is in both graphs and not a seed; at least hits + misses.
     """
 
     hits: NDArray[np.int64]
@@ -31,27 +31,27 @@ class Score:
 
     @property
     def score(self) -> NDArray[np.int64]:
-        """Return (n_people,) S = hits - misses, in which a hit and a miss cancel: G. Gulyas, 2015, equation (3.6)."""
+        """Return (n_people,) S = hits - misses: G. Gulyas, 2015, equation (3.6)."""
         return self.hits - self.misses
 
     @property
     def hit_share(self) -> NDArray[np.float64]:
-        """Return (n_people,) hits / findable; nan where a person could never be found, and so has no share."""
+        """Return (n_people,) hits / findable; nan if findable is 0."""
         return np.where(self.findable > 0, self.hits / np.maximum(self.findable, 1), np.nan)
 
 
 def score(outcome_of_run: Iterable[NDArray[np.int8]], people: Iterable[ArrayLike], *, n_people: int) -> Score:
-    """Return hits and misses of each person over repeated runs.
+    """Count the hits and misses of each person over repeated runs.
 
     Parameters
     ----------
-    outcome_of_run : array
-        For each run the (n_source,) outcomes of its source nodes, as from `outcomes`.
-    people : Iterable[ArrayLike]
-        For each run the (n_source,) person that each source node is, 0 to n_people - 1: the labels of `pair.source`
-        where a graph without labels was split.
+    outcome_of_run : iterable of (n_source,) int8 arrays
+        Outcomes of the source nodes in each run, see `outcomes`.
+    people : iterable of (n_source,) int arrays
+        Person of each source node in each run, 0 to n_people - 1: the labels of `pair.source` after `split` of a graph
+        without labels.
     n_people : int
-        Number of people in all runs.
+        Number of people over all runs.
 
     Returns
     -------
@@ -72,12 +72,12 @@ def score(outcome_of_run: Iterable[NDArray[np.int8]], people: Iterable[ArrayLike
 
 
 def convergence(sweeps: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Return (n_sweeps,) the share of all matches that are made by the end of each pass over the nodes.
+    """Return (n_sweeps,) the cumulative share of matches after each pass over the nodes.
 
     Parameters
     ----------
     sweeps : (n_sweeps,) int array
-        Matches made in each pass, `Matching.sweeps`; attacks that revise matches count changes.
+        Number of matches made in each pass, `Matching.sweeps`; for attacks that revise matches, the number of changes.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Centrality of nodes: betweenness, closeness, and local clustering."""
+"""Centrality of nodes: betweenness, closeness and local clustering coefficient."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.core.errors import UnmaskError
 from unmask.graphs.graph import SocialGraph
 
-_MOST_STEPS: Final = 10**10  # walks times ends of edges up to which betweenness is exact: one to two minutes
+_MAX_EXACT_STEPS: Final = 10**10  # (sources * edge ends) for exact betweenness: one to two minutes
 
 
 def betweenness(graph: SocialGraph, *, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
-    """Return betweenness centrality: on how many shortest paths between two others a node lies.
+    """Return the betweenness centrality of each node: the number of shortest paths through it.
 
-    b(v) = sum over unordered pairs {s, t} without v of (shortest paths s-t through v) / (shortest paths s-t); pairs
-    that are not connected add 0.
+    b(v) = sum over unordered pairs {s, t} without v of (shortest paths s-t through v) / (shortest paths s-t). A pair
+    without a path adds 0.
 
     Parameters
     ----------
     graph : SocialGraph
         Graph.
     rng : numpy.random.Generator or None
-        None: exact, by a walk from every node that has two neighbors or more (those with one are folded into
-        theirs). A generator: if these walks times the ends of all edges exceed 1e10, walks from a random sample
-        of the nodes, scaled up so that the expected value is unchanged.
+        None: exact, with one breadth-first search from each node of degree 2 or more. Nodes of degree 1 are folded into
+        their neighbor. A generator: if the number of searches times the number of edge ends exceeds 1e10, searches
+        start from a random sample of nodes, and the sum is scaled to an unbiased estimate.
 
     Returns
     -------
@@ -43,12 +43,12 @@ def betweenness(graph: SocialGraph, *, rng: np.random.Generator | None = None) -
     >>> betweenness(SocialGraph.from_edges([0, 1, 2, 2], [1, 2, 3, 4]))
     array([0., 3., 5., 0., 0.])
     """
-    from unmask.graphs._kernels import dependencies  # numba is imported where a kernel runs
+    from unmask.graphs._kernels import dependencies  # late import: numba is slow to load
 
-    core, leaves = _folded(graph)
+    core, leaves = _fold_leaves(graph)
     inner = graph.take(core)
     walks = np.arange(inner.n_nodes)
-    n_walks = max(1, _MOST_STEPS // max(1, len(inner.neighbor)))
+    n_walks = max(1, _MAX_EXACT_STEPS // max(1, len(inner.neighbor)))
     if rng is not None and n_walks < len(walks):
         walks = np.sort(rng.permutation(len(walks))[:n_walks])
     n_leaves = leaves[core]
@@ -59,10 +59,11 @@ def betweenness(graph: SocialGraph, *, rng: np.random.Generator | None = None) -
     return result
 
 
-def _folded(graph: SocialGraph) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the nodes that are left when those with one neighbor are folded into it, and how many each has taken in.
+def _fold_leaves(graph: SocialGraph) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the nodes that remain after nodes of degree 1 are folded into their neighbor, and the folded count of
+    each.
 
-    Of two who have only each other the first takes in the second.
+    Of two nodes that are connected only to each other, the second is folded into the first.
     """
     leaf = graph.degree == 1
     ends = np.flatnonzero(leaf)
@@ -71,7 +72,7 @@ def _folded(graph: SocialGraph) -> tuple[NDArray[np.int64], NDArray[np.float64]]
     leaf[ends[~folded]] = False
     leaves = np.bincount(holder[folded], minlength=graph.n_nodes).astype(np.float64)
     remaining = np.flatnonzero(~leaf)
-    return remaining[np.argsort(-graph.degree[remaining], kind="stable")], leaves  # in this order the caches serve best
+    return remaining[np.argsort(-graph.degree[remaining], kind="stable")], leaves  # hubs first: fewer cache misses
 
 
 def _component_size(graph: SocialGraph) -> NDArray[np.int64]:
@@ -82,10 +83,10 @@ def _component_size(graph: SocialGraph) -> NDArray[np.int64]:
 
 
 def closeness(graph: SocialGraph, nodes: ArrayLike | None = None) -> NDArray[np.float64]:
-    """Return closeness centrality: the inverse of the mean distance to reachable nodes, times their share.
+    """Return the closeness centrality of each node: inverse mean distance to reachable nodes, times their share.
 
-    c(v) = (r - 1) / (sum of the distances from v) * (r - 1) / (n - 1), r being the nodes that v reaches, itself
-    included. In a connected graph the second factor is 1. 0 for a node without neighbors.
+    c(v) = (r - 1) / (sum of the distances from v) * (r - 1) / (n - 1), where r counts the nodes reachable from v,
+    including v. In a connected graph the second factor is 1. c(v) = 0 for a node without neighbors.
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ def closeness(graph: SocialGraph, nodes: ArrayLike | None = None) -> NDArray[np.
     >>> closeness(SocialGraph.from_edges([0, 1], [1, 2], n_nodes=4)).round(3)
     array([0.444, 0.667, 0.444, 0.   ])
     """
-    from unmask.graphs._kernels import distances  # numba is imported where a kernel runs
+    from unmask.graphs._kernels import distances  # late import: numba is slow to load
 
     chosen = np.arange(graph.n_nodes) if nodes is None else np.asarray(nodes, dtype=np.int64).reshape(-1)
     if len(chosen) and not 0 <= chosen.min() <= chosen.max() < graph.n_nodes:
@@ -119,9 +120,9 @@ def closeness(graph: SocialGraph, nodes: ArrayLike | None = None) -> NDArray[np.
 
 
 def clustering(graph: SocialGraph) -> NDArray[np.float64]:
-    """Return local clustering coefficient: which share of the pairs of a node's neighbors know each other.
+    """Return the local clustering coefficient of each node: share of adjacent pairs among the pairs of its neighbors.
 
-    LCC(v) = triangles with v / (d (d - 1) / 2), d the number of v's neighbors; 0 where d is below 2.
+    LCC(v) = triangles with v / (d (d - 1) / 2), where d is the degree of v; 0 if d < 2.
 
     Parameters
     ----------
@@ -142,7 +143,7 @@ def clustering(graph: SocialGraph) -> NDArray[np.float64]:
     >>> clustering(SocialGraph.from_edges([0, 1, 2, 2], [1, 2, 0, 3])).round(3)
     array([1.   , 1.   , 0.333, 0.   ])
     """
-    from unmask.graphs._kernels import triangles  # numba is imported where a kernel runs
+    from unmask.graphs._kernels import triangles  # late import: numba is slow to load
 
     pairs = graph.degree * (graph.degree - 1) / 2
     return triangles(graph.indptr, graph.neighbor) / np.maximum(pairs, 1.0)

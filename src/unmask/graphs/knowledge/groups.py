@@ -1,4 +1,4 @@
-"""Groups of people who know each other: cliques and neighborhoods, found greedily from random starts."""
+"""Groups of connected people: cliques and neighborhoods, found by a greedy search from random starts."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge.pair import Pair
 
 
-def groups(
+def choose_groups(
     pair: Pair, pool: NDArray[np.int64], kind: str, *, size: int, n: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """n people in disjoint groups of one size, each grown from a random start in the edges that both graphs share.
+    """Return n people in disjoint groups of one size. Groups grow from random starts along edges of both graphs.
 
-    kind : "clique": everybody in a group knows everybody else; "neighborhood": collected breadth first
-    pool : (p,) the source nodes to choose from
+    kind : "clique": all members are adjacent to each other; "neighborhood": breadth-first search
+    pool : (p,) source nodes that may be chosen
     """
     if n % size:
-        raise UnmaskError(f"n is {n}, expected a multiple of {size}: {kind}.{size} gives whole groups")
+        raise UnmaskError(f"n is {n}, expected a multiple of {size}: {kind}.{size} chooses complete groups")
     shared = pair.shared.take(pool)
-    grow = clique if kind == "clique" else _nearest
+    grow = clique if kind == "clique" else _neighborhood
     used: set[int] = set()
     chosen: list[int] = []
     for start in rng.permutation(len(pool)).tolist():
@@ -31,12 +31,12 @@ def groups(
         used.update(group)
         chosen += group
     if len(chosen) < n:
-        raise UnmaskError(f"{kind}.{size} finds {len(chosen)} seeds, expected {n}; ask for fewer or for smaller groups")
+        raise UnmaskError(f"{kind}.{size} has only {len(chosen)} of {n} seeds; choose fewer seeds or smaller groups")
     return pool[np.array(chosen, dtype=np.int64)]
 
 
 def clique(graph: SocialGraph, start: int, size: int, used: set[int], rng: np.random.Generator) -> list[int]:
-    """Return a clique of this size that holds the start and no used node, or []."""
+    """Return a clique of this size that contains the start and no used node; [] if the search finds none."""
 
     def extend(members: list[int], candidates: list[int]) -> list[int]:
         if len(members) == size:
@@ -52,10 +52,10 @@ def clique(graph: SocialGraph, start: int, size: int, used: set[int], rng: np.ra
     return extend([start], [node for node in rng.permutation(graph.neighbors(start)).tolist() if node not in used])
 
 
-def _nearest(graph: SocialGraph, start: int, size: int, used: set[int], rng: np.random.Generator) -> list[int]:
-    """Return the first unused nodes of a breadth-first search from the start, or [] if there are too few."""
+def _neighborhood(graph: SocialGraph, start: int, size: int, used: set[int], rng: np.random.Generator) -> list[int]:
+    """Return the first unused nodes of a breadth-first search from the start; [] if there are too few."""
     group = [start]
-    for node in group:  # grows while it is walked
+    for node in group:  # the loop body appends to the group
         for neighbor in rng.permutation(graph.neighbors(node)).tolist():
             if len(group) == size:
                 return group

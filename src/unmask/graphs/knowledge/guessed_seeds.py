@@ -1,4 +1,4 @@
-"""Guessed seeds of an adversary without the truth, by similar structure; some are wrong."""
+"""Seeds that the adversary guesses from similar structure, without the truth. Some are wrong."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge.groups import clique
 from unmask.graphs.seeds import Guessed
 
-_CORE: Final = 0.2  # of the source nodes, those with the most neighbors: cliques further out look like many others
+_CORE_SHARE: Final = 0.2  # search cliques among the 20 % of source nodes of highest degree: other cliques look alike
 
 
 def match_top(source: SocialGraph, target: SocialGraph, n: int) -> Guessed:
-    """Match the n nodes of highest degree in both graphs by their rank; no truth is used.
+    """Match the n nodes of highest degree of both graphs by rank.
 
-    Nodes are ranked by degree, then by the sum of their neighbors' degrees; the i-th of the source is the i-th of the
-    target. A rank at which either node ties with another in both numbers is passed over. Right where the graphs are
-    nearly alike; one top person missing from either graph shifts all matches below. On six halves of Epinions and
-    Slashdot (overlaps 0.5 and 0.75) 0 to 4 of the first 5 are right, and 2 to 9 of the first 50.
+    Nodes are ranked by degree, then by the sum of the degrees of their neighbors. The i-th source node is matched with
+    the i-th target node. A rank is skipped if its node ties with another node in both numbers. The method is accurate
+    only if the graphs are nearly equal: one missing hub shifts all later ranks. On six halves of Epinions and Slashdot
+    (overlaps 0.5 and 0.75), 0 to 4 of the first 5 seeds are right, and 2 to 9 of the first 50.
 
     Parameters
     ----------
     source : SocialGraph
-        The adversary's own graph.
+        The adversary's graph.
     target : SocialGraph
         The released graph.
     n : int
@@ -46,8 +46,8 @@ def match_top(source: SocialGraph, target: SocialGraph, n: int) -> Guessed:
     References
     ----------
     A. Narayanan, E. Shi, B. Rubinstein, "Link prediction by de-anonymization: how we won the Kaggle social network
-    challenge", IJCNN 2011, match the top nodes first; G. Gulyas, "Protecting privacy against structural
-    de-anonymization attacks in social networks", 2015, section 4.2.1, names it a realistic form of "top".
+    challenge", IJCNN 2011; G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social
+    networks", 2015, section 4.2.1, calls it a realistic form of "top".
 
     Examples
     --------
@@ -61,12 +61,12 @@ def match_top(source: SocialGraph, target: SocialGraph, n: int) -> Guessed:
     ranks = min(len(source_order), len(target_order))
     usable = np.flatnonzero(source_unique[:ranks] & target_unique[:ranks])
     if n > len(usable):
-        raise UnmaskError(f"{n} seeds are too many: only {len(usable)} ranks have no tie; ask for fewer")
+        raise UnmaskError(f"{n} seeds are too many: only {len(usable)} ranks have no tie; choose fewer")
     return Guessed(source_order[usable[:n]], target_order[usable[:n]])
 
 
 def _ranking(graph: SocialGraph) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the nodes by falling degree and degree of the neighbors, and a mask of those without a tie."""
+    """Return the nodes by descending degree and neighbor degree, and a mask of the nodes without a tie."""
     around = graph.adjacency().astype(np.int64) @ graph.degree
     order = np.lexsort((-around, -graph.degree))
     values = np.stack((graph.degree[order], around[order]))
@@ -84,25 +84,26 @@ def match_cliques(
     n: int,
     rng: np.random.Generator,
 ) -> Guessed:
-    """n people in cliques of the source, each matched with the one clique of the target that looks like it; no truth.
+    """Match n people in cliques of the source with the only similar clique of the target.
 
-    A clique of the target looks like one of the source if, place by place, each node's degree and each two nodes'
-    number of common neighbors are within a factor of 1 - tolerance to 1 + tolerance of the source's. It is a match if
-    no other clique, nor the same one in another order, looks so. Source cliques are disjoint, made of the 20 % of the
-    nodes with the most neighbors, found greedily from random starts; so are their matches. Some are wrong: look-alikes
-    of people who are not in the target are unique, too. On halves of Epinions (overlaps 0.5 and 0.75) a tolerance of
-    0.05 finds a clique or none, 0.1 finds dozens of seeds, a fifth of them right.
+    A target clique is similar to a source clique if two conditions hold for its nodes in this order. The degree of each
+    node, and the number of common neighbors of each pair, are within a factor of 1 - tolerance to 1 + tolerance. The
+    match is unique if no other clique, and no other order of the same clique, is similar. Source cliques are disjoint
+    and contain only the 20 % of nodes of highest degree; the search is greedy from random starts. Matched target
+    cliques are disjoint, too. Some matches are wrong, because people outside the target can also have a unique similar
+    clique. On halves of Epinions (overlaps 0.5 and 0.75), a tolerance of 0.05 finds at most one clique. A tolerance of
+    0.1 finds dozens of seeds, and a fifth of them are right.
 
     Parameters
     ----------
     source : SocialGraph
-        The adversary's own graph.
+        The adversary's graph.
     target : SocialGraph
         The released graph.
     size : int
         Members of a clique, at least 3.
     tolerance : float
-        How far degrees and common neighbors may differ, as a share.
+        Largest relative difference of degrees and of common neighbors.
     n : int
         Number of seeds, a multiple of size.
     rng : numpy.random.Generator
@@ -116,7 +117,7 @@ def match_cliques(
     Raises
     ------
     UnmaskError
-        If fewer than n are found.
+        If fewer than n seeds are found.
 
     References
     ----------
@@ -132,11 +133,12 @@ def match_cliques(
     """
     if size < 3 or n < 0 or n % size or not 0 <= tolerance < 1:
         raise UnmaskError(
-            f"size is {size}, n {n} and tolerance {tolerance}; expected at least 3, a multiple of it, and 0 to below 1"
+            f"size is {size}, n is {n} and tolerance is {tolerance}; expected size >= 3, n a multiple of size, and a "
+            "tolerance from 0 to below 1"
         )
     by_degree = np.argsort(target.degree, kind="stable")
     shuffled = rng.permutation(source.n_nodes)
-    core = shuffled[np.argsort(-source.degree[shuffled], kind="stable")][: math.ceil(_CORE * source.n_nodes)]
+    core = shuffled[np.argsort(-source.degree[shuffled], kind="stable")][: math.ceil(_CORE_SHARE * source.n_nodes)]
     inner = source.take(core)
     used_members: set[int] = set()
     people: list[int] = []
@@ -152,7 +154,7 @@ def match_cliques(
             images += match
     if len(people) < n:
         raise UnmaskError(
-            f"{len(people)} seeds are found, expected {n}; ask for fewer or for another size or tolerance"
+            f"only {len(people)} of {n} seeds are found; choose fewer seeds, another size or another tolerance"
         )
     return Guessed(np.array(people, dtype=np.int64), np.array(images, dtype=np.int64))
 
@@ -161,14 +163,14 @@ def _find_unique_match(
     source: SocialGraph, target: SocialGraph, members: NDArray[np.int64], by_degree: NDArray[np.int64], tolerance: float
 ) -> list[int]:
     """Return the only target clique that resembles these source nodes, in their order; [] if it is not unique."""
-    from unmask.graphs._kernels import cliques_like, common_neighbors  # numba is imported where one runs
+    from unmask.graphs._kernels import cliques_like, common_neighbors  # late import: numba is slow to load
 
-    factors = np.array([1 - tolerance, 1 + tolerance]) + np.array([-1e-9, 1e-9])  # 0.95 * 20 may be above 19
+    factors = np.array([1 - tolerance, 1 + tolerance]) + np.array([-1e-9, 1e-9])  # rounding: 0.95 * 20 may exceed 19
     shared = np.array([[common_neighbors(source.indptr, source.neighbor, a, b) for b in members] for a in members])
     degree = source.degree[members][:, None] * factors
     ascending = target.degree[by_degree]
     low, high = np.searchsorted(ascending, degree[:, 0]), np.searchsorted(ascending, degree[:, 1], side="right")
-    order = np.argsort(high - low, kind="stable")  # the rarest degree is tried first
+    order = np.argsort(high - low, kind="stable")  # first the node with the fewest candidates
     first = by_degree[low[order[0]] : high[order[0]]]
     bounds = shared[np.ix_(order, order)][..., None] * factors
     n, clique_found = cliques_like(target.indptr, target.neighbor, first, degree[order], bounds)

@@ -1,4 +1,4 @@
-"""First matches without a single seed: people whose surroundings look alike, where that is more than chance."""
+"""Seeds from similar neighborhoods, without any known identity; matches that chance explains are rejected."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from unmask.graphs.seeds import Guessed
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.int64]
 
-HUBS: Final = 10_000
-"""Nodes of each graph, those with most edges, among which people are looked for; `Rematch` goes on to all others."""
+MAX_HUBS: Final = 10_000
+"""Number of nodes of highest degree in each graph that are matched; `Rematch` extends the matches to all nodes."""
 
-NEAR: Final = 80
-"""Candidates of a node, by profile."""
+N_CANDIDATES: Final = 80
+"""Number of candidates of each node: target nodes with the nearest profiles."""
 
-TWICE: Final = 2
-"""Times the edges that chance keeps; two networks without common people or local order keep 1.2 times as many."""
+MIN_EDGE_RATIO: Final = 2
+"""Smallest ratio of preserved edges to chance. Unrelated networks without local structure reach 1.2."""
 
-EDGES: Final = 10
-"""Edges that are kept at least; of fewer, twice as many are soon chance."""
+MIN_EDGES: Final = 10
+"""Smallest number of preserved edges. Below it, chance often doubles the number."""
 
-AGAIN: Final = 0.5
-"""Share of the surest who are found again in networks with fewer edges; of strangers at most a quarter are."""
+MIN_ROBUSTNESS: Final = 0.5
+"""Smallest share of the surest matches found again in thinned networks. Unrelated people reach at most 0.25."""
 
-SURE: Final = 100
-"""Minimum number of matches from which `Rematch` starts, so that few guesses have enough evidence."""
+MIN_SEEDS: Final = 100
+"""Smallest number of seeds for `Rematch`: with fewer, candidates have too little evidence."""
 
 _CLASSES, _STEPS, _REWIRED, _TRIES, _MISSING = 12, 40, 2, 5, 0.1
 
 
 class _Result(NamedTuple):
-    """A mapping, its surest matches, and the number of edges that it preserves."""
+    """A mapping, its surest matches, and the number of edges that the mapping preserves."""
 
     mapping: NDArray[np.int32]
     surest: Nodes
@@ -52,34 +52,38 @@ class _Result(NamedTuple):
 
 
 def match_profiles(source: SocialGraph, target: SocialGraph, n: int, *, rng: np.random.Generator) -> Guessed:
-    """Match the n surest people by their neighborhoods, without seeds and truth; reject matches that chance explains.
+    """Match the n surest people by their neighborhoods, without seeds; raise if chance explains the matches.
 
-    A profile has the log degree of a node and, over those 1, 2 and 3 links away (walks, each further link counting
-    half), the means of log degree, its square, and of indicators of 12 classes of degree; columns are standardized over
-    both graphs. The 80 nearest target nodes of each source node, among the 10,000 nodes with most edges of each graph,
-    are what a `Climb` starts from: shares proportional to exp(3 similarity), 40 steps, at first less bold. Of its
-    mapping the n surest by `log_odds` are seeds of `Rematch`, and so are, twice, the n surest of that.
+    Profiles describe the 10,000 nodes of highest degree of each graph. A profile contains the log degree of the node.
+    It also contains means over the nodes at the end of walks of 1, 2 and 3 edges: log degree, squared log degree, and
+    12 indicators of degree classes. Each further edge of a walk halves the weight. Columns are standardized over both
+    graphs.
+
+    1. `Climb` starts from the 80 nearest target profiles of each source node. Initial shares are proportional to
+       exp(3 similarity); it makes 40 steps.
+    2. The n surest matches by `log_odds` are the seeds of `Rematch`.
+    3. `Rematch` runs a second time, from the n surest matches of step 2.
 
     The objective is the number of edges that the last mapping preserves. Two tests compare the matches with chance:
 
-    * The procedure is repeated on two networks with the degrees of the target and randomly switched edges. These have
-      no right match. The target must preserve at least twice as many edges as each of them, and at least 10.
-    * The procedure is repeated on both networks without a tenth of their edges. At least half of the surest matches
-      (of 100, if n is less) must be found again.
+    * The procedure is repeated on two random networks that have the degrees of the target and randomly switched edges.
+      They contain no right match. The target must preserve at least 10 edges, and at least twice as many as each of
+      them.
+    * The procedure is repeated after a tenth of the edges of both networks is removed. At least half of the surest
+      matches (of 100, if n is smaller) must be found again.
 
-    The first test alone is too weak: two networks of different people with circles or local edges preserve three times
-    as many edges as the networks with switched edges.
+    The first test is not sufficient. Two networks of different people with communities or local edges preserve three
+    times as many edges as the random networks.
 
-    Nodes that equal another node of their network at any distance are not matched (`color_classes`). The number of
-    right matches is unknown in general. Of 200 matches, 97 % are right for ACM-DBLP and 99 % for Allmovie-TMDB. Douban,
-    with 8,164 edges online and 1,511 offline, is rejected.
-
-    The truth of these seeds is unknown, so they calibrate no probability, and `Ensemble` announces none.
+    Nodes that are structurally equal to another node of their network at any distance are not matched
+    (`color_classes`). Of 200 matches, 97 % are right for ACM-DBLP and 99 % for Allmovie-TMDB. Douban, with 8,164 edges
+    online and 1,511 offline, is rejected. In general the number of right matches is unknown. Therefore these seeds
+    calibrate no probability, and `Ensemble` announces none.
 
     Parameters
     ----------
     source : SocialGraph
-        The adversary's own graph.
+        The adversary's graph.
     target : SocialGraph
         The released graph.
     n : int
@@ -101,7 +105,7 @@ def match_profiles(source: SocialGraph, target: SocialGraph, n: int, *, rng: np.
     ----------
     Profiles: J. Ding, Z. Ma, Y. Wu & J. Xu, "Efficient random graph matching via degree profiles", Probability Theory
     and Related Fields 2021, and K. Henderson et al., "It's who you know: graph mining using recursive structural
-    features", KDD 2011; the other steps are new in unmask.
+    features", KDD 2011. The other steps are specific to unmask.
 
     Examples
     --------
@@ -114,40 +118,40 @@ def match_profiles(source: SocialGraph, target: SocialGraph, n: int, *, rng: np.
     """
     if n < 1:
         raise UnmaskError(f"n is {n}, expected at least 1 seed")
-    result = _match(source, target, max(n, SURE))
+    result = _match(source, target, max(n, MIN_SEEDS))
     evidence = _test_against_chance(result, source, target, rng)
     if len(result.surest) < n:
-        raise UnmaskError(f"{n} seeds are too many: {len(result.surest)} people are found without seeds; ask for fewer")
+        raise UnmaskError(f"{n} seeds are too many: {len(result.surest)} people are found without seeds; choose fewer")
     surest = result.surest[:n]
     seeds = Guessed(surest, result.mapping[surest].astype(np.int64))
-    seeds.said = f"Matches from the guessed identities {evidence}."
+    seeds.evidence = f"Matches from the guessed identities {evidence}."
     return seeds
 
 
 def _test_against_chance(result: _Result, source: SocialGraph, target: SocialGraph, rng: np.random.Generator) -> str:
-    """Return the evidence for the matches; raise an error if chance does as well or they depend on a few edges."""
-    n = max(len(result.surest), SURE)
+    """Return the evidence for the matches; raise if random networks do as well, or if the matches are not robust."""
+    n = max(len(result.surest), MIN_SEEDS)
     rewired = [SwitchEdges(share=_TRIES)(target, rng=rng).release for _ in range(_REWIRED)]
     n_edges = result.n_preserved
     chance = max(_match(source, rewired_target, n).n_preserved for rewired_target in rewired)
     evidence = f"keep {n_edges:,} edges; on random networks with the same degrees, {chance:,}"
-    if n_edges < max(TWICE * chance, EDGES):
-        expected = f"expected at least {TWICE} times as many, and at least {EDGES}"
+    if n_edges < max(MIN_EDGE_RATIO * chance, MIN_EDGES):
+        expected = f"expected at least {MIN_EDGE_RATIO} times as many, and at least {MIN_EDGES}"
         raise UnmaskError(f"no people are found without seeds: the matches {evidence}; {expected}")
-    thinned = _match(_thinned(source, rng), _thinned(target, rng), n).mapping
+    thinned = _match(_thin(source, rng), _thin(target, rng), n).mapping
     share_again = float(np.mean((thinned == result.mapping)[result.surest])) if len(result.surest) else 0.0
     robustness = f"{share_again:.0%} of the surest are found again where a tenth of the edges is missing"
-    if share_again < AGAIN:
+    if share_again < MIN_ROBUSTNESS:
         raise UnmaskError(f"no people are found without seeds: {robustness}, expected at least half")
     return f"{evidence}; {robustness}"
 
 
-def _thinned(graph: SocialGraph, rng: np.random.Generator) -> SocialGraph:
+def _thin(graph: SocialGraph, rng: np.random.Generator) -> SocialGraph:
     return graph.with_edges(np.flatnonzero(rng.random(graph.n_edges) >= _MISSING))
 
 
 def _match(source: SocialGraph, target: SocialGraph, n: int) -> _Result:
-    """Return the mapping that two rounds of `Rematch` make of the climb's."""
+    """Return the mapping after the climb and two rounds of `Rematch`."""
     result = _rank_matches(source, target, _match_profiles_once(source, target), n)
     for _ in range(2 if len(result.surest) else 0):
         seeds = result.surest, result.mapping[result.surest]
@@ -156,7 +160,7 @@ def _match(source: SocialGraph, target: SocialGraph, n: int) -> _Result:
 
 
 def _rank_matches(source: SocialGraph, target: SocialGraph, mapping: NDArray[np.int32], n: int) -> _Result:
-    """Return the n surest matches of nodes without a lookalike, ties by number, and the number of preserved edges."""
+    """Return the n surest matches of structurally unique nodes (ties by node number), and the preserved edges."""
     order = np.argsort(-log_odds(target, source, mapping), kind="stable")
     sole = _is_unique(source) & np.append(_is_unique(target), False)[mapping]  # the last one is that of nobody
     surest = order[sole[order]][:n]
@@ -165,13 +169,13 @@ def _rank_matches(source: SocialGraph, target: SocialGraph, mapping: NDArray[np.
 
 
 def _is_unique(graph: SocialGraph) -> NDArray[np.bool_]:
-    """Return (n_nodes,) a mask of the nodes with a color of their own."""
+    """Return (n_nodes,) a mask of the nodes that have a unique color."""
     sole: NDArray[np.bool_] = class_sizes(color_classes(graph)) == 1
     return sole
 
 
 def _match_profiles_once(source: SocialGraph, target: SocialGraph) -> NDArray[np.int32]:
-    """Return a one-to-one mapping of a climb from the nearest profiles, best pairs first."""
+    """Return a one-to-one mapping: `Climb` from the nearest profiles, best pairs first."""
     mapping = np.full(source.n_nodes, -1, dtype=np.int32)
     if not source.n_edges or not target.n_edges:
         return mapping
@@ -187,13 +191,13 @@ def _match_profiles_once(source: SocialGraph, target: SocialGraph) -> NDArray[np
 
 
 def _support(source: SocialGraph, target: SocialGraph) -> tuple[Support, Floats]:
-    """Return the nearest profiles, and how near: minus half the squared distance, less that of the nearest."""
+    """Return the candidates with the nearest profiles, and log weights relative to the nearest candidate."""
     source_hubs, target_hubs = _hubs(source), _hubs(target)
     profile, target_profile = _profiles(source, target)
     half, target_half = (-0.5 * (matrix**2).sum(axis=1, keepdims=True) for matrix in (profile, target_profile))
     extended = np.hstack((profile, half, np.ones_like(half)))[source_hubs]
     target_extended = np.hstack((target_profile, np.ones_like(target_half), target_half))[target_hubs]
-    (u, c), (c_back, u_back) = nearest(extended, target_extended, NEAR, NEAR // 3)
+    (u, c), (c_back, u_back) = nearest(extended, target_extended, N_CANDIDATES, N_CANDIDATES // 3)
     pair = distinct(source_hubs[np.append(u, u_back)] * target.n_nodes + target_hubs[np.append(c, c_back)])
     u, c = np.divmod(pair, target.n_nodes)
     indptr = np.searchsorted(u, np.arange(source.n_nodes + 1))
@@ -203,12 +207,12 @@ def _support(source: SocialGraph, target: SocialGraph) -> tuple[Support, Floats]
 
 
 def _hubs(graph: SocialGraph) -> Nodes:
-    first = np.argsort(-graph.degree, kind="stable")[:HUBS]
+    first = np.argsort(-graph.degree, kind="stable")[:MAX_HUBS]
     return np.sort(first[graph.degree[first] > 0])
 
 
 def _profiles(*graphs: SocialGraph) -> list[NDArray[np.float32]]:
-    """Return (n_nodes, n_columns) of each graph."""
+    """Return the (n_nodes, n_columns) profiles of each graph."""
     linked = np.concatenate([np.log1p(graph.degree[graph.degree > 0]) for graph in graphs])
     edges = np.quantile(linked, np.linspace(0, 1, _CLASSES + 1)[1:-1]) if len(linked) else np.zeros(_CLASSES - 1)
     raw = [_describe(graph, edges) for graph in graphs]
@@ -219,7 +223,7 @@ def _profiles(*graphs: SocialGraph) -> list[NDArray[np.float32]]:
 
 
 def _describe(graph: SocialGraph, edges: Floats) -> Floats:
-    """Return log degree, and means over walks of 1, 2 and 3 links of degree class, log degree, and its square."""
+    """Return log degree, and means of degree class, log degree and its square over walks of 1, 2 and 3 edges."""
     log_d = np.log1p(graph.degree)
     values = np.column_stack((np.eye(_CLASSES)[np.searchsorted(edges, log_d, side="right")], log_d, log_d**2))
     columns, step = [log_d[:, None]], graph.adjacency().astype(np.float64)

@@ -1,4 +1,4 @@
-"""Two graphs of overlapping people, and who is who."""
+"""Two graphs with people in common, and the true match of each person."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from unmask.graphs.graph import SocialGraph
 from unmask.graphs.seeds import SeedPairs, from_file, nodes_of
 
 NOBODY: Final = -1
-"""Entry of `Pair.truth` for a person who is not in the target."""
+"""Entry of `Pair.truth` for a person without a target node."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two graphs of overlapping people, and the true matches to evaluate an attack. No attack sees the truth.
+    """Two graphs with people in common, and the true matches that evaluate an attack. No attack sees the truth.
 
     Parameters
     ----------
     source : SocialGraph
-        The adversary's own graph; its labels identify the known people.
+        The adversary's graph. Its labels identify people.
     target : SocialGraph
         The release.
     truth : (source.n_nodes,) int64 array
-        The target node of the same person, -1 (`NOBODY`) if the target has none. For a person with several nodes,
-        the first of them.
+        Target node of each person, -1 (`NOBODY`) if the person is not in the target. The first node of a person with
+        several nodes.
     origin : (target.n_nodes,) array or None
-        The person of each target node, as a number from 0. Nodes with the same number are identities of one person.
-        None if no person has several.
+        Number of the person behind each target node, from 0. Nodes with the same number are identities of one person.
+        None if each person has at most one node.
 
     Examples
     --------
@@ -71,16 +71,16 @@ class Pair:
 
     @property
     def identities(self) -> NDArray[np.int64]:
-        """Return (source.n_nodes,) how many target nodes each person has, all of them right: 0 if not in the target."""
+        """Return (source.n_nodes,) the number of target nodes of each person; 0 if the person is not in the target."""
         if self.origin is None:
             return (self.truth >= 0).astype(np.int64)
         return np.where(self.truth >= 0, np.bincount(self.origin)[self.origin[self.truth]], 0)
 
     def truth_for(self, mapping: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Return a one-to-one truth by which `evaluation` judges this mapping: any identity of a person is right.
+        """Return a truth with one node for each person that accepts each identity of the person.
 
-        It is the node that the mapping names where that is one of the person's, else `truth`. So it is s(v, mu) of
-        G. Gulyas, 2015, equation (3.2), that counts.
+        The result holds the mapped node if it belongs to the person, and `truth` otherwise. A comparison with the
+        mapping then gives s(v, mu) of G. Gulyas, 2015, equation (3.2).
 
         mapping : (..., source.n_nodes) target nodes, -1 if unmapped
 
@@ -93,9 +93,9 @@ class Pair:
         return np.where(self.to_truth().accepts(mapping), mapping, self.truth)
 
     def to_truth(self, seeds: SeedPairs | None = None, *, partial: bool = False) -> Truth:
-        """Return the truth about the source nodes for an audit: seeds are leaked, any identity of a person is right.
+        """Return the truth of each source node for an audit. Seeds are leaked; each identity of a person is correct.
 
-        partial : whether people who are absent in `truth` may be in the target all the same
+        partial : True if people without a node in `truth` may still be in the target
 
         >>> graph = SocialGraph.from_edges([0], [1])
         >>> Pair(graph, graph, np.array([1, -1])).to_truth().candidate
@@ -107,15 +107,16 @@ class Pair:
 
     @property
     def node_overlap(self) -> float:
-        """Return Jaccard index of the people: common / (source + target - common); nan without people."""
+        """Return the Jaccard index of the people: common / (source + target - common); nan without people."""
         n = self.source.n_nodes + self.target.n_nodes - len(self.common)
         return len(self.common) / n if n else math.nan
 
     @property
     def edge_overlap(self) -> float:
-        """Return Jaccard index J of the edges among the common people: in both / in either; nan without edges.
+        """Return the Jaccard index J of the edges between common people: in both / in either; nan without edges.
 
-        The definition of Narayanan and Shmatikov and of Gulyas. Others give `edge_retention`, a larger number.
+        This is the definition of Narayanan and Shmatikov and of Gulyas. Others report `edge_retention`, which is
+        larger.
         """
         n_shared, n_source, n_target = self._edges_among_common()
         either = n_source + n_target - n_shared
@@ -123,11 +124,11 @@ class Pair:
 
     @property
     def edge_retention(self) -> float:
-        """Return probability s that an edge of one graph is in the other: 2 both / (source + target edges).
+        """Return the probability s that an edge of one graph is in the other: 2 both / (source + target edges).
 
-        Among the common people; nan where they have no edge. The definition of Pedarsani and Grossglauser, Korula and
-        Lattanzi and others, who keep each edge of a parent in each graph with probability s, estimated without that
-        parent. s = 2 J / (1 + J), J being `edge_overlap`: J = 0.75 is s = 0.857, and s = 0.75 is J = 0.6.
+        Only edges between common people count; nan without such edges. s = 2 J / (1 + J), where J is `edge_overlap`:
+        J = 0.75 gives s = 0.857, and s = 0.75 gives J = 0.6. Pedarsani and Grossglauser, Korula and Lattanzi and others
+        use s: each graph keeps each edge of a parent graph with probability s. The estimate does not need the parent.
 
         P. Pedarsani, M. Grossglauser, "On the privacy of anonymized networks", KDD 2011.
         """
@@ -135,7 +136,7 @@ class Pair:
         return 2 * n_shared / (n_source + n_target) if n_source + n_target else math.nan
 
     def _edges_among_common(self) -> tuple[int, int, int]:
-        """Return edges among the common people: in both graphs, in the source, in the target."""
+        """Return the number of edges between common people: in both graphs, in the source, in the target."""
         image = np.zeros(self.target.n_nodes, dtype=np.bool_)
         image[self.truth[self.common]] = True
         u, v = self.source.edges()
@@ -157,8 +158,8 @@ class Pair:
         return self.take(rng.permutation(self.source.n_nodes), rng.permutation(self.target.n_nodes))
 
     def take(self, sources: NDArray[np.int64], targets: NDArray[np.int64]) -> Pair:
-        """Return the pair cut down to these nodes of each graph, numbered in this order."""
-        number = np.full(self.target.n_nodes + 1, NOBODY, dtype=np.int64)  # the last one is the number of nobody
+        """Return the pair restricted to these nodes of each graph, numbered in this order."""
+        number = np.full(self.target.n_nodes + 1, NOBODY, dtype=np.int64)  # the last entry serves truth = -1
         number[targets] = np.arange(len(targets))
         origin = None if self.origin is None else self.origin[targets]
         return Pair(self.source.take(sources), self.target.take(targets), number[self.truth[sources]], origin)
@@ -167,12 +168,12 @@ class Pair:
     def from_labels(
         cls, source: SocialGraph, target: SocialGraph, source_labels: ArrayLike, target_labels: ArrayLike
     ) -> Pair:
-        """Return the pair in which source_labels[i] is the same person as target_labels[i]; all others are absent.
+        """Return the pair in which source_labels[i] and target_labels[i] are the same person; all others are absent.
 
-        Labels are compared as texts; a graph without labels has its node numbers. A row with a person who is not
-        in the graph is left out, as people without an edge are in no list of links. A source node in several rows is a
-        person with several identities: each of them is right, and `truth` has the first. Where one has several, source
-        nodes in rows of one target node are one person too, so that the identities of each are right for both.
+        Labels are compared as texts. The label of a node in a graph without labels is its number. Rows with a label
+        that is not in the graph are ignored, because edge lists omit people without an edge. A source node in several
+        rows is a person with several identities. Each identity is correct, and `truth` holds the first. If a person has
+        several identities, source nodes that share a target node are treated as one person.
 
         >>> graph = SocialGraph.from_edges([0, 1], [1, 2], labels=["a", "b", "c"])
         >>> Pair.from_labels(graph, SocialGraph.from_edges([0], [1]), ["c", "a", "z"], [0, 1, 2]).truth
@@ -184,7 +185,7 @@ class Pair:
             raise UnmaskError(f"none of {len(people)} rows names a source node and a target node; check the labels")
         truth = np.full(source.n_nodes, NOBODY, dtype=np.int64)
         people, nodes = people[is_known], nodes[is_known]
-        truth[people[::-1]] = nodes[::-1]  # backwards, so that the first one stays
+        truth[people[::-1]] = nodes[::-1]  # reversed: the first node of a person wins
         origin = _origin(people, nodes, source.n_nodes, target.n_nodes)
         if origin is None:
             _check_once(truth, people, nodes, np.flatnonzero(is_known) + 1)
@@ -192,10 +193,10 @@ class Pair:
 
     @classmethod
     def read(cls, source: SocialGraph, target: SocialGraph, path: str | PathLike[str]) -> Pair:
-        """Read the truth from a file of two columns, source label and target label; see `from_labels`.
+        """Read the truth from a file with two columns, source label and target label; see `from_labels`.
 
-        The labels stand in the first two columns, of a file that `SocialGraph.read` reads as a list of links; a first
-        line of two words, neither of which names a node, is a header.
+        The labels are in the first two columns. The file has a format that `SocialGraph.read` accepts as edge list. The
+        first line is a header if neither of its texts is a label.
         """
         return from_file(cls.from_labels, source, target, path)
 
@@ -203,7 +204,7 @@ class Pair:
 def _check_once(
     truth: NDArray[np.int64], people: NDArray[np.int64], nodes: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> None:
-    """Refuse a target node in the rows of two people."""
+    """Raise if two people share a target node."""
     targets, count = np.unique(truth[truth != NOBODY], return_counts=True)
     if (count > 1).any():
         first, second, *_ = rows[(nodes == targets[count > 1][0]) & (truth[people] == nodes)]
@@ -213,7 +214,7 @@ def _check_once(
 def _origin(
     people: NDArray[np.int64], nodes: NDArray[np.int64], n_source: int, n_target: int
 ) -> NDArray[np.int64] | None:
-    """Return the person behind each target node: one behind those in rows of one source node; None where all differ."""
+    """Return the person of each target node: connected components of the rows. None if each person has one node."""
     rows = scipy.sparse.coo_array((np.ones(len(people)), (people, n_source + nodes)), shape=(n_source + n_target,) * 2)
     person = scipy.sparse.csgraph.connected_components(rows, directed=False)[1][n_source:].astype(np.int64)
     return person if len(distinct(person)) < n_target else None

@@ -1,4 +1,4 @@
-"""Two overlapping graphs out of one, as most published attacks are measured."""
+"""Two overlapping graphs made from one, the standard evaluation of de-anonymization attacks."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def split(
     *,
     largest_component: bool = False,
 ) -> Pair:
-    """Two overlapping graphs out of one: the perturbation that most published attacks were measured with.
+    """Make two overlapping graphs from one, as in most published evaluations.
 
-    The people are shuffled; round(a |V|) of them, a = node_overlap, are common, the others are halved between the two
-    graphs: each has |V| (1 + a) / 2 people and the Jaccard index of the people is a. Each graph by itself keeps a
-    random share q = 2 b / (1 + b), b = edge_overlap, of all edges of the parent, and of these the ones among its own
-    people: the Jaccard index of the edges among the common people is q / (2 - q) = b, within sampling error. Node
-    numbers are drawn anew for each graph.
+    Of the people, round(a |V|) are in both graphs, with a = node_overlap. Each graph gets half of the others, so it has
+    |V| (1 + a) / 2 people, and a is the Jaccard index of the people. Each graph independently keeps each edge of the
+    parent with probability q = 2 b / (1 + b), with b = edge_overlap, if both ends are in the graph. The Jaccard index
+    of the edges among common people is then q / (2 - q) = b, within sampling error. Node numbers are random in each
+    graph.
 
-    The source keeps the labels (or the parent's node numbers as labels): the people the adversary knows. The target
-    has none. Common people with a node outside the component count as absent.
+    The source keeps the labels of the parent, or its node numbers as labels. The target has no labels. Common people
+    without a node in the largest component count as absent.
 
     Parameters
     ----------
@@ -38,13 +38,13 @@ def split(
     node_overlap : float
         Jaccard index a of the people, 0 to 1. 0 is the control without common people.
     edge_overlap : float
-        Jaccard index b of the edges among common people, above 0, to 1. If a paper gives the share s of the edges that
-        each graph retains (Pedarsani and Grossglauser; Korula and Lattanzi), b = s / (2 - s).
+        Jaccard index b of the edges among common people, above 0, at most 1. For a paper that reports the share s of
+        edges that each graph keeps (Pedarsani and Grossglauser; Korula and Lattanzi), use b = s / (2 - s).
     rng : numpy.random.Generator
         Source of the random draws.
     largest_component : bool
-        Cut each graph to its largest connected component, as published figures do: all people of the others are
-        left out. It lowers the overlap of people and raises that of edges.
+        Restrict each graph to its largest connected component, as published figures do. This lowers the overlap of
+        people and raises the overlap of edges.
 
     Returns
     -------
@@ -54,8 +54,8 @@ def split(
     References
     ----------
     A. Narayanan, V. Shmatikov, "De-anonymizing social networks", IEEE S&P 2009, section 6; G. Gulyas, "Protecting
-    privacy against structural de-anonymization attacks in social networks", 2015, section 3.3. The cut to the
-    component is not in the text but in the program that made the published figures.
+    privacy against structural de-anonymization attacks in social networks", 2015, section 3.3. The restriction to the
+    largest component is only in the program behind the published figures.
 
     Examples
     --------
@@ -73,8 +73,8 @@ def split(
     share = 2 * edge_overlap / (1 + edge_overlap)
     source_people = rng.permutation(np.concatenate((common, first)))
     target_people = rng.permutation(np.concatenate((common, second)))
-    source = _thinned(graph, share, rng).take(source_people)
-    target = _thinned(graph, share, rng).take(target_people)
+    source = _thin(graph, share, rng).take(source_people)
+    target = _thin(graph, share, rng).take(target_people)
     names = np.arange(graph.n_nodes) if graph.labels is None else graph.labels
     number = np.full(graph.n_nodes, NOBODY, dtype=np.int64)
     number[target_people] = np.arange(len(target_people))
@@ -89,5 +89,5 @@ def _check_share(name: str, share: float, *, lowest: float) -> None:
         raise UnmaskError(f"{name} is {share}, expected {bound}")
 
 
-def _thinned(graph: SocialGraph, share: float, rng: np.random.Generator) -> SocialGraph:
+def _thin(graph: SocialGraph, share: float, rng: np.random.Generator) -> SocialGraph:
     return graph.with_edges(rng.permutation(graph.n_edges)[: round(share * graph.n_edges)])

@@ -1,4 +1,4 @@
-"""A few people in both graphs, chosen with the truth at hand by what an adversary may be good at."""
+"""Seeds: a few people in both graphs, chosen with the truth by a property of the adversary."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError, nearest
 from unmask.graphs.knowledge.centrality import betweenness, closeness, clustering
-from unmask.graphs.knowledge.groups import groups
+from unmask.graphs.knowledge.groups import choose_groups
 from unmask.graphs.knowledge.pair import Pair
 from unmask.graphs.seeds import SeedPairs
 
@@ -19,56 +19,56 @@ _METHOD = re.compile(
     r"(?P<shared>random|betweenness|closeness|(?P<group>clique|neighborhood)\.(?P<size>[2-9]))(?:\.(?P<share>\d+))?"
     r"|(?P<plain>top|lta|clustering(?:\.high)?)"
 )
-_SKIPPED: Final = 0.2  # of the people, by clustering.high
+_SKIPPED_SHARE: Final = 0.2  # share of people that clustering.high skips
 
 
 METHODS: Final = (
     "random", "random.25", "random.1", "top", "betweenness.1", "closeness.1", "clique.4", "neighborhood.4", "lta",
     "clustering", "clustering.high",
 )  # fmt: skip
-"""Examples of all, to guess what was meant."""
+"""Examples of all methods, to suggest a name after a misspelling."""
 
 
 class Method(NamedTuple):
-    """A way to choose seeds, see `select_seeds`."""
+    """A method of choosing seeds, see `select_seeds`."""
 
     name: str  # without size and share
-    size: int  # of a group, 0 for the others
-    share: float  # of the common people, those with the most neighbors
+    size: int  # people in a group; 0 for methods without groups
+    share: float  # share of the common people, those of highest degree, that may be chosen
 
 
 def select_seeds(pair: Pair, method: str, n: int, rng: np.random.Generator, *, error: float = 0.0) -> SeedPairs:
-    """n people of both graphs as the adversary's first matches, chosen by what the adversary is good at.
+    """Choose n people of both graphs as seeds of the adversary.
 
-    Ties are broken at random. Betweenness is exact up to 1e10 steps, sampled above (see `betweenness`).
-    In the source's words random.25, top, betwc.1, closec.1, 4cliques.2, 4bfs.2, lta, lcc, lcch. The program behind its
-    figures ranks closec and lcc by faulty values and betwc within the subgraph of the top 10 %; here they are as named.
+    Ties are broken at random. Betweenness is exact up to 1e10 steps and sampled above (see `betweenness`). The source
+    uses the names random.25, top, betwc.1, closec.1, 4cliques.2, 4bfs.2, lta, lcc and lcch. Its program ranks closec
+    and lcc by faulty values, and betwc within the subgraph of the top 10 %; unmask computes the named quantities.
 
     Parameters
     ----------
     pair : Pair
         Both graphs and the truth.
     method : str
-        * "random": any of the common people.
-        * "random.25": any of the 25 % of them with the most neighbors in the source; digits behind the dot are
-          decimals, so that .2 is 20 % and .05 is 5 %.
-        * "top": those with the most neighbors in the source.
-        * "betweenness.1": those on the most shortest paths of the source, among the top 10 % by neighbors.
-        * "closeness.1": those nearest to all others of the source, among the top 10 % by neighbors.
-        * "clique.4": disjoint groups of 4 who all know each other in both graphs, found greedily from random
+        * "random": any common people.
+        * "random.25": any of the 25 % of common people with the highest degree in the source. The digits after the dot
+          are decimals: .2 is 20 % and .05 is 5 %.
+        * "top": people with the highest degree in the source.
+        * "betweenness.1": people with the highest betweenness in the source, among the top 10 % by degree.
+        * "closeness.1": people with the highest closeness in the source, among the top 10 % by degree.
+        * "clique.4": disjoint groups of 4 people who are cliques in both graphs, found by a greedy search from random
           starts; n is a multiple of 4. "clique.4.2": among the top 20 %.
-        * "neighborhood.4": disjoint groups of 4, collected breadth first from random starts along edges that are in
-          both graphs; n is a multiple of 4. "neighborhood.4.2": among the top 20 %.
-        * "lta": those least alike their friends' friends in the source: lowest LTA_A (`criteria`)
-        * "clustering": those whose friends know each other: highest local clustering coefficient in the source.
-        * "clustering.high": the same after skipping the top 20 % of them.
+        * "neighborhood.4": disjoint groups of 4 people, found by breadth-first search from random starts along edges
+          of both graphs; n is a multiple of 4. "neighborhood.4.2": among the top 20 %.
+        * "lta": people with the lowest local anonymity LTA_A in the source (`criteria`).
+        * "clustering": people with the highest local clustering coefficient in the source.
+        * "clustering.high": the same without the top 20 %.
     n : int
         Number of seeds.
     rng : numpy.random.Generator
         Source of the random draws.
     error : float
-        Share of the seeds that are wrong, rounded to whole seeds: their target is replaced by a random node of the
-        target that is not a seed; `pair.truth[seeds.source] != seeds.target` says which.
+        Share of wrong seeds, rounded to whole seeds. The target of a wrong seed is a random target node that is not a
+        seed. `pair.truth[seeds.source] != seeds.target` marks wrong seeds.
 
     Returns
     -------
@@ -90,16 +90,16 @@ def select_seeds(pair: Pair, method: str, n: int, rng: np.random.Generator, *, e
     parsed = parse_method(method)
     if n < 0 or not 0 <= error <= 1:
         raise UnmaskError(f"n is {n} and error is {error}, expected at least 0 seeds and a share from 0 to 1")
-    ranked = _ranked(pair, rng)
+    ranked = _rank_by_degree(pair, rng)
     pool = ranked[: math.ceil(parsed.share * len(ranked))]
-    n_pool = len(pool) - (math.ceil(_SKIPPED * len(pool)) if parsed.name == "clustering.high" else 0)
+    n_pool = len(pool) - (math.ceil(_SKIPPED_SHARE * len(pool)) if parsed.name == "clustering.high" else 0)
     if n > n_pool:
-        raise UnmaskError(f"{n} seeds are too many: {method} has {n_pool} people to choose from; ask for fewer")
-    return with_errors(pair, _chosen(pair, pool, parsed, n, rng), round(error * n), rng)
+        raise UnmaskError(f"{n} seeds are too many: {method} has {n_pool} people to choose from; choose fewer")
+    return with_errors(pair, _choose_people(pair, pool, parsed, n, rng), round(error * n), rng)
 
 
 def parse_method(method: str) -> Method:
-    """Return the method of that name.
+    """Parse the name of a method.
 
     >>> parse_method("clique.4.2")
     Method(name='clique', size=4, share=0.2)
@@ -111,28 +111,30 @@ def parse_method(method: str) -> Method:
     return Method(name, int(parsed["size"] or 0), float(f"0.{parsed['share']}") if parsed["share"] else 1.0)
 
 
-def _ranked(pair: Pair, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return the common people by falling source degree, ties at random, one for each target node."""
+def _rank_by_degree(pair: Pair, rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return the common people by descending source degree, ties at random, with one person for each target node."""
     common = rng.permutation(pair.common)
     _, first = np.unique(pair.truth[common], return_index=True)
     common = common[np.sort(first)]
     return common[np.argsort(-pair.source.degree[common], kind="stable")]
 
 
-def _chosen(pair: Pair, pool: NDArray[np.int64], method: Method, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _choose_people(
+    pair: Pair, pool: NDArray[np.int64], method: Method, n: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
     if method.name == "top":
         return pool[:n]
     if method.size:
-        return groups(pair, pool, method.name, size=method.size, n=n, rng=rng)
+        return choose_groups(pair, pool, method.name, size=method.size, n=n, rng=rng)
     pool = rng.permutation(pool)
     if method.name == "random":
         return pool[:n]
-    ordered = pool[np.argsort(-_merit(pair, pool, method.name, rng), kind="stable")]
-    return ordered[math.ceil(_SKIPPED * len(ordered)) :][:n] if method.name == "clustering.high" else ordered[:n]
+    ordered = pool[np.argsort(-_ranking_values(pair, pool, method.name, rng), kind="stable")]
+    return ordered[math.ceil(_SKIPPED_SHARE * len(ordered)) :][:n] if method.name == "clustering.high" else ordered[:n]
 
 
-def _merit(pair: Pair, pool: NDArray[np.int64], name: str, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Return the number by which the people of the pool are chosen, the highest first; undefined ones last."""
+def _ranking_values(pair: Pair, pool: NDArray[np.int64], name: str, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Return the value by which a method ranks the pool, highest first; undefined values are last."""
     if name == "betweenness":
         return betweenness(pair.source, rng=rng)[pool]
     if name == "closeness":
@@ -145,11 +147,11 @@ def _merit(pair: Pair, pool: NDArray[np.int64], name: str, rng: np.random.Genera
 
 
 def with_errors(pair: Pair, source: NDArray[np.int64], n_wrong: int, rng: np.random.Generator) -> SeedPairs:
-    """Return these people as seeds, with so many random errors: target nodes that are not a seed."""
+    """Return seeds for these people; n_wrong random ones get a target node that is not a seed."""
     target = pair.truth[source]
     errors = rng.permutation(len(source))[:n_wrong]
     unused = np.setdiff1d(np.arange(pair.target.n_nodes), target)
     if n_wrong > len(unused):
-        raise UnmaskError(f"{n_wrong} seeds are to be wrong, but only {len(unused)} nodes are not seeds; lower error")
+        raise UnmaskError(f"{n_wrong} seeds should be wrong, but only {len(unused)} nodes are not seeds; lower error")
     target[errors] = rng.permutation(unused)[:n_wrong]
     return SeedPairs(source, target)
