@@ -1,7 +1,5 @@
 """A domain costs a folder, its cases, a section, a line: `tests.badges` goes through every door; no door knows it."""
 
-import inspect
-
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -42,7 +40,6 @@ def test_a_program_audits_it():
     assert [row["color"] for row in result.tables["badges_colors"]] == [0, 1, 2]
     assert list(result.to_frame("badges_colors", library="pandas")["people"]) == np.bincount(SHOWN.color).tolist()
     assert parsed(result.to_json())["results"]
-    assert "trust" in inspect.signature(unmask.audit).parameters
     with pytest.raises(unmask.UnmaskError, match="audit of a Badges has no 'trst'; did you mean 'trust'"):
         unmask.audit(SHOWN, trst=1)
 

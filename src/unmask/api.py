@@ -5,11 +5,10 @@ from __future__ import annotations
 import inspect
 import os
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, overload
 
 import numpy as np
@@ -17,7 +16,7 @@ import numpy as np
 from unmask.core.errors import UnmaskError, nearest
 from unmask.core.posterior import Posterior
 from unmask.data.frames import columns_of
-from unmask.domains import DOMAINS, domain_of, import_audit, list_further_measures, read_domain_policies
+from unmask.domains import domain_of, import_audit, list_further_measures, read_domain_policies
 from unmask.ranges import Range, check_type, check_types, spoken
 from unmask.scoring import Audit, score
 
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from unmask.core.truth import Truth
     from unmask.graphs import SocialGraph
     from unmask.linkage import Items
+    from unmask.policy import Policy
     from unmask.results import Result
     from unmask.tables import Table
 
@@ -33,10 +33,25 @@ if TYPE_CHECKING:
 def read_table(source: object, **reading: Any) -> Table:
     """Read a table of people with the role of each column, from a file or a data frame.
 
-    source  : path (CSV, TSV, .gz, Parquet, Excel), pandas or polars frame, Arrow table, mapping of names to columns
-    reading : the arguments of `tables.Table.read`: `quasi_identifiers` (what an adversary may know), `sensitive` (what
-              they want to learn), `keep`, `identifiers`, `weight`, `types`, `hierarchies`, `missing` ...
+    Parameters
+    ----------
+    source : path or data frame
+        CSV, TSV, .gz, Parquet or Excel file; pandas or polars frame; Arrow table; mapping of names to columns.
+    **reading
+        Arguments of `tables.Table.read`: `quasi_identifiers`, which an adversary may know, and optionally `sensitive`,
+        `keep`, `identifiers`, `person`, `weight`, `types`, `hierarchies`, `missing` and others.
 
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    UnmaskError
+        If a column is unknown, has two roles, or a cell does not fit its type.
+
+    Examples
+    --------
     >>> import unmask
     >>> unmask.read_table({"age": [30, 30, 41], "ill": ["a", "b", "a"]}, quasi_identifiers="age", sensitive="ill")
     Table(3 rows, quasi_identifiers=age, sensitive=ill)
@@ -52,8 +67,26 @@ def read_table(source: object, **reading: Any) -> Table:
 def read_graph(source: object, **reading: Any) -> SocialGraph:
     """Read a social network, from a file, a data frame of two columns, a sparse matrix, networkx or igraph.
 
-    reading : of a file, the fields of `graphs.EdgeListOptions`: `delimiter`, `header`, `ends`, `missing_ids` ...
+    Parameters
+    ----------
+    source : path, data frame or network
+        File of edges, GraphML, GEXF or JSON; frame with two columns, the ends of each edge; sparse matrix; networkx
+        or igraph network.
+    **reading
+        For a file of edges, the fields of `graphs.EdgeListOptions`: `delimiter`, `header`, `ends`, `missing_ids` and
+        others.
 
+    Returns
+    -------
+    SocialGraph
+
+    Raises
+    ------
+    UnmaskError
+        If a frame does not have two columns, or a file is no network.
+
+    Examples
+    --------
     >>> import unmask
     >>> unmask.read_graph({"one": ["ann", "bob"], "other": ["bob", "cid"]})
     SocialGraph(3 nodes, 2 edges)
@@ -74,8 +107,19 @@ def read_graph(source: object, **reading: Any) -> SocialGraph:
 def read_items(source: Any, **reading: Any) -> Items:
     """Read items under pseudonyms, from a file or a data frame.
 
-    reading : the arguments of `linkage.Items.read`: `item`, `pseudonym`, `features`, `time`, `context` ...
+    Parameters
+    ----------
+    source : path or data frame
+        One row for each item.
+    **reading
+        Arguments of `linkage.Items.read`: `item`, `pseudonym`, `features`, `time`, `context` and others.
 
+    Returns
+    -------
+    Items
+
+    Examples
+    --------
     >>> import unmask
     >>> unmask.read_items({"who": ["x", "x", "y"], "sum": [1, 2, 9]}, pseudonym="who", features="sum")
     Items(3 items, features=sum, 2 pseudonyms)
@@ -89,11 +133,26 @@ def read_items(source: Any, **reading: Any) -> Items:
 def read_channel(source: Any, *, prior: Any = None) -> Channel:
     """Read a channel: the probability of each output for each secret.
 
-    source : (n_secrets, n_outputs) array; a file whose first line names the outputs and whose first column names the
-             secrets, or a data frame like it
-    prior  : probability of each secret: an array in their order, a mapping by name, or beside a file a file of secret
-             and probability; uniform unless given
+    Parameters
+    ----------
+    source : path, data frame or (n_secrets, n_outputs) array
+        Probabilities; each row sums to 1. The first line of a file or a frame names the outputs, the first column the
+        secrets.
+    prior : (n_secrets,) array, mapping or path, optional
+        Probability of each secret: in their order, by name, or a file of secret and probability if `source` is a file.
+        Uniform by default.
 
+    Returns
+    -------
+    Channel
+
+    Raises
+    ------
+    UnmaskError
+        If a row does not sum to 1, or a prior by name lacks a secret.
+
+    Examples
+    --------
     >>> import unmask
     >>> unmask.read_channel([[0.9, 0.1], [0.2, 0.8]], prior=[0.5, 0.5]).p_y
     array([0.55, 0.45])
@@ -129,42 +188,70 @@ def _has_columns(source: object) -> bool:
 @overload
 def audit(release: Posterior, truth: Truth | None = None, **evidence: Any) -> Audit: ...
 @overload
-def audit(release: Any, truth: Any = None, **evidence: Any) -> Result: ...
-def audit(release: Any, truth: Any = None, **evidence: Any) -> Any:
+def audit(
+    release: Any,
+    truth: Any = None,
+    *,
+    policy: str | Path | Policy | Sequence[str | Path | Policy] = (),
+    smallest_shown: Annotated[int, Range(1)] | None = None,
+    **evidence: Any,
+) -> Result: ...
+def audit(release: Any, truth: Any = None, *, policy: Any = (), smallest_shown: Any = None, **evidence: Any) -> Any:
     """Attack a release as `unmask audit` does, and return what adversaries learn; or score the belief of an attack.
 
-    release : a table, a graph, a channel, clusters that an adversary found, or a belief; of tables, channels and
-              clusters also a mapping of names to several
-    truth   : of a graph, who is who; of clusters, the subjects; of a belief, the right candidates
+    Parameters
+    ----------
+    release : Table, SocialGraph, Channel, Partition, View or Posterior
+        A table, a network, a channel, clusters that an adversary found, or a belief. Of tables, channels and clusters
+        also a mapping of names to several.
+    truth : optional
+        Of a network, who is who; of clusters, the subjects; of a belief, the right candidates.
+    policy : str, path or Policy, or a sequence of them
+        Policies of the verdict: a shipped one by name, a TOML file, or a condition such as "k >= 5".
+    smallest_shown : int, optional
+        Fewest people that a count or a class of the output may stand for, 10 by default.
+    **evidence
+        What the auditor and the adversary know, by the kind of the release. Names and types are checked.
 
-    Further arguments depend on the release:
+        * Table: `original`, `origin` (one, or by release), `register`, `coverage`, `targets`, `attacker`, `steps` and
+          the other arguments of `unmask.tables.audit.audit`.
+        * Network: `auxiliary`, or `overlaps` to make both networks of one, `attacks`, `seeds`, `runs`, `transition` and
+          the other arguments of `unmask.graphs.audit.audit`.
+        * Channel: `loss`, `coordinates`, `distortion`, `unit` and the other arguments of `unmask.channels.audit.audit`.
+        * Clusters: `alpha`, `beta`, `own` and the other arguments of `unmask.linkage.audit.audit`.
+        * Belief: `measures`, `target`, `drawn_from`, `note`. A belief takes no policy.
 
-    a table    : original, origin (one, or by release), person, register, coverage, targets, attacker, seed
-    a graph    : auxiliary, or overlaps to make both graphs of one; separation, attacks, seeds, runs, transition, seed
-    a channel  : loss, coordinates, distortion, unit, limit
-    clusters   : alpha, beta, and the other fields of `linkage.audit.Sensitivity`; own
-    a belief   : measures, target, drawn_from, note; the answer is an `Audit`: its rows, and what was not run
+    Returns
+    -------
+    Result or Audit
+        A result with `.to_frame()`, `.summary()`, `.chart(name)`, `.to_html()` and `.to_json()`; a notebook shows it.
+        For a belief, an `Audit`: its rows, and what was not run.
 
-    All but a belief take `smallest_shown`, the fewest people that a count or a class of the output may stand for, and
-    `policy`, one or several, each a `policy.Policy`, the name of one that is shipped, a TOML file or a condition such
-    as "k >= 5". They return a result with `.to_frame()`, `.summary()`, `.chart(name)`, `.to_html()`, `.to_json()`; a
-    notebook shows it.
+    Raises
+    ------
+    UnmaskError
+        If a name or a type is wrong, or the evidence does not fit the release.
 
+    Examples
+    --------
     >>> import unmask
     >>> table = unmask.read_table(
     ...     {"age": [30, 30, 41], "ill": ["a", "b", "a"]}, quasi_identifiers="age", sensitive="ill"
     ... )
-    >>> found = unmask.audit(table)
-    >>> [row["posterior"] for row in found.results if row["measure"] == "success_probability"][:1]
+    >>> result = unmask.audit(table, policy="k >= 2")
+    >>> [row["posterior"] for row in result.results if row["measure"] == "success_probability"][:1]
     [0.666666]
+    >>> result.verdicts[0].state
+    'not acceptable'
     """
     from unmask.policy import judge_result
 
     if isinstance(release, Posterior):
-        return _run_audit(score, release, truth, evidence)
-    domain, smallest_shown = _find_domain(release), evidence.pop("smallest_shown", None)
+        refused = {"policy": policy} if policy else {"smallest_shown": smallest_shown} if smallest_shown else {}
+        return _run_audit(score, release, truth, {**evidence, **refused})
+    domain = _find_domain(release)
     check_type("smallest_shown", smallest_shown, Annotated[int, Range(1)] | None)
-    policies = read_domain_policies(evidence.pop("policy", ()), domain)
+    policies = read_domain_policies(policy, domain)
     if requested := list_further_measures(policies, domain):
         evidence["measures"] = (*evidence.get("measures", ()), *requested)
     result = judge_result(_run_audit(import_audit(domain).audit, release, truth, evidence), policies)
@@ -191,24 +278,6 @@ def _find_domain(release: object) -> str:
     return next(iter(domains))
 
 
-class _EveryKeyword(inspect.Signature):
-    """The keywords of all domains, which are imported when help or completion look them up."""
-
-    @property
-    def parameters(self) -> MappingProxyType[str, inspect.Parameter]:
-        declared = super().parameters
-        runs: list[Callable[..., Any]] = [score, *(import_audit(name).audit for name in DOMAINS)]
-        keywords = {name: item for run in runs for name, item in inspect.signature(run).parameters.items()}
-        added = [item for item in keywords.values() if item.kind is item.KEYWORD_ONLY and item.name not in declared]
-        return MappingProxyType({**declared, **{item.name: item.replace(annotation=item.empty) for item in added}})
-
-
-_DECLARED = inspect.Signature.from_callable(audit).parameters
-_SMALLEST_SHOWN = inspect.Parameter("smallest_shown", inspect.Parameter.KEYWORD_ONLY, default=10)
-_POLICY = inspect.Parameter("policy", inspect.Parameter.KEYWORD_ONLY, default=())
-audit.__signature__ = _EveryKeyword([_DECLARED["release"], _DECLARED["truth"], _SMALLEST_SHOWN, _POLICY])  # type: ignore[attr-defined]
-
-
 def check_keywords(signature: inspect.Signature, keywords: Mapping[str, Any], place: str) -> None:
     """Raise an error for a keyword that a function does not have, with the nearest one that it has."""
     parameters = signature.parameters.values()
@@ -228,11 +297,24 @@ def study(
 ) -> Result:
     """Run every protection against every adversary of a plan, as `unmask study` does, and return the results.
 
-    A plan with a publisher also plays the game.
+    For a plan with a publisher, the game between publisher and attackers is solved, too.
 
-    plan   : the file of the plan, see the reference
-    output : folder of the results; what it holds already is not run again. Without it nothing is kept on disk.
-    allow_code : let the plan run code, classes that it names as "module:Class"
+    Parameters
+    ----------
+    plan : path
+        TOML file of the plan.
+    output : path, optional
+        Folder of the results. Cells that it holds are not run again. Without it nothing is kept on disk.
+    workers : int
+        Number of processes.
+    retry : bool
+        Run cells again that failed.
+    allow_code : bool
+        Let the plan run code: classes that it names as "module:Class".
+
+    Returns
+    -------
+    Result
     """
     from unmask.core.errors import UnmaskError
     from unmask.studies.game import priced, write_game
