@@ -176,8 +176,8 @@ def test_documented_commands_run(page, lines, study, tmp_path, monkeypatch):
     """Run the commands of a fence with closed standard input, in a folder with their input files."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    for code in (text for language, text in fences(page) if language == "python" and "@dataclass" in text):
-        Path("mine.py").write_text(code, encoding="utf-8")
+    if "unmask check one_column:OneColumn" in lines or "unmask study unmask.toml -o run --allow-code" in lines:
+        assert run("new", "attack", "OneColumn")[0] == run("new", "protection", "EveryOther")[0] == 0
     commands = [[SMALLER.get(word, word) for word in shlex.split(line)[1:]] for line in lines if line not in NOT_RUN]
     room = Room(page.stem, documents(page), study, {name for words in commands for name in outputs_of(words)})
     for words in commands:

@@ -18,6 +18,7 @@ from unmask.cli.group import UnmaskGroup
 from unmask.cli.init import init
 from unmask.cli.look import look
 from unmask.cli.networks import advise_identity, protect_graph
+from unmask.cli.new import new
 from unmask.cli.open import open_
 from unmask.cli.price import price
 from unmask.cli.protect import protect
@@ -39,6 +40,6 @@ def main() -> None:
 
 for command in (
     init, advise, advise_identity, audit, certify, check, choose, choose_columns, columns, demo, design, deter,
-    game, list_, look, open_, price, protect, protect_graph, report, study,
+    game, list_, look, new, open_, price, protect, protect_graph, report, study,
 ):  # fmt: skip
     main.add_command(command)
