@@ -141,8 +141,8 @@ def _read_boxes(name: str, k: int, link: Posterior) -> dict[str, Posterior]:
     """Return beliefs about the secret if people in no box get the margin, the closest box, or a model."""
     release, knowledge = make_release(name, k), know_people(name)
     attack = AttributeInference(release.sensitive[0].name)
-    model = attack.through(link, release, knowledge)
-    margin = attack.through(link, release, Background(None, knowledge.population))
+    model = attack.infer_from_link(link, release, knowledge)
+    margin = attack.infer_from_link(link, release, Background(None, knowledge.population))
     closest = AttributeInference(attack.sensitive, link=NearestNeighbor())(release, knowledge)
     in_no_box = (link.row_length == 0)[link.observation]
     table = np.where(in_no_box[:, None], closest.to_dense(), model.to_dense())
@@ -281,7 +281,7 @@ class Calibrated(NamedTuple):
 def calibrate(release: Table, everybody: Table, mask: Mask) -> Calibrated:
     """Run the learner on members and control group, and calibrate it with the control group."""
     sides, secret = (everybody.take(mask), everybody.take(~mask)), release.sensitive[0].name
-    attack = BackOff(secret).tuned(release, Background(sides[0], sides[0]))
+    attack = BackOff(secret).tune(release, Background(sides[0], sides[0]))
     beliefs = [attack(release, know(side, sides[0])) for side in sides]
     truths = [attribute_truth(side, np.arange(side.n_rows), beliefs[0], secret) for side in sides]
     calibrated = calibrate_by_control(*beliefs, truths[1])
@@ -322,7 +322,7 @@ def verify_different() -> Section:
     table, members = read_people("Adult")
     release, knowledge = make_release("Adult", 10), know_people("Adult")
     link = ClassAttack()(release, knowledge)
-    belief = AttributeInference("occupation").through(link, release, knowledge)
+    belief = AttributeInference("occupation").infer_from_link(link, release, knowledge)
     whole = compare_people(belief, table, members, cluster_targets(link)).excess
     truth = attribute_truth(table, np.arange(table.n_rows), belief, "occupation")
     success = realized_success.per_target(belief, truth)

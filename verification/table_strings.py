@@ -15,7 +15,7 @@ from show import Section, Verdict
 
 from unmask.core.errors import FailedError
 from unmask.tables import datasets
-from unmask.tables.attacks.noisy import sums_over
+from unmask.tables.attacks.noisy import select_sums
 from unmask.tables.attacks.pairing import pair
 from unmask.tables.attacks.strings import TIE, differences, equal_texts
 from unmask.tables.protections.mondrian import Mondrian
@@ -147,7 +147,7 @@ def count_matches(release: Table, people: Table, *, neighbors: int = 3) -> Strin
     Each is linked to its nearest classes (`neighbors`) in class order.
     """
     pairing = pair(people, release)
-    row, _, distance = sums_over(pairing, differences(pairing), lambda s: np.ones(s.shape, dtype=bool))
+    row, _, distance = select_sums(pairing, differences(pairing), lambda s: np.ones(s.shape, dtype=bool))
     n_classes, d = len(pairing.classes), len(pairing.columns)
     assert len(row) == len(pairing.observed) * n_classes
     distances = distance.reshape(-1, n_classes)[pairing.observation]

@@ -213,7 +213,7 @@ def test_tables_without_a_learner_have_a_reason():
 
 @pytest.mark.parametrize("entries", [8, 1 << 20])
 def test_products_of_columns_are_those_of_dense_matrices(entries: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(product_sums, "ENTRIES", entries)
+    monkeypatch.setattr(product_sums, "MAX_ENTRIES", entries)
     rng = np.random.default_rng(0)
     for density in (0.05, 0.5, 1.0):
         left_matrix, table = (rng.random(shape) * (rng.random(shape) < density) for shape in ((30, 7), (5, 9)))
@@ -231,7 +231,7 @@ def test_people_who_are_the_rows_are_walked_once(boxes: bool, once: bool, monkey
     monkeypatch.setattr(backoff, "_steps", lambda columns: steps([walks.append(1) or column for column in columns]))
     crossed = attack.cross_validate(table, fold)[1]
     n = len(walks)
-    monkeypatch.setattr(backoff.Shared, "equals", lambda *_: False)
+    monkeypatch.setattr(backoff.SharedColumn, "equals", lambda *_: False)
     assert np.array_equal(attack.cross_validate(table, fold)[1], crossed)
     assert (len(walks) == 3 * n) is once
     assert (len(walks) == 2 * n) is not once

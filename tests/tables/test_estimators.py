@@ -63,7 +63,7 @@ def test_of_a_box_values_are_drawn_as_the_population_has_them():
 def test_an_invalid_estimator_is_refused():
     with pytest.raises(UnmaskError, match="scikit-learn"):
         ModelAttribute("s", "sklearn.nothing:Forest")(RELEASE, Background(PEOPLE))
-    with pytest.raises(UnmaskError, match="another class"):
+    with pytest.raises(UnmaskError, match="another of its classes"):
         ModelAttribute("s", "sklearn.utils:show_versions")(RELEASE, Background(PEOPLE))
     with pytest.raises(UnmaskError, match="predict_proba"):
         ModelAttribute("s", "sklearn.preprocessing:StandardScaler")(RELEASE, Background(PEOPLE))

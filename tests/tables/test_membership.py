@@ -18,7 +18,7 @@ from unmask.measures.excess import People, difference
 from unmask.measures.interval import wilson
 from unmask.measures.membership import evaluate_membership
 from unmask.tables import AttributeInference, Background, Mondrian, SinglingOut, Table, datasets
-from unmask.tables.attacks.marginal_counts import mutual_information, shares, subsets
+from unmask.tables.attacks.marginal_counts import bin_shares, list_subsets, mutual_information
 from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio, fit_isotonic, fit_steps
 from unmask.tables.control.membership import cross_fit, find_twins
 from unmask.tables.knowledge import attribute_truth
@@ -103,7 +103,7 @@ def test_numbers_are_cut_at_the_quantiles_of_people_in_general():
         return Table.read({"x": values}, quasi_identifiers="x").column("x")
 
     reference, release = column(np.arange(1000)), column(["-5", "0", "249", "250", "2000", "[100, 600]", ""])
-    share = shares(reference, [release], bins=4)[1].toarray()
+    share = bin_shares(reference, [release], bins=4)[1].toarray()
     level = {label: index for index, label in enumerate(release.levels.labels)}
     assert [int(share[level[x]].argmax()) for x in ("-5", "0", "249", "250", "2000", "")] == [0, 0, 0, 1, 3, 4]
     assert share[level["[100, 600]"]] == pytest.approx([1 / 3, 1 / 3, 1 / 3, 0, 0], abs=1e-6)
@@ -130,10 +130,10 @@ def test_a_cell_that_fits_no_person_of_the_population_is_a_value_of_its_own():
 def test_of_many_sets_those_that_say_most_are_kept():
     table = people(400)  # age and zip say the same
     columns = table.quasi_identifiers
-    share = [shares(column, [], bins=32)[0] for column in columns]
-    subsets_chosen = subsets(columns, share, largest=3, max_subsets=5)
+    share = [bin_shares(column, [], bins=32)[0] for column in columns]
+    subsets_chosen = list_subsets(columns, share, largest=3, max_subsets=5)
     assert subsets_chosen == [(0,), (1,), (2,), (3,), (0, 3)]
-    assert len(subsets(columns, share, largest=3, max_subsets=500)) == 4 + 6 + 4
+    assert len(list_subsets(columns, share, largest=3, max_subsets=500)) == 4 + 6 + 4
     a, b = np.random.default_rng(0).integers(0, 3, (2, 50))
     joint = np.histogram2d(a, b, bins=3)[0] / 50
     expected = sum(p * log(p / (joint[i].sum() * joint[:, j].sum())) for (i, j), p in np.ndenumerate(joint) if p > 0)

@@ -451,8 +451,8 @@ def test_shadows_need_a_protection():
     background = Background(people.take(slice(0, 20)), control)
     with pytest.raises(UnmaskError, match="needs a protection"):
         ShadowMembership()(people, background)
-    assert ShadowMembership().knowing(Mondrian(k=3)).protection == Mondrian(k=3)
-    assert ShadowMembership(Mondrian(k=2)).knowing(Mondrian(k=3)).protection == Mondrian(k=2)
+    assert ShadowMembership().with_protection(Mondrian(k=3)).protection == Mondrian(k=3)
+    assert ShadowMembership(Mondrian(k=2)).with_protection(Mondrian(k=3)).protection == Mondrian(k=2)
 
 
 def test_a_row_without_a_person_makes_no_member():

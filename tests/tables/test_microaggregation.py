@@ -7,7 +7,7 @@ from numpy.testing import assert_array_equal
 from unmask import FailedError, UnmaskError
 from unmask.measures import log_loss_bits, realized_success, success_probability
 from unmask.tables import Background, Knowledge, MechanismAttack, Microaggregate, Table
-from unmask.tables.attacks.reprotection import Near, conditional_logit, log_shares
+from unmask.tables.attacks.reprotection import NearestClasses, conditional_logit, log_class_probabilities
 from unmask.tables.protections.microaggregation import mdav
 
 NAMES = ("a", "b", "c")
@@ -134,9 +134,9 @@ def choices(weights, n=3000, m=6):
     """People who choose one of m by a conditional logit."""
     rng = np.random.default_rng(0)
     features, log_size = rng.normal(size=(n, m, len(weights))), np.log(rng.integers(1, 4, (n, m)))
-    near = Near(np.tile(np.arange(m), (n, 1)), rng.random((n, m)) < 0.9, features, log_size)
+    near = NearestClasses(np.tile(np.arange(m), (n, 1)), rng.random((n, m)) < 0.9, features, log_size)
     near.possible[:, 0] = True
-    drawn = np.cumsum(np.exp(log_shares(near, weights)), axis=1) < rng.random((n, 1))
+    drawn = np.cumsum(np.exp(log_class_probabilities(near, weights)), axis=1) < rng.random((n, 1))
     return near, np.arange(m) == drawn.sum(axis=1)[:, None]
 
 
@@ -148,7 +148,7 @@ def test_the_weights_of_choices_are_found_again():
     for step in 0.01 * np.concatenate([np.eye(3), -np.eye(3)]):  # it is a maximum
 
         def worth(w):
-            return log_shares(near, w)[chosen].sum() - w @ w / 2
+            return log_class_probabilities(near, w)[chosen].sum() - w @ w / 2
 
         assert worth(result) > worth(result + step)
 

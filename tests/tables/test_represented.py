@@ -71,7 +71,9 @@ def test_measures_and_secrets_are_those_of_all_records(data, missing, prior_pres
     assert candidates_of[0] == candidates_of[1]
     records = data.draw(st.lists(st.integers(-1, n - 1), min_size=n_people, max_size=n_people))
     close(*(plain([asdict(row) for row in audit(form, Truth(records)).rows], digits=17) for form in (belief, expanded)))
-    values = [AttributeInference("ill").through(form, release, background).to_dense() for form in (belief, expanded)]
+    values = [
+        AttributeInference("ill").infer_from_link(form, release, background).to_dense() for form in (belief, expanded)
+    ]
     assert values[0] == pytest.approx(values[1], rel=1e-12)
 
 

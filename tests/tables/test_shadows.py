@@ -90,7 +90,7 @@ def test_few_shadows_announce_nothing():
         ShadowMembership(Identity(), shadows=3)
 
 
-def test_worlds_are_as_large_as_the_release():
+def test_shadow_tables_are_as_large_as_the_release():
     table = people(50)
-    with pytest.raises(UnmaskError, match="give more people, or fewer targets"):
+    with pytest.raises(UnmaskError, match="give more people or fewer targets"):
         ShadowMembership(Identity())(table.take(slice(0, 10)), Background(table.take(slice(10, 40)), table))

@@ -14,7 +14,7 @@ from unmask.findings.sentences import sentences
 from unmask.measures.excess import difference
 from unmask.measures.interval import wilson
 from unmask.tables import Mondrian, SinglingOut, Table
-from unmask.tables.attacks.singling_out import Condition, matching
+from unmask.tables.attacks.singling_out import Condition, count_matches
 from unmask.tables.audit.control_comparison import WORDS, control_blocks
 from unmask.tables.control.singling_trials import (
     SinglingTrial,
@@ -57,12 +57,12 @@ def literal_matching(table, predicates):
 def test_predicates_match_as_they_read():
     release, other_people = people(80), people(50, seed=1)
     predicates = SinglingOut(guesses=60)(release, rng=np.random.default_rng(0))
-    for table, result in zip((release, other_people), matching((release, other_people), predicates), strict=True):
+    for table, result in zip((release, other_people), count_matches((release, other_people), predicates), strict=True):
         assert result.tolist() == literal_matching(table, predicates)
 
 
 def test_rows_are_asked_some_at_a_time_and_cells_of_scattered_values_hold_what_they_stand_for(monkeypatch):
-    predicates_of = sys.modules[matching.__module__]
+    predicates_of = sys.modules[count_matches.__module__]
     register = people(700, quasi_identifiers=NAMES)
     cells = {
         "sex": ["f", "m", "*"],
@@ -72,14 +72,14 @@ def test_rows_are_asked_some_at_a_time_and_cells_of_scattered_values_hold_what_t
     }
     release = Table.read(cells, quasi_identifiers=NAMES)
     predicates = SinglingOut(conditions=(2, 4))(release, rng=np.random.default_rng(0))
-    (counts,) = matching([register], predicates)
-    monkeypatch.setattr(predicates_of, "AT_A_TIME", 100)
-    assert next(matching([register], predicates)).tolist() == counts.tolist()
+    (counts,) = count_matches([register], predicates)
+    monkeypatch.setattr(predicates_of, "MAX_CELLS", 100)
+    assert next(count_matches([register], predicates)).tolist() == counts.tolist()
     for predicate, n in zip(predicates, counts.tolist(), strict=True):
         assert n == np.count_nonzero(
             np.all(
                 [
-                    condition.fits_levels(c)[c.codes]
+                    condition.match_levels(c)[c.codes]
                     for condition in predicate
                     if (c := register.column(condition.column))
                 ],
@@ -138,7 +138,7 @@ def test_a_generalized_cell_says_what_it_stands_for():
     assert "" not in {condition.label for predicate in predicates for condition in predicate}
     register = people(60, quasi_identifiers=("age", "sex"))
     assert any(len(predicate) == 2 for predicate in predicates)
-    (counts,) = matching([register], predicates)
+    (counts,) = count_matches([register], predicates)
     assert counts.tolist() == literal_matching(register, predicates)
 
 
@@ -154,7 +154,7 @@ def test_members_are_singled_out_and_control_people_as_often_as_by_chance():
     expected = difference(*((p, *wilson(p, actual.guesses)) for p in (actual.share, actual.control)))
     assert (actual.low, actual.high) == pytest.approx(expected)
     assert actual.baseline == actual.of_all == pytest.approx(200 * (1 / 2000) * (1 - 1 / 2000) ** 199)
-    assert actual.guesses == sum(2000 * n <= 5400 for n in next(matching([reference], predicates)))
+    assert actual.guesses == sum(2000 * n <= 5400 for n in next(count_matches([reference], predicates)))
 
 
 def test_fewer_control_people_make_a_sample_of_the_members():

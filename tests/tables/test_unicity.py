@@ -15,7 +15,7 @@ from unmask.cli import main
 from unmask.core.inference import from_classes
 from unmask.findings.sentences import sentences
 from unmask.tables import Mondrian, Table
-from unmask.tables.attacks import of_pseudonyms
+from unmask.tables.attacks import link_pseudonyms
 
 
 def _trips(seed=0, people=150):
@@ -56,7 +56,7 @@ def test_a_belief_about_pseudonyms_is_that_of_every_draw(data):
     observed = np.array(data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=3)))
     names = np.unique(pseudonym)
 
-    actual = of_pseudonyms(from_classes(classes, classes, n_classes=3), observed[None], pseudonym, len(names))
+    actual = link_pseudonyms(from_classes(classes, classes, n_classes=3), observed[None], pseudonym, len(names))
 
     rows = {v: Counter(classes[pseudonym == v].tolist()) for v in names.tolist()}
     likely = {

@@ -19,4 +19,4 @@ from unmask.tables.attacks.singling_out import SinglingOut as SinglingOut
 from unmask.tables.attacks.strings import StringLinkage as StringLinkage
 from unmask.tables.attacks.unicity import SeveralRows as SeveralRows
 from unmask.tables.attacks.unicity import Traces as Traces
-from unmask.tables.attacks.unicity import of_pseudonyms as of_pseudonyms
+from unmask.tables.attacks.unicity import link_pseudonyms as link_pseudonyms

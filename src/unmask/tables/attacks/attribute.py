@@ -1,4 +1,4 @@
-"""Attribute inference: beliefs about sensitive values, through the records that a person may have."""
+"""Attribute inference: beliefs about sensitive values, through beliefs about records."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class AttributeInference:
     equivalence class the result is the histogram of the class. It is exact if the adversary cannot distinguish the
     people of a class. An adversary who predicts values from other columns may do better (Kifer 2009).
 
-    If no record fits a target, the attack uses `outside`, which learns from all rows about similar people. Without it,
-    the effect of a person's own record would seem larger than it is.
+    If a target has no compatible record, the attack uses `outside`, which learns from all rows about similar people.
+    Otherwise the effect of a person's own record would seem larger than it is.
 
     A sensitive cell counts as suppressed if the release has more missing cells than the population explains
     (`hidden_values`). Its value is then inferred from rows of similar people by `BackOff`, adjusted towards the values
@@ -52,7 +52,7 @@ class AttributeInference:
     link : Attack, optional
         Attack that finds the record of the target.
     outside : BackOff | None, optional
-        Attack on people whom no record fits. The default is `BackOff(sensitive)`.
+        Attack on people without a compatible record. The default is `BackOff(sensitive)`.
 
     References
     ----------
@@ -74,14 +74,16 @@ class AttributeInference:
     outside: BackOff | None = field(default=None, repr=False)
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
-        """Return the belief about the sensitive value of each person known."""
-        return self.through(self.link(release, knowledge, rng=rng), release, knowledge)
+        """Return the belief about the sensitive value of each known person."""
+        return self.infer_from_link(self.link(release, knowledge, rng=rng), release, knowledge)
 
-    def knowing(self, protection: Any) -> Self:
-        """Return the same with a link that knows the protection, if the link uses it."""
-        return replace(self, link=self.link.knowing(protection)) if hasattr(self.link, "knowing") else self
+    def with_protection(self, protection: Any) -> Self:
+        """Return this attack with a link that knows the protection, if the link uses it."""
+        return (
+            replace(self, link=self.link.with_protection(protection)) if hasattr(self.link, "with_protection") else self
+        )
 
-    def through(
+    def infer_from_link(
         self,
         link: Posterior,
         release: Table,
@@ -89,8 +91,10 @@ class AttributeInference:
         *,
         learned: Posterior | None = None,
     ) -> Posterior:
-        """Return the belief that follows from one about records that is there already, made by `link`; learned : that
-        of `outside` about the same people, where it is there, too.
+        """Return the belief about the sensitive value that follows from a belief about records.
+
+        link    : belief about the record of each target
+        learned : belief of `outside` about the same targets, if it is computed already
         """
         column, background = release.column(self.sensitive), Background.of(knowledge)
         labels, prior, source = prior_of(column, background.population)
@@ -100,7 +104,7 @@ class AttributeInference:
             parts = {"provenance": provenance, "candidate_label": labels}
             belief = _from_histograms(release, record_values, means, prior, **parts)
         else:
-            outside = self._of_nobody(link, release, background, prior, learned)
+            outside = self._infer_without_record(link, release, background, prior, learned)
             belief = compose(
                 link, record_values, labels=labels, means=means, prior=prior, outside=outside, provenance=provenance
             )
@@ -109,14 +113,16 @@ class AttributeInference:
     def values_of_records(
         self, release: Table, background: Background
     ) -> tuple[NDArray[np.int32], scipy.sparse.csr_array | None]:
-        """Return (n_rows,) what each row says of the sensitive value, of a combination those rows that hide theirs; and
-        what that means, see `compose`, None if no row hides its value.
+        """Return (n_rows,) the sensitive value of each row, and the meaning of these values.
+
+        A row with a suppressed value has a value of its own, with a distribution over the real values. The meaning is
+        the matrix of these distributions, see `inference.compose`; None if no value is suppressed.
         """
         column = release.column(self.sensitive)
         share, hidden = hidden_values(release, column, background.population)
         if not share:
             return column.codes, None
-        beliefs = BackOff(self.sensitive).of_rows(release, hidden, background.population)
+        beliefs = BackOff(self.sensitive).infer_rows(release, hidden, background.population)
         belief_of_row, p = beliefs or (np.zeros(len(column.codes), dtype=np.int64), hidden[None])
         m, missing = len(hidden), np.zeros_like(hidden)
         missing[column.levels.missing] = 1 - share
@@ -126,7 +132,7 @@ class AttributeInference:
         record_values = (m + belief_of_row).astype(np.int32)
         return np.where(column.codes == column.levels.missing, record_values, column.codes), means
 
-    def _of_nobody(
+    def _infer_without_record(
         self,
         link: Posterior,
         release: Table,
@@ -134,20 +140,20 @@ class AttributeInference:
         prior: NDArray[np.float64],
         learned: Posterior | None,
     ) -> NDArray[np.float64] | None:
-        """Return (n_observations, n_values) the belief about people that no record fits; None without such people."""
-        nobody = (link.row_length == 0) & (link.n_unlisted == 0)
+        """Return (n_observations, n_values) beliefs about people without a compatible record; None if all have one."""
+        has_no_record = (link.row_length == 0) & (link.n_unlisted == 0)
         outside = self.outside or BackOff(self.sensitive)
-        if background.people is None or not nobody[link.used_rows].any():
+        if background.people is None or not has_no_record[link.used_rows].any():
             return None
-        of_nobody, first = np.unique(link.observation[nobody[link.observation]], return_index=True)
-        targets = np.flatnonzero(nobody[link.observation])[first]
+        rows_without_record, first = np.unique(link.observation[has_no_record[link.observation]], return_index=True)
+        targets = np.flatnonzero(has_no_record[link.observation])[first]
         if learned is None:
             background = replace(background, people=background.people.take(targets))
             if outside.refusal(release, background):
                 return None
             learned, targets = outside(release, background), np.arange(len(targets))
         probability = np.tile(prior, (link.n_observations, 1))
-        probability[of_nobody] = replace(
+        probability[rows_without_record] = replace(
             learned, observation=learned.observation[targets], weight=equal_weights(len(targets))
         ).to_dense()
         return probability
@@ -162,9 +168,10 @@ def _from_histograms(
 ) -> Posterior:
     """Return the belief about a sensitive column for each class: the histogram of the class.
 
-    values_of_records : (n,) value that each combination states, see `AttributeInference.values_of_records`
-    means : the meaning of these values, as in `inference.compose`; None if no value is hidden
-    prior : (n_values,); parts : of the posterior
+    values_of_records : (n,) value of each combination, see `AttributeInference.values_of_records`
+    means : meaning of these values, as in `inference.compose`; None if no value is suppressed
+    prior : (n_values,)
+    parts : further arguments of the posterior
     """
     sizes, of_row = release.classes.sizes, release.classes.of_row
     n, n_stated = len(sizes), len(prior) if means is None else means.shape[0]

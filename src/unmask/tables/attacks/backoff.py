@@ -16,7 +16,7 @@ from unmask.core.csr_rows import CHUNK
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.ranges import Range, check_ranges
-from unmask.tables.attacks.marginal_counts import bins_of, mutual_information, own_bins, shares
+from unmask.tables.attacks.marginal_counts import bin_shares, identity_bins, largest_bins, mutual_information
 from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.attacks.product_sums import multiply_columns
 from unmask.tables.background import Background, Rng, hidden_values, prior_of
@@ -38,7 +38,7 @@ STRENGTHS = (*(2.0**power for power in range(-2, 15)), 1e12)
 class BackOff:
     """Attack that infers a sensitive value from all rows of a release, which need not belong to people.
 
-    The belief is a chain of smoothed frequencies. Each column refines the belief of the columns before it:
+    The belief is a chain of smoothed frequencies. Each column refines the belief of the columns previous_group it:
 
         p_j(s | x) = (n(x_1 .. x_j, s) + a_j p_(j-1)(s | x)) / (n(x_1 .. x_j) + a_j),  p_0(s) = (n(s) + 1/2) / (n + m/2)
 
@@ -49,7 +49,7 @@ class BackOff:
     agrees with every cell.
 
     The release may contain a value too often. The belief is therefore proportional to q(s) p_d(s | x) / p_0(s), with q
-    the shares in the population. The half row that p_0 adds for each value is not evidence about anybody: its part of
+    the shares in the population. The half row that p_0 adds for each value is not evidence about a person: its part of
     the ratio counts as 1. No value of the release or the population has probability 0. Missing cells are not counted if
     the release has more of them than the population explains (`hidden_values`). The status is `model`.
 
@@ -92,7 +92,7 @@ class BackOff:
         object.__setattr__(self, "strengths", tuple(self.strengths))
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """Return the belief about each known person, or without people about the person of each row."""
+        """Return the belief about each known person; without known people, about the person of each row."""
         if reason := self.refusal(release, knowledge):
             raise UnmaskError(reason)
         secret, population = release.column(self.sensitive), Background.of(knowledge).population
@@ -108,14 +108,15 @@ class BackOff:
             candidate_label=labels,
         )
 
-    def of_rows(
+    def infer_rows(
         self, release: Table, shares: Floats, population: Table | None = None
     ) -> tuple[NDArray[np.int64], Floats] | None:
-        """Return the belief about the sensitive value of each row, from its other cells; None if there are too many.
+        """Return the belief about the sensitive value of each row, from its other cells; None if it has too many
+        probabilities.
 
-        shares : (n_values,) prior, instead of the shares in the population
+        shares : (n_values,) prior, which replaces the shares in the population
 
-        The result is the number of the belief of each row, and (n_beliefs, n_values) the beliefs.
+        Returns the position of the belief of each row, and (n_beliefs, n_values) the beliefs.
         """
         if len(release.classes.sizes) * len(shares) > MAX_PROBABILITIES:
             return None
@@ -123,15 +124,15 @@ class BackOff:
         observation, (p,) = _smooth(_count_agreeing(columns, [counts]), [counts], self._strengths(columns, [counts]))
         return observation, _adjust_prior(p, shares, counts)
 
-    def tuned(self, release: Table, knowledge: Background | None = None) -> BackOff:
-        """Return the attack with strengths estimated from a release, for several calls about it."""
+    def tune(self, release: Table, knowledge: Background | None = None) -> BackOff:
+        """Return the attack with strengths estimated from a release, for several calls on the same release."""
         secret = release.column(self.sensitive)
         labels, _, _ = prior_of(secret, Background.of(knowledge).population)
         columns, counts = self._count(release, knowledge, len(labels))
         return replace(self, strengths=tuple(strength for (strength,) in self._strengths(columns, [counts])))
 
     def _strengths(
-        self, columns: Sequence[Shared], counts: Sequence[scipy.sparse.csr_array]
+        self, columns: Sequence[SharedColumn], counts: Sequence[scipy.sparse.csr_array]
     ) -> Iterable[Sequence[float]]:
         """Return a_j of each column, for each of the counts."""
         if self.strengths:
@@ -145,7 +146,7 @@ class BackOff:
         """
         secret = table.column(self.sensitive)
         labels, prior, _ = prior_of(secret, table)
-        columns, of_row = _of_classes(list(_shared(table, table, table, self.bins)))
+        columns, of_row = _group_equal_rows(list(_list_shared_columns(table, table, table, self.bins)))
         first_row = first_of(of_row, len(columns[0].row))
         columns = [column._replace(people=column.people[first_row]) for column in columns]
         released = [column.itself for column in columns]
@@ -158,7 +159,7 @@ class BackOff:
             folds_by_order[_order(released, training)].append((in_fold, training))
         for order, folds in folds_by_order.items():
             ordered, counts = [columns[j] for j in order], [training for _, training in folds]
-            if exact and not self.strengths:  # one pass over the columns gives the strengths and the beliefs
+            if exact and not self.strengths:  # one pass over the columns computes strengths and beliefs
                 for_strengths, agreeing = tee(_count_agreeing(ordered, counts))
                 strengths: Iterable[Sequence[float]] = _estimate_strengths(ordered, counts, for_strengths)
             else:
@@ -170,14 +171,16 @@ class BackOff:
 
     def _count(
         self, release: Table, knowledge: Background | None, n_values: int
-    ) -> tuple[list[Shared], scipy.sparse.csr_array]:
+    ) -> tuple[list[SharedColumn], scipy.sparse.csr_array]:
         """Return the columns over classes of equal rows, ordered by mutual information, and the rows of each value.
 
         The counts are (n_classes, n_values). Missing cells are not counted if some of them were suppressed.
         """
         background, secret = Background.of(knowledge), release.column(self.sensitive)
         people = release if background.people is None else background.people
-        columns, of_row = _of_classes(list(_shared(release, people, background.population, self.bins)))
+        columns, of_row = _group_equal_rows(
+            list(_list_shared_columns(release, people, background.population, self.bins))
+        )
         n = len(columns[0].row)
         counts = class_counts(of_row, n, secret.codes, n_values, weight=release.counts).to_scipy()
         if hidden_values(release, secret, background.population)[0]:
@@ -201,13 +204,13 @@ class BackOff:
         )
 
 
-class Shared(NamedTuple):
-    """A column that is both known and released, in bins.
+class SharedColumn(NamedTuple):
+    """Column that is both known and released, in bins.
 
-    row : (n_rows,) level of each released row
-    share : (n_levels, n_bins) share of each level in each bin
-    people : (n_people,) number of the value that is known of each person
-    holds : (n_numbers, n_bins) 1 for each bin that the known value may be in
+    row    : (n_rows,) level of each released row
+    share  : (n_levels, n_bins) share of each level in each bin
+    people : (n_people,) number of each person's known value
+    holds  : (n_numbers, n_bins) 1 for each bin that a known value may be in
     """
 
     row: Codes
@@ -216,11 +219,11 @@ class Shared(NamedTuple):
     holds: scipy.sparse.csr_array
 
     @property
-    def itself(self) -> Shared:
-        """Return the column with the released rows as people, each in the bin with the largest share of its cell."""
-        return self._replace(people=bins_of(self.share)[self.row], holds=own_bins(self.share.shape[1]))
+    def itself(self) -> SharedColumn:
+        """The column with the released rows as people, each in the bin with the largest share of its cell."""
+        return self._replace(people=largest_bins(self.share)[self.row], holds=identity_bins(self.share.shape[1]))
 
-    def equals(self, second: Shared) -> bool:
+    def equals(self, second: SharedColumn) -> bool:
         """Return True if the known values are the same in both columns."""
         pairs = zip(
             *((column.people, column.holds.indptr, column.holds.indices) for column in (self, second)), strict=True
@@ -228,22 +231,27 @@ class Shared(NamedTuple):
         return all(np.array_equal(*pair) for pair in pairs)
 
 
-def _shared(release: Table, people: Table, population: Table | None, bins: int) -> Iterator[Shared]:
+def _list_shared_columns(release: Table, people: Table, population: Table | None, bins: int) -> Iterator[SharedColumn]:
+    """Yield the columns that are both known and released."""
     for known_column, released in shared_columns(people, release):
         general = (
             known_column
             if population is None or known_column.name not in population.names
             else population.column(known_column.name)
         )
-        _, share, own_share = shares(general, (released, known_column), bins=bins, missing=release.missing)
+        _, share, own_share = bin_shares(general, (released, known_column), bins=bins, missing=release.missing)
         if bool(np.all(np.diff(own_share.indptr) == 1)):
-            yield Shared(released.codes, share, bins_of(own_share)[known_column.codes], own_bins(share.shape[1]))
+            yield SharedColumn(
+                released.codes, share, largest_bins(own_share)[known_column.codes], identity_bins(share.shape[1])
+            )
         else:
             holds = own_share.toarray() > 0
-            yield Shared(released.codes, share, known_column.codes, scipy.sparse.csr_array(holds.astype(np.float64)))
+            yield SharedColumn(
+                released.codes, share, known_column.codes, scipy.sparse.csr_array(holds.astype(np.float64))
+            )
 
 
-def _of_classes(columns: Sequence[Shared]) -> tuple[list[Shared], NDArray[np.int32]]:
+def _group_equal_rows(columns: Sequence[SharedColumn]) -> tuple[list[SharedColumn], NDArray[np.int32]]:
     """Return the columns over classes of equal rows, and (n_rows,) the class of each row."""
     rows, _, levels = group(
         [column.row.astype(np.int32, copy=False) for column in columns], [column.share.shape[0] for column in columns]
@@ -251,7 +259,7 @@ def _of_classes(columns: Sequence[Shared]) -> tuple[list[Shared], NDArray[np.int
     return [column._replace(row=levels[:, j]) for j, column in enumerate(columns)], rows
 
 
-def _order(columns: Sequence[Shared], counts: scipy.sparse.csr_array) -> tuple[int, ...]:
+def _order(columns: Sequence[SharedColumn], counts: scipy.sparse.csr_array) -> tuple[int, ...]:
     """Return the order of the columns by decreasing mutual information with the sensitive column."""
     row, value = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr)), counts.indices.astype(np.int64)
     information = [
@@ -260,34 +268,38 @@ def _order(columns: Sequence[Shared], counts: scipy.sparse.csr_array) -> tuple[i
     return tuple(np.argsort(-np.array(information), kind="stable").tolist())
 
 
-def _rows_of(counts: scipy.sparse.csr_array) -> NDArray[np.int64]:
-    """Return (n_values,) rows of each value, four times faster than the sum of the sparse matrix."""
+def _count_values(counts: scipy.sparse.csr_array) -> NDArray[np.int64]:
+    """Return (n_values,) rows with each value. Four times as fast as the sum of the sparse matrix."""
     return np.bincount(counts.indices, counts.data, minlength=counts.shape[1]).astype(np.int64)
 
 
-def _overall(counts: scipy.sparse.csr_array) -> Floats:
-    """Return p_0."""
-    n = _rows_of(counts) + 0.5
+def _smoothed_shares(counts: scipy.sparse.csr_array) -> Floats:
+    """Return p_0, the shares of the values with half a row added to each."""
+    n = _count_values(counts) + 0.5
     return np.asarray(n / n.sum())
 
 
 def _adjust_prior(p: Floats, shares: Floats, counts: scipy.sparse.csr_array) -> Floats:
-    """Return the beliefs p for other prior shares of the values."""
-    added = 0.5 / (_rows_of(counts) + 0.5)  # part of p_0 that comes from the half row
-    adjusted = ((1 - added) * p / _overall(counts) + added) * shares
+    """Return the beliefs p after a change of the prior to `shares`."""
+    added = 0.5 / (_count_values(counts) + 0.5)  # part of p_0 that comes from the half row
+    adjusted = ((1 - added) * p / _smoothed_shares(counts) + added) * shares
     return np.asarray(adjusted / adjusted.sum(axis=1, keepdims=True))
 
 
 def _smooth(
     agreeing: Iterable[Agreeing], counts: Sequence[scipy.sparse.csr_array], strengths: Iterable[Sequence[float]]
 ) -> tuple[NDArray[np.int64], list[Floats]]:
-    """Return (n_people,) the observation of each person, and for each of the counts (n_observations, n_values) beliefs.
+    """Return (n_people,) the observation of each person, and (n_observations, n_values) beliefs for each of the counts.
 
-    agreeing, strengths : for each column; strengths has one number for each of the counts
+    agreeing  : for each column, see `Agreeing`
+    strengths : for each column, one number for each of the counts
     """
-    p = [_overall(item)[None] for item in counts]
+    p = [_smoothed_shares(item)[None] for item in counts]
     for (step, rows), strength in zip(agreeing, strengths, strict=True):
-        p = [_back_off(n, before[step.before], a) for n, before, a in zip(rows, p, strength, strict=True)]
+        p = [
+            _back_off(n, previous_group[step.previous_group], a)
+            for n, previous_group, a in zip(rows, p, strength, strict=True)
+        ]
     return step.observation, p
 
 
@@ -298,27 +310,29 @@ def _back_off(n: Floats, p: Floats, strength: float) -> Floats:
 class Step(NamedTuple):
     """People grouped by the first j columns.
 
-    observation : (n_people,) group of each person
-    before : (n_groups,) group in the first j - 1 columns
-    agree : (n_classes, n_groups) agreement of each class of rows with each group, 0 to 1
+    observation    : (n_people,) group of each person
+    previous_group : (n_groups,) group in the first j - 1 columns
+    agree          : (n_classes, n_groups) agreement of each class of rows with each group, from 0 to 1
     """
 
     observation: NDArray[np.int64]
-    before: Codes
+    previous_group: Codes
     agree: scipy.sparse.csc_array
 
 
 Agreeing = tuple[Step, Sequence[Floats]]
-"""A step, and for each of the counts (n_groups, n_values) the rows that agree."""
+"""A step, and for each of the counts (n_groups, n_values) rows that agree with each group."""
 
 
-def _count_agreeing(columns: Sequence[Shared], counts: Sequence[scipy.sparse.csr_array]) -> Iterator[Agreeing]:
+def _count_agreeing(columns: Sequence[SharedColumn], counts: Sequence[scipy.sparse.csr_array]) -> Iterator[Agreeing]:
+    """Yield for each column the groups of people and the rows that agree with them."""
     all_counts = scipy.sparse.csr_array(scipy.sparse.hstack(counts))
     for step in _steps(columns):
         yield step, np.hsplit((step.agree.T @ all_counts).toarray(), len(counts))
 
 
-def _steps(columns: Sequence[Shared]) -> Iterator[Step]:
+def _steps(columns: Sequence[SharedColumn]) -> Iterator[Step]:
+    """Yield the groups of people by the first column, by the first two columns, and so on."""
     observation = np.zeros(len(columns[0].people), dtype=np.int32)
     agree = scipy.sparse.csc_array(np.ones((len(columns[0].row), 1)))
     for column in columns:
@@ -332,11 +346,11 @@ def _steps(columns: Sequence[Shared]) -> Iterator[Step]:
 
 
 def _estimate_strengths(
-    columns: Sequence[Shared], counts: Sequence[scipy.sparse.csr_array], agreeing: Iterable[Agreeing]
+    columns: Sequence[SharedColumn], counts: Sequence[scipy.sparse.csr_array], agreeing: Iterable[Agreeing]
 ) -> Iterator[Sequence[float]]:
-    """Yield a_j of each column, for each of the counts, with the largest leave-one-out likelihood.
+    """Yield the strengths a_j of each column that maximize the leave-one-out likelihood, one for each of the counts.
 
-    agreeing : of the columns with the released rows as people
+    agreeing : of the columns, with the released rows as people
     """
     models, weight_of_row = [_ValueModel.of(item) for item in counts], np.ones(len(columns[0].row))
     for item, (step, rows) in zip(columns, agreeing, strict=True):
@@ -347,7 +361,7 @@ def _estimate_strengths(
 
 
 class _ValueModel(NamedTuple):
-    """Leave-one-out beliefs.
+    """Leave-one-out beliefs about the values of the released rows.
 
     row, value, times : class, value and number of rows of each pair that occurs
     p : belief in the value, from all other rows
@@ -361,13 +375,13 @@ class _ValueModel(NamedTuple):
     @classmethod
     def of(cls, counts: scipy.sparse.csr_array) -> Self:
         row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-        return cls(row, counts.indices, counts.data.astype(np.float64), _overall(counts)[counts.indices])
+        return cls(row, counts.indices, counts.data.astype(np.float64), _smoothed_shares(counts)[counts.indices])
 
     def add_column(self, n: Floats, observation: NDArray[np.int64], weight_of_row: Floats) -> tuple[Self, float]:
         """Return the beliefs with one more column, and its strength.
 
-        n : (n_groups, n_values) rows that agree with each group
-        observation : (n_classes,) group of each class
+        n             : (n_groups, n_values) rows that agree with each group
+        observation   : (n_classes,) group of each class
         weight_of_row : (n_classes,) agreement of a row with itself, which is left out
         """
         observation, weight_of_row = observation[self.row], weight_of_row[self.row]
@@ -377,7 +391,9 @@ class _ValueModel(NamedTuple):
         def smooth(strength: float, block: slice = slice(None)) -> Floats:
             return np.asarray((n_same_value[block] + strength * self.p[block]) / (n_agreeing[block] + strength))
 
-        blocks = [slice(start, start + CHUNK) for start in range(0, len(n_same_value), CHUNK)]  # fit into the cache
+        blocks = [
+            slice(start, start + CHUNK) for start in range(0, len(n_same_value), CHUNK)
+        ]  # each block fits into the cache
         likelihood = [[(self.times[block] * np.log(smooth(a, block))).sum() for a in STRENGTHS] for block in blocks]
         strength = STRENGTHS[int(np.argmax(np.sum(likelihood, axis=0)))]
         return self._replace(p=smooth(strength)), strength

@@ -1,4 +1,4 @@
-"""Inference of a sensitive value by an estimator that is trained on the release."""
+"""Attribute inference by an estimator that is trained on the release."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from unmask.core.posterior import Posterior
 from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.backoff import BackOff
-from unmask.tables.attacks.marginal_counts import shares
+from unmask.tables.attacks.marginal_counts import bin_shares
 from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.background import Background, Rng, prior_of
 from unmask.tables.table import Table
@@ -76,17 +76,17 @@ class ModelAttribute:
             raise UnmaskError(f"estimator is {self.estimator!r}, expected one of scikit-learn, such as {default!r}")
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
-        """Return the belief about the sensitive value of each person known, or of everybody by their own row."""
+        """Return the belief about the sensitive value of each known person; without people, about each row's person."""
         if reason := self.refusal(release, knowledge):
             raise UnmaskError(reason)
         background, secret = Background.of(knowledge), release.column(self.sensitive)
         people = release if background.people is None else background.people
         labels, prior, source = prior_of(secret, background.population)
-        rng = secret_unless(rng or np.random.default_rng(0))  # always the same: the third digit moves with the draws
+        rng = secret_unless(rng or np.random.default_rng(0))  # a fixed seed, because the draws change the third digit
         rows, targets = _features(people, release, background.population, self.bins, rng)
         of_release = (np.bincount(secret.codes, minlength=len(labels)) + 0.5) / (len(rows) + 0.5 * len(labels))
         distinct, observation = np.unique(targets, axis=0, return_inverse=True)
-        p = len(rows) * _predicted(self._make_model(), rows, secret.codes, distinct, len(labels)) + of_release
+        p = len(rows) * _predict(self._make_model(), rows, secret.codes, distinct, len(labels)) + of_release
         p *= prior / of_release
         return Posterior.from_dense(
             p / p.sum(axis=1, keepdims=True),
@@ -98,12 +98,12 @@ class ModelAttribute:
         )
 
     def refusal(self, release: Table, knowledge: Background | None = None) -> str:
-        """Return the reason why nothing can be learned about the people known; "" if something can."""
+        """Return the reason why the attack is not possible; "" if it is."""
         return BackOff(self.sensitive).refusal(release, knowledge)
 
     def _make_model(self) -> Any:
-        """Return a copy of the estimator, not yet fitted."""
-        model = _of_scikit_learn(self.estimator)() if isinstance(self.estimator, str) else deepcopy(self.estimator)
+        """Return an unfitted copy of the estimator."""
+        model = _import_estimator(self.estimator)() if isinstance(self.estimator, str) else deepcopy(self.estimator)
         if lacking := [verb for verb in ("fit", "predict_proba") if not hasattr(model, verb)]:
             raise UnmaskError(f"{self.estimator!r} has no {lacking[0]}, expected fit(X, y) and predict_proba(X)")
         if getattr(model, "random_state", 0) is None:
@@ -111,8 +111,11 @@ class ModelAttribute:
         return model
 
 
-def _of_scikit_learn(text: str) -> type:
-    """Return the class that a text names. No other package is imported: a document may hold the text."""
+def _import_estimator(text: str) -> type:
+    """Return the scikit-learn class with this name.
+
+    Other packages are not imported, because the name may come from a document.
+    """
     name, _, attribute = text.partition(":")
     try:
         estimator = getattr(import_module(name), attribute)
@@ -120,35 +123,35 @@ def _of_scikit_learn(text: str) -> type:
             return estimator
     except (ModuleNotFoundError, AttributeError):
         pass
-    raise UnmaskError(f"there is no estimator {text!r}; pip install scikit-learn, or name another class of it")
+    raise UnmaskError(f"there is no estimator {text!r}; install scikit-learn, or name another of its classes")
 
 
 def _features(
     people: Table, release: Table, population: Table | None, bins: int, rng: np.random.Generator
 ) -> tuple[Floats, Floats]:
-    """Return (n_rows, n_features) of the released rows, and (n_people, n_features) of the people."""
+    """Return the features of the released rows, (n_rows, n_features), and of the people, (n_people, n_features)."""
     rows, targets = [], []
     for known_column, released in shared_columns(people, release):
         is_in_population = population is not None and known_column.name in population.names
         general = population.column(known_column.name) if population is not None and is_in_population else known_column
-        _, *share = shares(general, (released, known_column), bins=bins, missing=release.missing)
+        _, *share = bin_shares(general, (released, known_column), bins=bins, missing=release.missing)
         width = max(matrix.shape[1] for matrix in share)
         numeric = released.levels.kind == known_column.levels.kind == "numeric"
         value = np.linspace(0, 1, width)[:, None] if numeric else np.eye(width)
-        rows.append(value[_drawn(share[0], released.codes, rng)])
+        rows.append(value[_draw_bins(share[0], released.codes, rng)])
         targets.append((share[1] @ value[: share[1].shape[1]])[known_column.codes])
     return np.concatenate(rows, axis=1), np.concatenate(targets, axis=1)
 
 
-def _drawn(share: scipy.sparse.csr_array, codes: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return (n_rows,) a bin of each row, drawn by the shares of its level."""
-    reached = np.cumsum(share.toarray(), axis=1)
-    reached[:, -1] = np.inf
-    return np.asarray((reached[codes] <= rng.random(len(codes))[:, None]).sum(axis=1), dtype=np.int64)
+def _draw_bins(share: scipy.sparse.csr_array, codes: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Draw a bin for each row, (n_rows,), with the shares of its level."""
+    cumulative = np.cumsum(share.toarray(), axis=1)
+    cumulative[:, -1] = np.inf
+    return np.asarray((cumulative[codes] <= rng.random(len(codes))[:, None]).sum(axis=1), dtype=np.int64)
 
 
-def _predicted(estimator: Any, rows: Floats, value: NDArray[np.int32], targets: Floats, n_values: int) -> Floats:
-    """Return (n_asked, n_values) what the estimator predicts; a release with one value has nothing to be trained on."""
+def _predict(estimator: Any, rows: Floats, value: NDArray[np.int32], targets: Floats, n_values: int) -> Floats:
+    """Return (n_targets, n_values) predicted probabilities. A release with one value predicts it without training."""
     p = np.zeros((len(targets), n_values))
     if value.min() == value.max():
         p[:, value[0]] = 1.0

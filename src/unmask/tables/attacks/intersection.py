@@ -19,10 +19,10 @@ from unmask.tables.grouping import first_of, group
 from unmask.tables.table import Table
 
 MAX_SWEEPS, MIN_CHANGE = 500, 1e-4
-"""Largest number of sweeps of proportional fitting, and the change in people below which it stops."""
+"""Largest number of sweeps of proportional fitting; it stops earlier if no number changes by this many people."""
 
 RECORDS_AT_ONCE, MAX_COMBINATIONS = 1 << 18, 1 << 23
-"""Records for which combinations are found at once, and the largest number of combinations in memory."""
+"""Records that are combined in one block, and the largest number of combinations in memory."""
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -47,8 +47,9 @@ class IntersectionAttack:
     values in `by`. The belief is f_e / n_o. Its status is `model`: proportional fitting gives the most probable
     numbers, which are close to the expected numbers if the groups are not small.
 
-    If a release has fewer records than people, a combination may lack a record of it. If no combination fits a person,
-    for example because cells were changed, the belief of `ClassAttack` about the attacked release is used.
+    If a release has fewer records than people, a combination may lack a record of it. If a person
+    has no combination, for example because cells were changed, the belief of `ClassAttack` about the attacked release
+    is used.
 
     Assumes: what `ClassAttack` assumes. All people of the releases are known. The cells of `by` are unchanged.
 
@@ -89,14 +90,14 @@ class IntersectionAttack:
         sides = [_Records.of(*arguments) for arguments in zip(links, values, observations, strict=True)]
         share = np.bincount(np.concatenate(values)) / sum(map(len, values))
         combinations, n_o = _combine(sides, share), np.bincount(observed)
-        f = _fit(combinations, n_o, [side.sizes for side in sides])
+        f = _fit_proportionally(combinations, n_o, [side.sizes for side in sides])
         return _make_belief(
             sides[0], combinations, f, observed, provenance={"attack": type(self).__name__, "by": self.by}
         )
 
 
 def _value_numbers(releases: Sequence[Table], columns_by: Sequence[str] | None) -> list[Ints]:
-    """Return (n_rows,) numbers for each release, equal for rows that agree in the unchanged columns."""
+    """Return (n_rows,) numbers for each release; rows with the same number agree in the unchanged columns."""
     names = columns_by
     if names is None:
         released_names = [[column.name for column in (*table.sensitive, *table.kept)] for table in releases]
@@ -116,16 +117,16 @@ def _value_numbers(releases: Sequence[Table], columns_by: Sequence[str] | None) 
 
 
 class _Records(NamedTuple):
-    """Records of a release, in groups that fit the same people and have the same values in the unchanged columns.
+    """Records of a release in groups: a group is compatible with the same people and agrees in the unchanged columns.
 
     Group 0 represents people without a record.
 
-    group_of : (n_rows,) group of each record, from 1
-    sizes : (n_groups + 1,) records of each group
+    group_of    : (n_rows,) group of each record, from 1
+    sizes       : (n_groups + 1,) records in each group
     observation : (n_o,) observation of this release for each group of people
-    first : (n_observations + 1,) entries first[y]:first[y + 1] belong to observation y, sorted by value
-    group, value, weight : (n_entries + 1,) group, its value, and the probability of a record of it; the last entry is
-        for people without a record
+    first       : (n_observations + 1,) entries first[y]:first[y + 1] belong to observation y, sorted by value
+    group, value, weight : (n_entries + 1,) group, its value, and the probability of one of its records. The last entry
+    is for people without a record
     """
 
     group_of: Ints
@@ -138,7 +139,7 @@ class _Records(NamedTuple):
 
     @classmethod
     def of(cls, link: Posterior, values: Ints, observations: Ints) -> Self:
-        """Group the records by the belief about this release; values : (n_rows,) see `_value_numbers`."""
+        """Return the groups of the records of one release; values : (n_rows,) see `_value_numbers`."""
         if link.n_candidates > link.n_targets:
             raise NotRunError(f"a release has {link.n_candidates:,} rows, and {link.n_targets:,} people are known")
         value = values.astype(np.int32)
@@ -147,23 +148,26 @@ class _Records(NamedTuple):
         )
         begin = np.searchsorted(codes[:, 0], np.arange(link.n_candidates + 1))
         count = np.diff(begin)[link.candidate]
-        fits, y = ranges(begin[link.candidate], count), np.repeat(link.row, count)
-        order = np.lexsort((codes[fits, 1], y))
+        entry, y = ranges(begin[link.candidate], count), np.repeat(link.row, count)
+        order = np.lexsort((codes[entry, 1], y))
         return cls(
             group_of=group_of_record.astype(np.int64) + 1,
             sizes=np.append(link.n_targets - link.n_candidates, sizes),
             observation=observations,
             first=np.concatenate(([0], np.cumsum(np.bincount(y, minlength=link.n_observations)))),
-            group=np.append(fits[order] + 1, 0),
-            value=np.append(codes[fits[order], 1], -1),
+            group=np.append(entry[order] + 1, 0),
+            value=np.append(codes[entry[order], 1], -1),
             weight=np.append(np.repeat(np.exp(link.log_probability, dtype=np.float64), count)[order], 1.0),
         )
 
     def extend(self, o: Ints, values: Ints) -> tuple[Ints, Ints]:
-        """Return the position in `o` of each extended combination, and the entry that extends it.
+        """Extend combinations by a record of this release.
 
-        values : value of each combination so far, -1 for none. If some people have no record, each combination is
-            extended without a record, too.
+        o      : (n,) group of people of each combination
+        values : (n,) value of each combination in the unchanged columns; -1 if it has no record yet
+
+        Returns the position in `o` of each extended combination, and the entry that extends it. If some people have no
+        record, each combination is also extended without a record.
         """
         n = max(int(self.value.max()), int(values.max(initial=0))) + 1
         keys = np.repeat(np.arange(len(self.first) - 1), np.diff(self.first)) * n + self.value[:-1]
@@ -190,10 +194,13 @@ class _Combinations(NamedTuple):
 
 
 def _combine(sides: Sequence[_Records], share: Floats) -> _Combinations:
-    """Return all combinations; share : (n_values,) share of the records with each value."""
-    fits = np.diff(sides[0].first)[sides[0].observation] + 1
+    """Return all combinations of records that agree in the unchanged columns.
+
+    share : (n_values,) share of the records with each value
+    """
+    n_entries = np.diff(sides[0].first)[sides[0].observation] + 1
     parts, n = [], 0
-    for start, stop in chunks(np.concatenate(([0], np.cumsum(fits))), RECORDS_AT_ONCE):
+    for start, stop in chunks(np.concatenate(([0], np.cumsum(n_entries))), RECORDS_AT_ONCE):
         o = np.arange(start, stop)
         value, weight, groups = np.full(len(o), -1), np.ones(len(o)), np.empty((0, len(o)), dtype=np.int64)
         for side in sides:
@@ -206,7 +213,7 @@ def _combine(sides: Sequence[_Records], share: Floats) -> _Combinations:
     return _Combinations(*(np.concatenate(part, axis=-1) for part in zip(*parts, strict=True)))
 
 
-def _fit(combinations: _Combinations, n_o: Ints, sizes: Sequence[Ints]) -> Floats:
+def _fit_proportionally(combinations: _Combinations, n_o: Ints, sizes: Sequence[Ints]) -> Floats:
     """Return the expected number of people of each combination, by proportional fitting."""
     f = combinations.weight.copy()
     for _ in range(MAX_SWEEPS):
@@ -222,14 +229,17 @@ def _fit(combinations: _Combinations, n_o: Ints, sizes: Sequence[Ints]) -> Float
 def _make_belief(
     side: _Records, combinations: _Combinations, f: Floats, observation: Ints, *, provenance: Mapping[str, Any]
 ) -> Posterior:
-    """Return the belief about the records of a release; observation : (n_people,) group of each person."""
+    """Return the belief about the records of a release.
+
+    observation : (n_people,) group of each person
+    """
     n_o, n_groups = np.bincount(observation), len(side.sizes)
     is_listed = (combinations.group[0] > 0) & (f > 0)
     o_listed, f_listed = combinations.o[is_listed], f[is_listed]
     unmatched = np.flatnonzero(np.bincount(combinations.o, weights=f, minlength=len(n_o)) == 0)
-    fits = np.diff(side.first)[side.observation[unmatched]]
-    entry = ranges(side.first[side.observation[unmatched]], fits)
-    key = np.concatenate([o_listed, np.repeat(unmatched, fits)]) * n_groups
+    n_entries = np.diff(side.first)[side.observation[unmatched]]
+    entry = ranges(side.first[side.observation[unmatched]], n_entries)
+    key = np.concatenate([o_listed, np.repeat(unmatched, n_entries)]) * n_groups
     key += np.concatenate([combinations.group[0][is_listed], side.group[entry]])
     mass = side.weight[entry] * side.sizes[side.group[entry]]
     pairs, pair = np.unique(key, return_inverse=True)
@@ -238,12 +248,12 @@ def _make_belief(
     first = np.append(-1, first_of((side.group_of - 1).astype(np.int32), n_groups - 1))  # first record of each group
     order = np.lexsort((first[group_of_pair], o))
     o, group_of_pair, p = o[order], group_of_pair[order], p[order]
-    inside = np.bincount(o, weights=p, minlength=len(n_o))
+    mass_of_people = np.bincount(o, weights=p, minlength=len(n_o))
     return Posterior(
         indptr=np.concatenate(([0], np.cumsum(np.bincount(o, minlength=len(n_o))))),
         candidate=first[group_of_pair].astype(np.int32),
         log_probability=stored(np.log(p / side.sizes[group_of_pair])),
-        unlisted=np.where(inside < 1.0 - PRIOR_ROUNDING, 1.0 - inside, 0.0),
+        unlisted=np.where(mass_of_people < 1.0 - PRIOR_ROUNDING, 1.0 - mass_of_people, 0.0),
         n_unlisted=np.zeros(len(n_o), dtype=np.int64),
         observation=observation,
         weight=equal_weights(len(observation)),

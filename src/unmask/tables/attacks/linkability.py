@@ -1,4 +1,4 @@
-"""Do these two parts of a record belong to one person? The release says what goes together."""
+"""Linkability attack: whether two parts of a record belong to one person."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ class Parts(Background):
     Parameters
     ----------
     people : Table | None, optional
-        One part of the columns of people, a row each.
+        First part of the columns, one row per person.
     population : Table | None, optional
         See `Background`.
     others : Table | None, optional
         See `Background`.
     other : Table | None, optional
-        The other part of the columns of the same people, in another random order.
+        Second part of the columns of the same people, in an independent random order.
     """
 
     other: Table | None = None
 
 
 def check_parts(parts: Sequence[Sequence[str]]) -> None:
-    """Refuse what is not two lists of columns that share none."""
+    """Raise UnmaskError unless there are two disjoint lists of columns."""
     if len(parts) != 2 or not all(parts):
         raise UnmaskError("a part is missing or has no column, expected two lists of columns, such as age,sex:zip,job")
     if twice := next((name for name in parts[0] if name in parts[1]), None):
-        raise UnmaskError(f"column {twice!r} is in both parts; they are linked by the release alone, so leave it out")
+        raise UnmaskError(f"column {twice!r} is in both parts, expected parts without a common column; leave it out")
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Linkability:
             check_parts(self.parts)
 
     def __call__(self, release: Table, knowledge: Parts | None = None, *, rng: Rng = None) -> Posterior:
-        """Return the belief about the other part of each person known; candidates are the rows of `other`."""
+        """Return the belief about the other part of each known person; the candidates are the rows of `other`."""
         if not isinstance(knowledge, Parts) or knowledge.people is None or knowledge.other is None:
             raise UnmaskError(f"{self!r} needs both parts of the people; give Parts(people, other=...)")
         people, candidates = knowledge.people, knowledge.other
@@ -117,7 +117,7 @@ class Linkability:
 
 
 def _rows(belief: Posterior) -> scipy.sparse.csr_array:
-    """Return (n_observations, n_released_rows) the listed probabilities."""
+    """Return (n_observations, n_released_rows) the listed probabilities, CSR."""
     p: NDArray[np.float64] = np.exp(belief.log_probability, dtype=np.float64)
     return scipy.sparse.csr_array(
         (p, belief.candidate, belief.indptr), shape=(belief.n_observations, belief.n_candidates)

@@ -1,4 +1,4 @@
-"""The margins of a release beside those of a reference table: how many rows agree with a person in some columns."""
+"""Marginal counts of a release and of a reference table: rows that agree with a person in some columns."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from unmask.tables.grouping import distinct
 from unmask.tables.levels import Missing
 from unmask.tables.matching import compatible
 
-COUNTABLE = 1 << 18
-"""Cells of a margin up to which all are counted; of a larger one, only those asked for."""
+MAX_COUNTED_CELLS = 1 << 18
+"""Largest number of cells of a margin that are all counted. For a larger margin, only the needed cells are counted."""
 
 Subset = tuple[int, ...]
-"""Places of columns."""
+"""Positions of columns."""
 
 
-def shares(
+def bin_shares(
     reference: Column, other_columns: Sequence[Column], *, bins: int, missing: Missing = "own"
 ) -> list[scipy.sparse.csr_array]:
     """Return (n_levels, n_bins) shares of each level in each bin, for the reference and each other column.
 
-    Numbers are cut at the reference's quantiles into at most `bins`; of others, each value is a bin. A cell that holds
-    several values is spread over their bins as the reference is, and an open one (`Levels.open`) over all of them; one
-    that no person there fits, or a missing one, is a value of its own.
+    Numbers are cut at the quantiles of the reference into at most `bins` bins. Every other value is a bin. A cell with
+    several values is spread over their bins in proportion to the reference; an open cell (`Levels.open`) over all bins.
+    A cell that is compatible with no value of the reference, or is missing, is a bin of its own.
     """
     columns = tuple(dict.fromkeys((reference, *other_columns)))
     numeric = all(column.levels.kind == "numeric" for column in columns)
-    parts = _by_size(reference, columns, bins, missing) if numeric else _by_value(reference, columns, missing)
+    parts = _bin_numbers(reference, columns, bins, missing) if numeric else _bin_values(reference, columns, missing)
     width = 1 + max(int(bin_.max(initial=0)) for _, bin_, _ in parts)
     shares_of_level = {
         column: _normalized(scipy.sparse.csr_array((weight, (level, bin_)), shape=(len(column.levels), width)))
@@ -48,12 +48,13 @@ Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
 """Level, bin, weight."""
 
 
-def _by_size(reference: Column, columns: Sequence[Column], bins: int, missing: Missing) -> list[Entries]:
+def _bin_numbers(reference: Column, columns: Sequence[Column], bins: int, missing: Missing) -> list[Entries]:
+    """Return the entries of numeric columns, cut at quantiles of the reference."""
     finest = reference.levels
     for column in columns:
         finest = finest.on_scale_of(column.levels)
     scaled = [column.levels.on_scale_of(finest) for column in columns]
-    with np.errstate(invalid="ignore"):  # nan in the middle of a cell that is open
+    with np.errstate(invalid="ignore"):  # an open cell has the middle nan
         middle = np.clip((scaled[0].low + scaled[0].high) / 2, -1e300, 1e300)
     is_stated = (reference.counts > 0) & ~np.isnan(middle)
     middle, n = middle[is_stated], reference.counts[is_stated]
@@ -66,13 +67,14 @@ def _by_size(reference: Column, columns: Sequence[Column], bins: int, missing: M
         first, last = np.searchsorted(cuts, levels.low), np.searchsorted(cuts, levels.high)
         first[np.isnan(levels.low)] = last[np.isnan(levels.low)] = last[levels.open(missing)] = len(cuts) + 1
         first[levels.open(missing)] = 0
-        inside = (first[:, None] <= bins_of_values) & (bins_of_values <= last[:, None])
-        level, bin_ = (place.astype(np.int64) for place in np.nonzero(inside))
+        overlaps = (first[:, None] <= bins_of_values) & (bins_of_values <= last[:, None])
+        level, bin_ = (place.astype(np.int64) for place in np.nonzero(overlaps))
         entries.append((level, bin_, np.asarray(people[bin_] + 1e-9, dtype=np.float64)))
     return entries
 
 
-def _by_value(reference: Column, columns: Sequence[Column], missing: Missing) -> list[Entries]:
+def _bin_values(reference: Column, columns: Sequence[Column], missing: Missing) -> list[Entries]:
+    """Return the entries of columns whose values are bins."""
     vague = reference.levels.open(missing)
     number = {
         label: bin_of_level for bin_of_level, label in enumerate(reference.levels.labels) if not vague[bin_of_level]
@@ -83,10 +85,10 @@ def _by_value(reference: Column, columns: Sequence[Column], missing: Missing) ->
         is_exact = levels.atomic | levels.gaps | np.array([label in number for label in levels.labels], dtype=np.bool_)
         is_exact &= ~levels.open(missing)
         wide = np.flatnonzero(~is_exact)
-        fits = compatible(reference.levels, levels.select(wide), missing=missing) & ~vague[:, None]
-        exact = np.concatenate([np.flatnonzero(is_exact), wide[~fits.any(axis=0)]])
+        is_compatible = compatible(reference.levels, levels.select(wide), missing=missing) & ~vague[:, None]
+        exact = np.concatenate([np.flatnonzero(is_exact), wide[~is_compatible.any(axis=0)]])
         bin_of_level = [number.setdefault(levels.labels[exact_level], len(number)) for exact_level in exact]
-        bin_, level_number = np.nonzero(fits)
+        bin_, level_number = np.nonzero(is_compatible)
         level = np.concatenate([exact, wide[level_number]])
         weight = np.concatenate([np.ones(len(exact)), reference.counts[bin_] + 1e-9])
         entries.append((level, np.concatenate([np.array(bin_of_level, dtype=np.int64), bin_]), weight))
@@ -94,7 +96,7 @@ def _by_value(reference: Column, columns: Sequence[Column], missing: Missing) ->
 
 
 def _normalized(share: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
-    """Return rows that sum to 1."""
+    """Return the matrix with rows that sum to 1."""
     share.sort_indices()
     share.data /= np.repeat(share.sum(axis=1), np.diff(share.indptr))
     return share
@@ -102,11 +104,13 @@ def _normalized(share: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
 
 @dataclass(frozen=True, eq=False)
 class Margins:
-    """Numbers of rows of some tables that agree with people in sets of columns.
+    """Marginal counts of tables: numbers of rows that agree with people in sets of columns.
 
-    general, share : the columns of the reference, and the bins of each, see `shares`
-    at, of_row     : (n_columns, n) the bins of each different person, and (n_people,) which of these each is
-    tables         : whose rows are counted
+    general, share : the columns of the reference, and their bins, see `bin_shares`
+    bins   : (n_columns, n) bins of each distinct person
+    of_row : (n_people,) distinct person of each person
+    tables : tables whose rows are counted
+    cached_shares : result of `_Rows.log_share` for each table, by set of columns
     """
 
     general: Sequence[Column]
@@ -114,7 +118,7 @@ class Margins:
     bins: NDArray[np.int64]
     of_row: NDArray[np.integer]
     tables: Sequence[_Rows]
-    counted: dict[Subset, list[NDArray[np.float64]]] = field(default_factory=dict)
+    cached_shares: dict[Subset, list[NDArray[np.float64]]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -125,40 +129,44 @@ class Margins:
         *,
         bins: int,
     ) -> Self:
-        """Count from the same columns, in one order, of people, of the reference and of each table."""
+        """Return the margins of tables. People, reference and tables have the same columns in the same order."""
         columns_of_each = zip(general, *tables, known_columns, strict=True)
         share, *of_tables, of_known = zip(
-            *(shares(first, others_columns, bins=bins) for first, *others_columns in columns_of_each), strict=True
+            *(bin_shares(first, others_columns, bins=bins) for first, *others_columns in columns_of_each), strict=True
         )
-        different = classes_of(known_columns)
+        distinct_people = classes_of(known_columns)
         bins_of_people = np.stack(
-            [bins_of(share_of_known)[different.levels[:, j]] for j, share_of_known in enumerate(of_known)]
+            [largest_bins(share_of_known)[distinct_people.levels[:, j]] for j, share_of_known in enumerate(of_known)]
         )
         sides = [_Rows.of(*side) for side in zip(tables, of_tables, strict=True)]
-        return cls(general, share, bins_of_people, different.of_row, sides)
+        return cls(general, share, bins_of_people, distinct_people.of_row, sides)
 
     def log_shares(
         self, names: Collection[str] | None = None, *, columns: int = 3, sets: int = 500
     ) -> list[NDArray[np.float64]]:
-        """Return (n_people,) of each table: the mean over sets of columns of ln((c + 1/2) / (n + 1)), c of its n rows
-        agreeing with a person in them; expected, where cells hold several values.
+        """Return (n_people,) for each table: the mean over sets of columns of ln((c + 1/2) / (n + 1)).
 
-        names : of the columns that are known; None: all. columns, sets : as of `MarginalRatio`
+        c is the number of the n rows that agree with the person in these columns; its expectation if cells have several
+        values.
+
+        names : names of the known columns; None for all
+        columns, sets : as in `MarginalRatio`
         """
         positions = [j for j, item in enumerate(self.general) if names is None or item.name in names]
         general, share = [self.general[j] for j in positions], [self.share[j] for j in positions]
         chosen = [
-            tuple(positions[j] for j in item) for item in subsets(general, share, largest=columns, max_subsets=sets)
+            tuple(positions[j] for j in item)
+            for item in list_subsets(general, share, largest=columns, max_subsets=sets)
         ]
         for item in chosen:
-            if item not in self.counted:
-                self.counted[item] = [rows.log_share(self.bins, item) for rows in self.tables]
-        means = (np.mean([self.counted[item][i] for item in chosen], axis=0) for i in range(len(self.tables)))
+            if item not in self.cached_shares:
+                self.cached_shares[item] = [rows.log_share(self.bins, item) for rows in self.tables]
+        means = (np.mean([self.cached_shares[item][i] for item in chosen], axis=0) for i in range(len(self.tables)))
         return [log_share[self.of_row] for log_share in means]
 
 
 class _Rows(NamedTuple):
-    """The rows of a table in classes: their columns, and how many rows each class has and there are."""
+    """Rows of a table in equivalence classes: binned columns, class sizes, and number of rows."""
 
     columns: Sequence[_BinnedColumn]
     sizes: NDArray[np.int64]
@@ -166,17 +174,17 @@ class _Rows(NamedTuple):
 
     @classmethod
     def of(cls, columns: Sequence[Column], share: Sequence[scipy.sparse.csr_array]) -> Self:
-        alike = classes_of(columns)
-        binned_columns = [_BinnedColumn.of(*pair) for pair in zip(alike.levels.T, share, strict=True)]
-        return cls(binned_columns, alike.sizes, len(columns[0].codes))
+        classes = classes_of(columns)
+        binned_columns = [_BinnedColumn.of(*pair) for pair in zip(classes.levels.T, share, strict=True)]
+        return cls(binned_columns, classes.sizes, len(columns[0].codes))
 
     def log_share(self, bins: NDArray[np.int64], subset: Subset) -> NDArray[np.float64]:
-        """Return (n,) ln((c + 1/2) / (n + 1)) of each person in some columns."""
-        return np.log((_agreeing(self.columns, self.sizes, bins, subset) + 0.5) / (self.n + 1))
+        """Return (n,) ln((c + 1/2) / (n + 1)) of each person for one set of columns."""
+        return np.log((_count_agreeing_rows(self.columns, self.sizes, bins, subset) + 0.5) / (self.n + 1))
 
 
 class _BinnedColumn(NamedTuple):
-    """A column of classes of rows: the bin or the level of each class.
+    """Column of classes of rows: the bin or the level of each class.
 
     spread : None if every cell lies in one bin. Otherwise (n_bins, n_levels) the share of each level in each bin.
     """
@@ -190,72 +198,81 @@ class _BinnedColumn(NamedTuple):
     def of(cls, codes: NDArray[np.int32], share: scipy.sparse.csr_array) -> _BinnedColumn:
         levels, bins = share.shape
         if np.all(np.diff(share.indptr) == 1):
-            return cls(bins_of(share)[codes], bins, bins, None)
+            return cls(largest_bins(share)[codes], bins, bins, None)
         return cls(codes.astype(np.int64), levels, bins, share.T.tocsr())
 
 
-def _agreeing(
+def _count_agreeing_rows(
     columns: Sequence[_BinnedColumn], sizes: NDArray[np.int64], bins: NDArray[np.int64], subset: Subset
 ) -> NDArray[np.float64]:
-    """Return (n_people,) the rows that agree with each in these columns; sizes : (n_classes,) rows of each class."""
+    """Return (n_people,) the number of rows that agree with each person in these columns.
+
+    sizes : (n_classes,) rows of each class
+    """
     chosen = [columns[j] for j in subset]
     cells = prod(column.size for column in chosen)
     key, weight = distinct(
-        _key([column.code for column in chosen], [column.size for column in chosen]), cells, weight=sizes
+        _combine_codes([column.code for column in chosen], [column.size for column in chosen]), cells, weight=sizes
     )
-    for column in chosen:  # the first column is read, and goes to the end
-        n_rest = cells // column.size
-        level, rest_key = np.divmod(key, n_rest)
+    for column in chosen:  # the first column is decoded and moves to the end
+        n_other_cells = cells // column.size
+        level, other_key = np.divmod(key, n_other_cells)
         if column.spread is not None:
             spread = (
-                column.spread @ scipy.sparse.csr_array((weight, (level, rest_key)), shape=(column.size, n_rest))
+                column.spread @ scipy.sparse.csr_array((weight, (level, other_key)), shape=(column.size, n_other_cells))
             ).tocoo()
-            level, rest_key, weight = spread.row.astype(np.int64), spread.col.astype(np.int64), spread.data
-        key, cells = rest_key * column.bins + level, n_rest * column.bins
-    return _equal(key, weight, _key(bins[list(subset)], [column.bins for column in chosen]), cells)
+            level, other_key, weight = spread.row.astype(np.int64), spread.col.astype(np.int64), spread.data
+        key, cells = other_key * column.bins + level, n_other_cells * column.bins
+    return _look_up(key, weight, _combine_codes(bins[list(subset)], [column.bins for column in chosen]), cells)
 
 
-def bins_of(share: scipy.sparse.csr_array) -> NDArray[np.int64]:
-    """Return (n_levels,) the bin that has most of each level."""
-    if np.all(np.diff(share.indptr) == 1):  # as is usual, and scipy would walk from level to level
+def largest_bins(share: scipy.sparse.csr_array) -> NDArray[np.int64]:
+    """Return (n_levels,) the bin with the largest share of each level."""
+    if np.all(np.diff(share.indptr) == 1):  # the usual case; argmax of SciPy is slow
         return share.indices.astype(np.int64)
     return np.asarray(share.argmax(axis=1), dtype=np.int64).reshape(-1)
 
 
-def own_bins(n: int) -> scipy.sparse.csr_array:
-    """Return the shares of n levels each of which is a bin."""
+def identity_bins(n: int) -> scipy.sparse.csr_array:
+    """Return the shares of n levels that are one bin each."""
     return scipy.sparse.csr_array((np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, n))
 
 
-def _key(codes: Sequence[NDArray[np.int64]] | NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.int64]:
-    """Return one number for the codes of some columns, the last one fastest."""
+def _combine_codes(codes: Sequence[NDArray[np.int64]] | NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.int64]:
+    """Return one number for the codes of several columns; the last column varies fastest."""
     key = np.zeros_like(codes[0])
     for code, size in zip(codes, sizes, strict=True):
         key = key * size + code
     return key
 
 
-def _equal(
-    key: NDArray[np.int64], weight: NDArray[np.number], wanted: NDArray[np.int64], cells: int
+def _look_up(
+    key: NDArray[np.int64], weight: NDArray[np.number], wanted_keys: NDArray[np.int64], cells: int
 ) -> NDArray[np.float64]:
-    """Return the weight of each key asked for, of so many keys."""
-    if cells <= COUNTABLE:
-        return np.asarray(np.bincount(key, weight, minlength=cells)[wanted])
+    """Return the total weight of each wanted key.
+
+    cells : number of possible keys
+    """
+    if cells <= MAX_COUNTED_CELLS:
+        return np.asarray(np.bincount(key, weight, minlength=cells)[wanted_keys])
     order = np.argsort(key)
-    key, upto = key[order], np.concatenate([[0.0], np.cumsum(weight[order])])
-    return np.asarray(upto[np.searchsorted(key, wanted, side="right")] - upto[np.searchsorted(key, wanted)])
+    key, cumulative = key[order], np.concatenate([[0.0], np.cumsum(weight[order])])
+    return np.asarray(
+        cumulative[np.searchsorted(key, wanted_keys, side="right")] - cumulative[np.searchsorted(key, wanted_keys)]
+    )
 
 
-def subsets(
+def list_subsets(
     columns: Sequence[Column], share: Sequence[scipy.sparse.csr_array], *, largest: int, max_subsets: int
 ) -> list[Subset]:
-    """Return all sets of 1 to `largest` columns; of more than `most`, those with the pairs that say most of one
-    another.
+    """Return all sets of 1 to `largest` columns.
+
+    If they are more than `max_subsets`, those that contain the pairs with the largest mutual information.
     """
     all_subsets = [item for size in range(1, largest + 1) for item in combinations(range(len(columns)), size)]
     if len(all_subsets) <= max_subsets:
         return all_subsets
-    code = [bins_of(item)[column.codes] for column, item in zip(columns, share, strict=True)]
+    code = [largest_bins(item)[column.codes] for column, item in zip(columns, share, strict=True)]
     pairs = {(i, j): mutual_information(code[i], code[j]) for i, j in combinations(range(len(columns)), 2)}
     strength = [max((pairs[pair] for pair in combinations(item, 2)), default=np.inf) for item in all_subsets]
     return [all_subsets[position] for position in sorted(np.argsort(-np.array(strength), kind="stable")[:max_subsets])]
@@ -264,8 +281,9 @@ def subsets(
 def mutual_information(
     first: NDArray[np.int64], second: NDArray[np.int64], *, weight: NDArray[np.int64] | None = None
 ) -> float:
-    """Return the mutual information of two columns of bins, in nats: sum p log(p / (q q')); 0 of no rows. weight : rows
-    that each is; 1 when left out
+    """Return the mutual information of two columns of bins, in nats: sum p log(p / (q q')); 0 without rows.
+
+    weight : number of rows for each entry; 1 if omitted
 
     >>> round(mutual_information(np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1])), 4)
     0.6931

@@ -16,7 +16,7 @@ from unmask.core.randomness import secret_unless
 from unmask.tables.attacks.membership import belief_from_scores
 from unmask.tables.attacks.pairing import Pairing, compare_levels, find_compatible_pairs, pair
 from unmask.tables.attacks.product_sums import Kernel, density, fit_mixture_share, list_likeliest
-from unmask.tables.attacks.reprotection import find_nearest, learn_weights, log_shares
+from unmask.tables.attacks.reprotection import find_nearest, learn_weights, log_class_probabilities
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column, classes_of
 from unmask.tables.table import Table
@@ -25,16 +25,17 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 MAX_DROPPED = 1e-4
-"""Probability of the least likely records of a person, which are not listed."""
+"""Largest total probability of the candidates of a person that are not listed."""
 
 
 class Evidence(NamedTuple):
-    """Evidence of the release about each person: of observation i, of the rows candidate[indptr[i]:indptr[i + 1]].
+    """Evidence of the release about each person: likelihood ratios of the listed rows.
 
+    indptr, candidate : observation i has the rows candidate[indptr[i]:indptr[i + 1]]
     log_ratio  : (n_entries,) log K(r given x) - log out(r)
-    left_out   : (n_observations,) share of the mass that is not listed
-    provenance : what out is
-    alike      : whether all that is listed of one observation is alike
+    left_out   : (n_observations,) share of the probability mass that is not listed
+    provenance : origin of the estimate of out
+    is_uniform : True if all rows that are listed for one observation are equal
     """
 
     indptr: Ints
@@ -42,7 +43,7 @@ class Evidence(NamedTuple):
     log_ratio: Floats
     left_out: Floats
     provenance: dict[str, Any]
-    alike: bool = False
+    is_uniform: bool = False
 
 
 @dataclass(frozen=True)
@@ -115,33 +116,33 @@ class MechanismAttack:
             raise UnmaskError(f"asks is {self.asks!r}, expected 'identity' or 'membership'")
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
-        """Return the belief about each person known."""
+        """Return the belief about each known person."""
         people, population = people_of(knowledge, self), Background.of(knowledge).in_general
         pairing, protection = pair(people, release), self.protection
         if hasattr(protection, "row_kernel"):
-            evidence = _by_kernel(protection, pairing, population, secret_unless(rng))
+            evidence = _evidence_by_kernel(protection, pairing, population, secret_unless(rng))
         elif hasattr(protection, "fits"):
-            evidence = _by_fit(protection, pairing, people, population, release)
+            evidence = _evidence_by_rule(protection, pairing, people, population, release)
         elif hasattr(self.protection, "coordinates"):
-            evidence = self._groups(pairing, population, secret_unless(rng))
+            evidence = self._evidence_of_groups(pairing, population, secret_unless(rng))
         else:
             raise UnmaskError(
-                f"{self.protection!r} does not say how likely what it releases is (row_kernel, fits, coordinates); "
-                "ShadowMembership asks who is in its release by running it again"
+                f"{self.protection!r} does not provide its probabilities (row_kernel, fits or coordinates); "
+                "use ShadowMembership, which runs the protection again"
             )
         evidence.provenance.update(attack=repr(self), missing=release.missing)
         return self._membership(evidence, pairing) if self.asks == "membership" else self._identity(evidence, pairing)
 
-    def knowing(self, protection: Any) -> Self:
+    def with_protection(self, protection: Any) -> Self:
         """Return this attack with the protection of the release, unless it has one."""
         return replace(self, protection=protection) if self.protection is None else self
 
-    def _groups(self, pairing: Pairing, population: Table | None, rng: np.random.Generator) -> Evidence:
+    def _evidence_of_groups(self, pairing: Pairing, population: Table | None, rng: np.random.Generator) -> Evidence:
         if population is None:
-            raise UnmaskError(f"{self!r} protects people in general again; give Background(people, population)")
+            raise UnmaskError(f"{self!r} needs people in general; give Background(people, population)")
         if self.asks == "membership" or self.prior_present < 1.0:
-            raise UnmaskError(f"{self!r}: groups identify the person of a record, not members; see ShadowMembership")
-        return _by_distance(self.protection, pairing, population, rng)
+            raise UnmaskError(f"{self!r}: groups do not show membership; use ShadowMembership")
+        return _evidence_by_distance(self.protection, pairing, population, rng)
 
     def _identity(self, evidence: Evidence, pairing: Pairing) -> Posterior:
         belief = from_likelihood(
@@ -152,10 +153,10 @@ class MechanismAttack:
             observation=pairing.observation.astype(np.int64),
             prior_present=self.prior_present,
             log_likelihood_none=np.zeros(len(pairing.observed)),
-            status="exact" if evidence.alike and self.prior_present == 1.0 else "model",
+            status="exact" if evidence.is_uniform and self.prior_present == 1.0 else "model",
             provenance=evidence.provenance,
         )
-        return belief if self.prior_present < 1.0 else _sharing(belief, evidence.left_out)
+        return belief if self.prior_present < 1.0 else _spread_left_out(belief, evidence.left_out)
 
     def _membership(self, evidence: Evidence, pairing: Pairing) -> Posterior:
         row = np.repeat(np.arange(len(pairing.observed)), np.diff(evidence.indptr))
@@ -168,11 +169,11 @@ class MechanismAttack:
 
 
 MAX_LOG_ODDS = 700.0
-"""Log-odds of membership at most, either way."""
+"""Largest absolute log-odds of membership."""
 
 
-def _sharing(belief: Posterior, left_out: Floats) -> Posterior:
-    """Return the belief with the mass of what is not listed shared by it."""
+def _spread_left_out(belief: Posterior, left_out: Floats) -> Posterior:
+    """Return the belief with the left-out mass spread evenly over the unlisted rows."""
     shares = (left_out > 0) & (belief.row_length < belief.n_candidates)
     mass = np.where(shares, left_out, 0.0)
     return replace(
@@ -183,9 +184,11 @@ def _sharing(belief: Posterior, left_out: Floats) -> Posterior:
     )
 
 
-def _by_kernel(protection: Any, pairing: Pairing, population: Table | None, rng: np.random.Generator) -> Evidence:
-    """Return the evidence of a protection that treats each row and each column independently."""
-    seeds = rng.integers(2**63, size=len(pairing.columns)).tolist()  # what is simulated is the same for everybody
+def _evidence_by_kernel(
+    protection: Any, pairing: Pairing, population: Table | None, rng: np.random.Generator
+) -> Evidence:
+    """Return the evidence about a protection that treats rows and columns independently."""
+    seeds = rng.integers(2**63, size=len(pairing.columns)).tolist()  # every call of row_kernel simulates the same
     kernels = _kernels(protection, [known_column for known_column, _ in pairing.columns], pairing, seeds)
     released_cells = np.stack([kernel.released[pairing.classes[:, j]] for j, kernel in enumerate(kernels)], axis=1)
     margins = []
@@ -193,13 +196,13 @@ def _by_kernel(protection: Any, pairing: Pairing, population: Table | None, rng:
         shares = np.bincount(kernel.released[released.codes], minlength=kernel.log_k.shape[1]) / pairing.n_candidates
         margins.append(np.log(np.maximum(shares, 0.5 / pairing.n_candidates)))
     independent = np.exp(_sum(margins, released_cells))
-    by_people = _outside(protection, pairing, population, released_cells, seeds)
+    by_people = _density_of_people(protection, pairing, population, released_cells, seeds)
     share = fit_mixture_share(by_people, independent, pairing.sizes.astype(np.float64))
     log_out = np.log(share * by_people + (1 - share) * independent)
     tables = [
         np.where(
             known_column.levels.unknown[:, None], margin, kernel.log_k[kernel.true]
-        )  # nothing follows from unknown cells
+        )  # an unknown cell is no evidence
         for (known_column, _), kernel, margin in zip(pairing.columns, kernels, margins, strict=True)
     ]
     candidates = list_likeliest(tables, pairing.observed, released_cells, -log_out, pairing.klass, drop=MAX_DROPPED)
@@ -207,7 +210,7 @@ def _by_kernel(protection: Any, pairing: Pairing, population: Table | None, rng:
 
 
 def _kernels(protection: Any, people: list[Column], pairing: Pairing, seeds: list[int]) -> list[Kernel]:
-    """Return the kernel of each released column."""
+    """Return the kernel of each released column for the given true columns."""
     triples = zip(people, pairing.columns, seeds, strict=True)
     return [
         protection.row_kernel(true, released_column, rng=np.random.default_rng(seed))
@@ -215,63 +218,66 @@ def _kernels(protection: Any, people: list[Column], pairing: Pairing, seeds: lis
     ]
 
 
-def _outside(
+def _density_of_people(
     protection: Any, pairing: Pairing, population: Table | None, released_cells: NDArray[np.int32], seeds: list[int]
 ) -> Floats:
-    """Return (J,) the density of each class of released rows by people in general put through K; without any by the
-    released rows themselves, protected once more, each but for itself.
+    """Return (J,) the density of each class of released rows under the protection of people in general.
+
+    Without a population, the released rows are protected once more, and each row is left out of its own density.
     """
     people = [released if population is None else population.column(released.name) for _, released in pairing.columns]
-    kernels, alike = _kernels(protection, people, pairing, seeds), classes_of(people)
-    true = np.stack([kernel.true[alike.levels[:, j]] for j, kernel in enumerate(kernels)], axis=1)
-    tables, n = [np.exp(kernel.log_k) for kernel in kernels], int(alike.sizes.sum())
-    total = density(tables, alike.sizes.astype(np.float64), true, released_cells)
+    kernels, is_uniform = _kernels(protection, people, pairing, seeds), classes_of(people)
+    true = np.stack([kernel.true[is_uniform.levels[:, j]] for j, kernel in enumerate(kernels)], axis=1)
+    tables, n = [np.exp(kernel.log_k) for kernel in kernels], int(is_uniform.sizes.sum())
+    total = density(tables, is_uniform.sizes.astype(np.float64), true, released_cells)
     if population is not None:
         return total / n
-    itself = np.prod([table[true[:, j], released_cells[:, j]] for j, table in enumerate(tables)], axis=0)
-    return np.asarray(np.maximum(total - itself, 0.0) / max(n - 1, 1))
+    own_density = np.prod([table[true[:, j], released_cells[:, j]] for j, table in enumerate(tables)], axis=0)
+    return np.asarray(np.maximum(total - own_density, 0.0) / max(n - 1, 1))
 
 
 def _sum(tables: list[Floats], codes: NDArray[np.int32]) -> Floats:
-    """Return (n_rows,) the sum of one number for each code, over columns."""
+    """Return (n_rows,) sums over columns of one number per code."""
     return np.asarray(np.sum([table[codes[:, j]] for j, table in enumerate(tables)], axis=0))
 
 
-def _by_fit(protection: Any, pairing: Pairing, people: Table, population: Table | None, release: Table) -> Evidence:
-    """Return the evidence of a protection whose rule decides which rows fit a person."""
-    row, klass = _fitting(protection, pairing, release)
+def _evidence_by_rule(
+    protection: Any, pairing: Pairing, people: Table, population: Table | None, release: Table
+) -> Evidence:
+    """Return the evidence about a protection whose method `fits` selects the possible rows of a person."""
+    row, klass = _find_fitting_pairs(protection, pairing, release)
     general = people if population is None else population
     population_pairing = pairing if population is None else pair(population, release)
     names = [released.name for _, released in pairing.columns]
     if [released.name for _, released in population_pairing.columns] != names:
         columns = tuple(general.column(name) for name in names)
         population_pairing = pair(replace(general, quasi_identifiers=columns, sensitive=(), kept=()), release)
-    theirs, population_class = _fitting(protection, population_pairing, release)
-    inside = np.bincount(
-        population_class, np.bincount(population_pairing.observation)[theirs], minlength=len(pairing.sizes)
+    population_row, population_class = _find_fitting_pairs(protection, population_pairing, release)
+    n_people = np.bincount(
+        population_class, np.bincount(population_pairing.observation)[population_row], minlength=len(pairing.sizes)
     )
-    share = (inside + pairing.sizes) / (general.n_rows + pairing.n_candidates)  # the rows of a class fit it, too
+    share = (n_people + pairing.sizes) / (general.n_rows + pairing.n_candidates)  # the rows of a class fit the class
     provenance = {"out": "people" if population is None else "population"}
-    alike = bool(np.bincount(row, minlength=1).max() <= 1)
+    is_uniform = bool(np.bincount(row, minlength=1).max() <= 1)
     return Evidence(
-        *pairing.expand(row, klass, -np.log(share[klass])), np.zeros(len(pairing.observed)), provenance, alike
+        *pairing.expand(row, klass, -np.log(share[klass])), np.zeros(len(pairing.observed)), provenance, is_uniform
     )
 
 
-def _fitting(protection: Any, pairing: Pairing, release: Table) -> tuple[Ints, Ints]:
+def _find_fitting_pairs(protection: Any, pairing: Pairing, release: Table) -> tuple[Ints, Ints]:
     row, klass = find_compatible_pairs(pairing, compare_levels(pairing.columns, missing=release.missing))
     is_fitting = protection.fits(release, pairing, row, klass)
     return row[is_fitting], klass[is_fitting]
 
 
-def _by_distance(protection: Any, pairing: Pairing, population: Table, rng: np.random.Generator) -> Evidence:
-    """Return the evidence of a protection that groups near people; log_ratio is log p(row)."""
+def _evidence_by_distance(protection: Any, pairing: Pairing, population: Table, rng: np.random.Generator) -> Evidence:
+    """Return the evidence about a protection that groups similar people; log_ratio is log p(row)."""
     gaps = [known_column.levels.unknown[pairing.observed[:, j]] for j, (known_column, _) in enumerate(pairing.columns)]
     unknown = np.stack(gaps, axis=1)
-    weights, missed = learn_weights(protection, pairing, unknown[pairing.observation], population, rng)
+    weights, miss_rate = learn_weights(protection, pairing, unknown[pairing.observation], population, rng)
     near = find_nearest(protection, pairing, pairing.observed, unknown, population)
     row, place = np.nonzero(near.possible)
-    log_p = (log_shares(near, weights) - near.log_size)[row, place]
+    log_p = (log_class_probabilities(near, weights) - near.log_size)[row, place]
     has_more = near.possible.all(axis=1) & (near.klass.shape[1] < len(pairing.sizes))
     provenance = {"weights": weights.tolist(), "shadow_rows": min(pairing.n_candidates, population.n_rows)}
-    return Evidence(*pairing.expand(row, near.klass[row, place], log_p), np.where(has_more, missed, 0.0), provenance)
+    return Evidence(*pairing.expand(row, near.klass[row, place], log_p), np.where(has_more, miss_rate, 0.0), provenance)

@@ -1,4 +1,4 @@
-"""Attackers of noisy data: Bayes' rule with an error model, and the nearest neighbor."""
+"""Linkage attacks on perturbed cells: Bayes' rule with an error model, and the nearest neighbor."""
 
 from __future__ import annotations
 
@@ -19,26 +19,27 @@ from unmask.tables.matching import compatible
 from unmask.tables.table import Table
 
 MAX_LOG_GAP = 18.0
-"""Candidates less likely than the best by more than exp(-18), 1.5e-8, are not listed."""
+"""Candidates that are less likely than the best one by a factor of more than exp(18), 6.6e7, are not listed."""
 
 TIE_DISTANCE = 1e-9
+"""Distances that differ by less are equal."""
 
 IMPOSSIBLE = -1e6
-"""Log-likelihood of what the error model rules out: it never ties with anything possible, and is no infinity."""
+"""Log-likelihood of an event that the error model excludes: finite, and below every possible one."""
 
 
 @dataclass(frozen=True)
 class CellError:
-    """Error model of a released cell: kept, moved by a few units, or redrawn from the column.
+    """Error model of a released cell: unchanged, moved by a few units, or redrawn from the column.
 
     Parameters
     ----------
     redraw : float, optional
         Probability that the cell is replaced by a draw from the released column.
     jitter : float, optional
-        Probability that a number that was not redrawn is moved, evenly over +-1 ... +-width.
+        Probability that a number that was not redrawn is moved by +-1 ... +-width, uniformly.
     width : int, optional
-        The largest move, in units of the column.
+        Largest move, in units of the column.
     """
 
     redraw: float = 0.0
@@ -91,14 +92,14 @@ class BayesAttack:
     prior_present: float = 1.0
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """Return the belief about each person known."""
+        """Return the belief about each known person."""
         pairing = pair(people_of(knowledge, self), release)
         tables = [
             self.log_table(known_column, released, missing=release.missing)
             for known_column, released in pairing.columns
         ]
         marginals = [_log_marginal(known_column, released) for known_column, released in pairing.columns]
-        row, klass, log_likelihood = sums_over(
+        row, klass, log_likelihood = select_sums(
             pairing, tables, lambda s: s > s.max(axis=1, keepdims=True) - MAX_LOG_GAP
         )
         indptr, candidate, log_likelihood = pairing.expand(row, klass, log_likelihood)
@@ -118,18 +119,18 @@ class BayesAttack:
     def log_table(self, known_column: Column, released: Column, *, missing: Missing) -> NDArray[np.float64]:
         """Return (n_known_levels, n_released_levels) log p(true value given the record's released cell)."""
         error = self._error_of(known_column)
-        is_kept = _kept_weight(known_column, released, error, missing)
+        unredrawn = _unredrawn_weight(known_column, released, error, missing)
         vague = known_column.levels.open(missing)
-        spread = np.maximum(is_kept[~vague].sum(axis=0, keepdims=True), 1e-300)
+        spread = np.maximum(unredrawn[~vague].sum(axis=0, keepdims=True), 1e-300)
         redrawn = np.exp(self.log_redrawn(known_column, released))[:, None]
         with np.errstate(divide="ignore"):
-            table = np.log((1 - error.redraw) * is_kept / spread + redrawn)
+            table = np.log((1 - error.redraw) * unredrawn / spread + redrawn)
         table = np.maximum(table, IMPOSSIBLE)
         table[vague] = 0.0
         return np.asarray(table)
 
     def log_redrawn(self, known_column: Column, released: Column) -> NDArray[np.float64]:
-        """Return (n_known_levels,) log of redraw q(v): the part of p(v given r) that is due to a redrawn cell."""
+        """Return (n_known_levels,) log of redraw q(v): the probability that the cell was redrawn as the known value."""
         log_rate = float(np.log(max(self._error_of(known_column).redraw, 1e-300)))
         return np.asarray(log_rate + _log_marginal(known_column, released))
 
@@ -137,14 +138,14 @@ class BayesAttack:
         return self.error if isinstance(self.error, CellError) else self.error.get(known_column.name, CellError())
 
 
-def _kept_weight(known_column: Column, released: Column, error: CellError, missing: Missing) -> NDArray[np.float64]:
-    """Return (n_known_levels, n_released_levels) weight of the released cell standing for the known value when it was
-    not redrawn.
-    """
-    fits = compatible(known_column.levels, released.levels, missing=missing).astype(np.float64)
+def _unredrawn_weight(
+    known_column: Column, released: Column, error: CellError, missing: Missing
+) -> NDArray[np.float64]:
+    """Return (n_known_levels, n_released_levels) weights of the known value for a cell that was not redrawn."""
+    is_compatible = compatible(known_column.levels, released.levels, missing=missing).astype(np.float64)
     if not error.width or not known_column.levels.kind == released.levels.kind == "numeric":
-        return fits
-    n_fitting = np.zeros_like(fits)
+        return is_compatible
+    n_moves = np.zeros_like(is_compatible)
     known_levels, released_levels = (
         known_column.levels.on_scale_of(released.levels),
         released.levels.on_scale_of(known_column.levels),
@@ -152,17 +153,18 @@ def _kept_weight(known_column: Column, released: Column, error: CellError, missi
     low, high = known_levels.low[:, None], known_levels.high[:, None]
     for step in range(1, error.width + 1):
         for move in (-step, step):
-            n_fitting += (low + move <= released_levels.high) & (high + move >= released_levels.low)
-    return np.asarray((1 - error.jitter) * fits + error.jitter * n_fitting / (2 * error.width))
+            n_moves += (low + move <= released_levels.high) & (high + move >= released_levels.low)
+    return np.asarray((1 - error.jitter) * is_compatible + error.jitter * n_moves / (2 * error.width))
 
 
 def _log_marginal(known_column: Column, released: Column) -> NDArray[np.float64]:
-    """Return (n_known_levels,) log share of released cells that fit each known value, with half a record for what is
-    never released.
+    """Return (n_known_levels,) log share of the released cells that are compatible with each known value.
+
+    A value that is never released counts as half a record.
     """
     counts = released.counts.astype(np.float64)
-    fits = compatible(known_column.levels, released.levels, missing="own").astype(np.float64)
-    share = (fits / np.maximum(fits.sum(axis=0, keepdims=True), 1.0)) @ counts
+    is_compatible = compatible(known_column.levels, released.levels, missing="own").astype(np.float64)
+    share = (is_compatible / np.maximum(is_compatible.sum(axis=0, keepdims=True), 1.0)) @ counts
     log_share = np.log(np.maximum(share, 0.5) / counts.sum())
     log_share[known_column.levels.open("own")] = 0.0
     return np.asarray(log_share)
@@ -195,21 +197,24 @@ class NearestNeighbor:
     """
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """Return the belief about each person known: the nearest records, alike."""
+        """Return the belief about each known person: uniform over the nearest records."""
         pairing = pair(people_of(knowledge, self), release)
         tables = [
             gower(known_column, released, wildcard=release.missing == "wildcard")
             for known_column, released in pairing.columns
         ]
-        row, klass, _ = sums_over(pairing, tables, lambda s: s <= s.min(axis=1, keepdims=True) + TIE_DISTANCE)
+        row, klass, _ = select_sums(pairing, tables, lambda s: s <= s.min(axis=1, keepdims=True) + TIE_DISTANCE)
         indptr, candidate, _ = pairing.expand(row, klass, np.zeros(len(row)))
         return pairing.uniform_posterior(indptr, candidate, attack=repr(self))
 
 
 def gower(known_column: Column, released: Column, *, wildcard: bool) -> NDArray[np.float64]:
-    """Return (n_known_levels, n_released_levels) distance between two cells, from 0 to 1."""
-    fits = compatible(known_column.levels, released.levels, missing="wildcard" if wildcard else "own")
-    table = np.where(fits, 0.0, 1.0)
+    """Return (n_known_levels, n_released_levels) Gower distances between cells, from 0 to 1.
+
+    wildcard : a missing cell has distance 0 from every cell
+    """
+    is_compatible = compatible(known_column.levels, released.levels, missing="wildcard" if wildcard else "own")
+    table = np.where(is_compatible, 0.0, 1.0)
     if known_column.levels.kind == released.levels.kind == "numeric":
         known_levels, released_levels = (
             known_column.levels.on_scale_of(released.levels),
@@ -221,21 +226,21 @@ def gower(known_column: Column, released: Column, *, wildcard: bool) -> NDArray[
         gap_below = released_levels.low - known_levels.high[:, None]
         gap_above = known_levels.low[:, None] - released_levels.high
         gap = np.nan_to_num(np.maximum(np.maximum(gap_below, gap_above), 0.0), nan=np.inf)
-        table = np.where(fits, 0.0, np.minimum(gap / span if span else 1.0, 1.0))
+        table = np.where(is_compatible, 0.0, np.minimum(gap / span if span else 1.0, 1.0))
     return np.asarray(table)
 
 
-def sums_over(
-    pairing: Pairing, tables: list[NDArray[np.float64]], keep: Callable[[NDArray[np.float64]], NDArray[np.bool_]]
+def select_sums(
+    pairing: Pairing, tables: list[NDArray[np.float64]], is_selected: Callable[[NDArray[np.float64]], NDArray[np.bool_]]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return (observation, class, sum over columns of the tables) of every pair that `keep` lets through, in chunks of
-    observations.
+    """Return (observation, class, sum over columns of the tables) of the pairs that `is_selected` selects.
 
-    tables : for each column (n_observed_levels, n_candidate_levels); keep : (rows, J) sums -> (rows, J) bool.
+    tables      : for each column (n_observed_levels, n_candidate_levels)
+    is_selected : function from (n_rows, J) sums to a mask of the same shape
     """
     rows, columns, values = [], [], []
     for start, total in sum_column_tables(tables, pairing.observed, pairing.classes, width=len(pairing.classes)):
-        row, column = np.nonzero(keep(total))
+        row, column = np.nonzero(is_selected(total))
         rows.append(row + start)
         columns.append(column)
         values.append(total[row, column])

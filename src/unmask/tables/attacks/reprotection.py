@@ -1,4 +1,4 @@
-"""Probabilities of nearby records, learned by protecting other people again."""
+"""Linkage of groups of similar records: the adversary learns the probabilities by protecting other people again."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 N_NEAREST = 15
-"""Largest number of classes of released rows that may be a person's."""
+"""Largest number of candidate classes of a person."""
 
 N_RUNS = 3
-"""Times that people in general are protected."""
+"""Number of times that people in general are protected again."""
 
 MIN_DISTANCE = 1e-3
-"""Distance, in standard deviations, below which two are in one place."""
+"""Distances below this value, in standard deviations, count as this value."""
 
 
-class Near(NamedTuple):
-    """The classes of released rows nearest to each person, nearest first, and how they lie.
+class NearestClasses(NamedTuple):
+    """Nearest classes of released rows for each person, and their features.
 
-    klass    : (n_people, N_NEAREST) classes; possible : which of them are, for a person that fewer fit
-    features : (n_people, N_NEAREST, 5) -d, -d / gap, -ln d, whether it is the nearest, ln gap; d the distance of the
-               class, gap that of the class from the next one
-    log_size : (n_people, N_NEAREST) logarithm of the rows of the class
+    klass    : (n_people, n_nearest) classes, nearest first; n_nearest is at most N_NEAREST
+    possible : (n_people, n_nearest) False where a person has fewer compatible classes
+    features : (n_people, n_nearest, 5) -d, -d / gap, -ln d, 1 for the nearest class, ln gap. d is the distance of the
+    class from the person, and gap is its distance from the next class
+    log_size : (n_people, n_nearest) logarithm of the number of rows in the class
     """
 
     klass: Ints
@@ -44,42 +45,47 @@ class Near(NamedTuple):
 
 def find_nearest(
     protection: Any, pairing: Pairing, cells: NDArray[np.int32], unknown: NDArray[np.bool_], like: Table
-) -> Near:
-    """Find the nearest classes by the protection's `coordinates`, in Euclidean distance; cells of other columns must
-    agree. Unknown cells of a person do not count.
+) -> NearestClasses:
+    """Find the nearest classes by Euclidean distance of the protection's `coordinates`.
 
-    cells : (n_people, d) codes; unknown : (n_people, d) which of them are not
+    Columns without coordinates must be compatible. Unknown cells of a person are ignored.
+
+    cells   : (n_people, d) codes
+    unknown : (n_people, d) mask of the unknown cells
+    like    : people in general, who set the scale of the coordinates
     """
     columns = [(*sides, like.column(sides[1].name), pairing.classes[:, j]) for j, sides in enumerate(pairing.columns)]
-    away, chunks = [_away(protection, *column) for column in columns], []
+    distance_functions, chunks = [_distance_function(protection, *column) for column in columns], []
     for part in _chunks(len(cells), len(pairing.sizes)):
         d = np.zeros((len(cells[part]), len(pairing.sizes)))
-        for j, item in enumerate(away):
+        for j, item in enumerate(distance_functions):
             d += np.where(unknown[part, j][:, None], 0.0, item(cells[part, j]))
-        chunks.append(_closest(np.sqrt(d)))
+        chunks.append(_select_nearest(np.sqrt(d)))
     klass, distance = np.concatenate([item for item, _ in chunks]), np.concatenate([item for _, item in chunks])
-    lines = [
+    positions = [
         (protection.coordinates(released_column, like=general), codes) for _, released_column, general, codes in columns
     ]
-    gap = _gaps([line[codes] for line, codes in lines if line is not None], len(pairing.sizes))
-    return _described(klass, distance, gap, np.log(pairing.sizes))
+    gap = _distances_to_next_class(
+        [position[codes] for position, codes in positions if position is not None], len(pairing.sizes)
+    )
+    return _make_features(klass, distance, gap, np.log(pairing.sizes))
 
 
-def _described(klass: Ints, d: Floats, gap: Floats, log_size: Floats) -> Near:
+def _make_features(klass: Ints, d: Floats, gap: Floats, log_size: Floats) -> NearestClasses:
     possible = np.isfinite(d)
     d = np.maximum(np.where(possible, d, 1.0), MIN_DISTANCE)
     first = np.broadcast_to(np.arange(d.shape[1]) == 0, d.shape)
     features = np.stack([-d, -d / gap[klass], -np.log(d), first, np.log(gap[klass])], axis=2)
-    return Near(klass, possible, features, log_size[klass])
+    return NearestClasses(klass, possible, features, log_size[klass])
 
 
-def _gaps(lines: list[Floats], n: int) -> Floats:
-    """Return (n,) distance of the place of each class from the next other place; 1 if there is no other."""
-    places, place_of_class = np.unique(np.stack([*lines, np.zeros(n)], axis=1), axis=0, return_inverse=True)
+def _distances_to_next_class(positions: list[Floats], n: int) -> Floats:
+    """Return (n,) distance of each class from the nearest class at another position; 1 without another position."""
+    places, place_of_class = np.unique(np.stack([*positions, np.zeros(n)], axis=1), axis=0, return_inverse=True)
     if len(places) == 1:
         return np.ones(n)
-    next_one = np.asarray(scipy.spatial.KDTree(places).query(places, 2)[0], dtype=np.float64)[:, 1]
-    return np.maximum(next_one, MIN_DISTANCE)[place_of_class.reshape(-1)]
+    distance = np.asarray(scipy.spatial.KDTree(places).query(places, 2)[0], dtype=np.float64)[:, 1]
+    return np.maximum(distance, MIN_DISTANCE)[place_of_class.reshape(-1)]
 
 
 def _chunks(n: int, width: int) -> Iterator[slice]:
@@ -87,21 +93,24 @@ def _chunks(n: int, width: int) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, n, step))
 
 
-def _away(
-    protection: Any, mine: Column, released_column: Column, general: Column, theirs: NDArray[np.int32]
+def _distance_function(
+    protection: Any, known_column: Column, released_column: Column, general: Column, class_codes: NDArray[np.int32]
 ) -> Callable[[NDArray[np.int32]], Floats]:
-    """Return a function from known cells to (n, J) squared distances of the classes, infinite for cells that differ."""
-    place, released_place = (protection.coordinates(column, like=general) for column in (mine, released_column))
+    """Return a function from known cells to (n, J) squared distances of the classes; infinite if incompatible."""
+    place, released_place = (protection.coordinates(column, like=general) for column in (known_column, released_column))
     if place is not None:
-        return lambda codes: np.asarray((place[codes][:, None] - released_place[theirs]) ** 2)
-    (fit,) = compare_levels([(mine, released_column)], missing="own")
-    if isinstance(fit, EqualValues):
-        return lambda codes: np.where(fit.are_compatible(codes[:, None], theirs), 0.0, np.inf)
-    return lambda codes: np.where(fit[codes][:, theirs], 0.0, np.inf)
+        return lambda codes: np.asarray((place[codes][:, None] - released_place[class_codes]) ** 2)
+    (comparison,) = compare_levels([(known_column, released_column)], missing="own")
+    if isinstance(comparison, EqualValues):
+        return lambda codes: np.where(comparison.are_compatible(codes[:, None], class_codes), 0.0, np.inf)
+    return lambda codes: np.where(comparison[codes][:, class_codes], 0.0, np.inf)
 
 
-def _closest(d: Floats) -> tuple[Ints, Floats]:
-    """Return (n, N_NEAREST) the nearest, in order, and how far they are; classes of infinite distance fill up."""
+def _select_nearest(d: Floats) -> tuple[Ints, Floats]:
+    """Return the nearest classes, (n, n_nearest), in order of distance, and their distances.
+
+    Classes at infinite distance fill the rows.
+    """
     n = min(N_NEAREST, d.shape[1])
     classes = np.argpartition(d, n - 1, axis=1)[:, :n]
     classes = np.take_along_axis(
@@ -113,26 +122,28 @@ def _closest(d: Floats) -> tuple[Ints, Floats]:
 def learn_weights(
     protection: Any, pairing: Pairing, unknown: NDArray[np.bool_], population: Table, rng: np.random.Generator
 ) -> tuple[Floats, float]:
-    """Return the weights of the features of a person's own class, and the share of people without it among the nearest.
+    """Return the weights of the features, and the share of people whose own class is not among the nearest.
 
-    Both are learned from people in general who are protected again, as many as were released.
+    Both are learned from people in general who are protected again, as many as the release has rows.
 
-    unknown : (n, d) which cells are not known, of people who are known like the others
+    unknown : (n, d) masks of unknown cells; each simulated person gets a random one
     """
     runs = []
     for _ in range(N_RUNS):
-        again = _again(protection, pairing, population, rng)
-        cells = again.observed[again.observation]
-        near = find_nearest(protection, again, cells, unknown[rng.integers(len(unknown), size=len(cells))], population)
-        runs.append((*near, near.possible & (near.klass == again.klass[:, None])))
+        protected_again = _protect_again(protection, pairing, population, rng)
+        cells = protected_again.observed[protected_again.observation]
+        near = find_nearest(
+            protection, protected_again, cells, unknown[rng.integers(len(unknown), size=len(cells))], population
+        )
+        runs.append((*near, near.possible & (near.klass == protected_again.klass[:, None])))
     width = min(part[0].shape[1] for part in runs)
-    *parts, is_own = (np.concatenate([run[:, :width] for run in part]) for part in zip(*runs, strict=True))
-    missed = float(np.count_nonzero(~is_own.any(axis=1)) + 0.5) / (len(is_own) + 1)
-    return conditional_logit(Near(*parts), is_own), missed
+    *parts, is_own_class = (np.concatenate([run[:, :width] for run in part]) for part in zip(*runs, strict=True))
+    miss_rate = float(np.count_nonzero(~is_own_class.any(axis=1)) + 0.5) / (len(is_own_class) + 1)
+    return conditional_logit(NearestClasses(*parts), is_own_class), miss_rate
 
 
-def _again(protection: Any, pairing: Pairing, population: Table, rng: np.random.Generator) -> Pairing:
-    """Protect as many people in general as were released, and pair them with their release."""
+def _protect_again(protection: Any, pairing: Pairing, population: Table, rng: np.random.Generator) -> Pairing:
+    """Protect as many people in general as the release has rows, and pair them with their release."""
     rows = rng.choice(population.n_rows, min(pairing.n_candidates, population.n_rows), replace=False)
     release, origin = protection(population.take(rows), rng=rng)
     people = population.take(rows[origin])
@@ -140,33 +151,35 @@ def _again(protection: Any, pairing: Pairing, population: Table, rng: np.random.
     return pair(replace(people, quasi_identifiers=columns, sensitive=(), kept=()), release)
 
 
-def log_shares(near: Near, weights: Floats) -> Floats:
-    """Return (n_people, N_NEAREST) logarithm of p(class), proportional to its rows times exp(features . weights)."""
+def log_class_probabilities(near: NearestClasses, weights: Floats) -> Floats:
+    """Return (n_people, n_nearest) log p(class), with p proportional to class size times exp(features . weights)."""
     value = np.where(near.possible, near.features @ weights + near.log_size, -np.inf)
     top = value.max(axis=1, keepdims=True)
     value = value - np.where(np.isfinite(top), top, 0.0)
-    with np.errstate(divide="ignore", invalid="ignore"):  # of somebody whom nothing fits
+    with np.errstate(divide="ignore", invalid="ignore"):  # for people without a compatible class
         return np.asarray(value - np.log(np.exp(value).sum(axis=1, keepdims=True)))
 
 
-def conditional_logit(near: Near, is_own: NDArray[np.bool_]) -> Floats:
-    """Return (n_features,) the weights by which people's own classes are most likely, by Newton's method; people
-    without one are left out. A ridge of weight 1 keeps it finite.
+def conditional_logit(near: NearestClasses, is_own_class: NDArray[np.bool_]) -> Floats:
+    """Return (n_features,) the weights that maximize the penalized likelihood of the people's own classes.
 
-    is_own : (n_people, N_NEAREST) which class is theirs
+    People without their own class among the nearest are left out. Newton's method; a ridge penalty of weight 1 keeps
+    the weights finite.
+
+    is_own_class : (n_people, n_nearest) mask of each person's own class
 
     D. McFadden, "Conditional logit analysis of qualitative choice behavior", 1974.
     """
-    has_class = np.asarray(is_own.any(axis=1))
-    near, is_own = _select_people(near, has_class), is_own[has_class]
-    weights, chosen = np.zeros(near.features.shape[2]), near.features[is_own].sum(axis=0)
+    has_class = np.asarray(is_own_class.any(axis=1))
+    near, is_own_class = _select_people(near, has_class), is_own_class[has_class]
+    weights, chosen = np.zeros(near.features.shape[2]), near.features[is_own_class].sum(axis=0)
     for _ in range(50):
-        p = np.exp(log_shares(near, weights))
+        p = np.exp(log_class_probabilities(near, weights))
         mean = np.einsum("ij,ijf->if", p, near.features)
         square = np.einsum("ijf,ijg->fg", p[:, :, None] * near.features, near.features, optimize=True)
         step = np.linalg.solve(square - mean.T @ mean + np.eye(len(weights)), chosen - mean.sum(axis=0) - weights)
-        previous = _fitted(near, is_own, weights)
-        while _fitted(near, is_own, weights + step) < previous and np.abs(step).max() > 1e-6:
+        previous = _penalized_likelihood(near, is_own_class, weights)
+        while _penalized_likelihood(near, is_own_class, weights + step) < previous and np.abs(step).max() > 1e-6:
             step = step / 2
         weights = weights + step
         if np.abs(step).max() < 1e-6:
@@ -174,9 +187,9 @@ def conditional_logit(near: Near, is_own: NDArray[np.bool_]) -> Floats:
     return weights
 
 
-def _select_people(near: Near, people: NDArray[np.bool_]) -> Near:
-    return Near(near.klass[people], near.possible[people], near.features[people], near.log_size[people])
+def _select_people(near: NearestClasses, people: NDArray[np.bool_]) -> NearestClasses:
+    return NearestClasses(near.klass[people], near.possible[people], near.features[people], near.log_size[people])
 
 
-def _fitted(near: Near, is_own: NDArray[np.bool_], weights: Floats) -> float:
-    return float(log_shares(near, weights)[is_own].sum() - weights @ weights / 2)
+def _penalized_likelihood(near: NearestClasses, is_own_class: NDArray[np.bool_], weights: Floats) -> float:
+    return float(log_class_probabilities(near, weights)[is_own_class].sum() - weights @ weights / 2)

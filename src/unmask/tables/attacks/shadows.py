@@ -1,4 +1,4 @@
-"""Is this person in the release? The adversary knows how it was made, and makes it again, with them and without."""
+"""Membership inference by shadow releases: the adversary protects tables with and without each target."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from unmask.tables.table import Table
 Floats = NDArray[np.float64]
 
 MIN_SHADOWS = 40
-"""Shadows below which nothing is announced."""
+"""Number of shadow releases below which the status is `scores`."""
 
 PRIOR_SHADOWS = 20
-"""Shadows that the median spread of all people counts for, beside a person's own."""
+"""Weight of the median variance of all people, in shadow releases."""
 
 MAX_EVIDENCE = 30.0
-"""Evidence beyond which one shadow is no stronger, in nats."""
+"""Largest absolute log-likelihood ratio of one score, in nats."""
 
 MAX_ERROR = 0.03
-"""By how much announced success may be off."""
+"""Largest difference between predicted and actual success of a `calibrated` belief."""
 
 
 class Protection(Protocol):
-    """Protection of a table that can be run again."""
+    """Protection of a table that can be run several times."""
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> tuple[Table, NDArray[np.int64]]:
-        """Return the release, and the row behind each of its rows; of a generator, any."""
+        """Return the release, and the input row of each released row; arbitrary for a generator."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +74,7 @@ class ShadowMembership:
     Parameters
     ----------
     protection : Protection | None, optional
-        Protection to run again, with the columns that are known of the targets. None: the protection of the release, in
-        a study.
+        Protection to run, applied to the known columns of the targets. None: the protection of the release, in a study.
     scores : tuple[Attack, ...], optional
         Attacks whose candidates are "in" and "out".
     shadows : int, optional
@@ -110,81 +109,89 @@ class ShadowMembership:
             raise UnmaskError(f"{self.shadows} shadows and {len(self.scores)} scores, expected at least 8 and 1")
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
-        """Return the belief about the people known, with even odds before."""
+        """Return the belief about the known people, with even prior odds."""
         if self.protection is None:
             raise UnmaskError(f"{self!r} needs a protection; name the one that made the release")
         rng, people, reference = secret_unless(rng), people_of(knowledge, self), reference_of(knowledge, self)
         if not people.n_rows <= release.n_rows <= reference.n_rows:
             raise UnmaskError(
-                f"{people.n_rows} targets, {release.n_rows} released rows and {reference.n_rows} people in general; "
-                "worlds as large as the release are drawn from people in general and the targets: give more people, "
-                "or fewer targets"
+                f"{people.n_rows} targets, {release.n_rows} released rows and {reference.n_rows} people in general, "
+                "expected at most as many targets as rows and at least as many people in general; give more people or "
+                "fewer targets"
             )
-        inside = rng.random((self.shadows, people.n_rows)) < 0.5
-        worlds = _worlds(people, reference, inside, n_rows=release.n_rows, rng=rng)
-        again = (self.protection(world, rng=rng)[0] for world in worlds)
-        scores = np.stack([self._scores(world, knowledge, rng) for world in again])
-        evidence, check = _held_out(scores, inside)
-        p = _believed(evidence, inside, _evidence(scores, inside, self._scores(release, knowledge, rng)[None]))[0]
+        is_member = rng.random((self.shadows, people.n_rows)) < 0.5
+        tables = _shadow_tables(people, reference, is_member, n_rows=release.n_rows, rng=rng)
+        shadow_releases = (self.protection(table, rng=rng)[0] for table in tables)
+        scores = np.stack([self._scores(table, knowledge, rng) for table in shadow_releases])
+        evidence, check = _cross_fit_evidence(scores, is_member)
+        p = _calibrated_probability(
+            evidence, is_member, _evidence(scores, is_member, self._scores(release, knowledge, rng)[None])
+        )[0]
         belief = belief_from_scores(np.log(p) - np.log1p(-p), np.arange(people.n_rows), attack_name=repr(self))
         status: Status = "scores" if check.refuted or self.shadows < MIN_SHADOWS else "calibrated"
         return replace(belief, status=status, provenance={**belief.provenance, "check": str(check)})
 
-    def knowing(self, protection: Protection) -> Self:
-        """Return the same with the protection of the release, unless there is one."""
+    def with_protection(self, protection: Protection) -> Self:
+        """Return this attack with the protection of the release, unless it has one."""
         return self if self.protection is not None else replace(self, protection=protection)
 
     def _scores(self, release: Table, knowledge: Background | None, rng: np.random.Generator) -> Floats:
-        """Return (n_people, n_scores)."""
+        """Return (n_people, n_scores) log-odds of membership by each attack in `scores`."""
         scores = [log_odds(attack(release, knowledge, rng=rng)) for attack in self.scores]
         return np.clip(np.stack(scores, axis=1), -700, 700)
 
 
-def _worlds(
-    people: Table, reference: Table, inside: NDArray[np.bool_], *, n_rows: int, rng: np.random.Generator
+def _shadow_tables(
+    people: Table, reference: Table, is_member: NDArray[np.bool_], *, n_rows: int, rng: np.random.Generator
 ) -> Iterator[Table]:
-    """Yield a table of n_rows people for each row of `inside`: those targets, and people of the reference."""
+    """Yield a table of n_rows people for each row of `is_member`: the targets in the mask, filled up with the
+    reference.
+    """
     names = [column.name for column in people.quasi_identifiers if column.name in reference.names]
-    everybody = stack_people(people, reference, names)
-    for targets in inside:
+    stacked = stack_people(people, reference, names)
+    for targets in is_member:
         reference_rows = rng.choice(reference.n_rows, n_rows - np.count_nonzero(targets), replace=False)
-        yield everybody.take(np.concatenate([np.flatnonzero(targets), people.n_rows + reference_rows]))
+        yield stacked.take(np.concatenate([np.flatnonzero(targets), people.n_rows + reference_rows]))
 
 
-def _held_out(scores: Floats, inside: NDArray[np.bool_]) -> tuple[Floats, Check]:
-    """Return the evidence of each world by those of the other half, and whether its announcements are right."""
-    evidence, p, half = np.empty(scores.shape), np.empty(inside.shape), np.arange(len(inside)) % 2 == 0
+def _cross_fit_evidence(scores: Floats, is_member: NDArray[np.bool_]) -> tuple[Floats, Check]:
+    """Return the evidence of each shadow release, estimated from the other half, and a check of its calibration."""
+    evidence, p, half = np.empty(scores.shape), np.empty(is_member.shape), np.arange(len(is_member)) % 2 == 0
     for part in (half, ~half):
-        evidence[part] = _evidence(scores[~part], inside[~part], scores[part])
+        evidence[part] = _evidence(scores[~part], is_member[~part], scores[part])
     for part in (half, ~half):
-        p[part] = _believed(evidence[~part], inside[~part], evidence[part])
-    return evidence, Check.of(np.maximum(p, 1 - p).ravel(), ((p > 0.5) == inside).ravel(), within=MAX_ERROR)
+        p[part] = _calibrated_probability(evidence[~part], is_member[~part], evidence[part])
+    return evidence, Check.of(np.maximum(p, 1 - p).ravel(), ((p > 0.5) == is_member).ravel(), within=MAX_ERROR)
 
 
-def _evidence(scores: Floats, inside: NDArray[np.bool_], wanted: Floats) -> Floats:
-    """Return (n_asked, n_people, n_scores) log L of scores, by the worlds seen.
+def _evidence(scores: Floats, is_member: NDArray[np.bool_], targets: Floats) -> Floats:
+    """Return (n_releases, n_people, n_scores) log L of the scores in `targets`, estimated from shadow releases.
 
-    scores : (n_worlds, n_people, n_scores); inside : (n_worlds, n_people); wanted : (n_asked, n_people, n_scores)
+    scores    : (n_shadows, n_people, n_scores) scores of the shadow releases
+    is_member : (n_shadows, n_people) True where the person is in the shadow table
+    targets   : (n_releases, n_people, n_scores) scores to evaluate
     """
     square, means = np.zeros(scores.shape[1:]), []
-    for is_side in (inside[..., None], ~inside[..., None]):
+    for is_side in (is_member[..., None], ~is_member[..., None]):
         mean = (scores * is_side).sum(axis=0) / np.maximum(is_side.sum(axis=0), 1)
         square += ((scores - mean) ** 2 * is_side).sum(axis=0)
         means.append(np.where(is_side.any(axis=0), mean, np.nan))
     variance = square / (len(scores) - 2)
     spread = (PRIOR_SHADOWS * np.median(variance, axis=0) + len(scores) * variance) / (PRIOR_SHADOWS + len(scores))
-    log_ratio = ((wanted - means[1]) ** 2 - (wanted - means[0]) ** 2) / (2 * np.maximum(spread, 1e-12))
-    log_ratio = np.nan_to_num(log_ratio)  # of one who was never in, or never out, nothing is known
+    log_ratio = ((targets - means[1]) ** 2 - (targets - means[0]) ** 2) / (2 * np.maximum(spread, 1e-12))
+    log_ratio = np.nan_to_num(log_ratio)  # no evidence about a person who is in all shadow tables, or in none
     return np.asarray(np.clip(log_ratio, -MAX_EVIDENCE, MAX_EVIDENCE))
 
 
-def _believed(evidence: Floats, inside: NDArray[np.bool_], wanted: Floats) -> Floats:
-    """Return (n_asked, n_people) p(in), as far as the evidence was right."""
-    of_known, of_asked = (_joined(evidence, inside, item) for item in (evidence, wanted))
-    return np.asarray(np.interp(of_asked, *fit_isotonic(of_known.ravel(), inside.ravel())))
+def _calibrated_probability(evidence: Floats, is_member: NDArray[np.bool_], targets: Floats) -> Floats:
+    """Return (n_releases, n_people) p(in) for the evidence in `targets`, calibrated on the shadow releases."""
+    log_odds_of_shadows, log_odds_of_targets = (
+        _combine_evidence(evidence, is_member, item) for item in (evidence, targets)
+    )
+    return np.asarray(np.interp(log_odds_of_targets, *fit_isotonic(log_odds_of_shadows.ravel(), is_member.ravel())))
 
 
-def _joined(evidence: Floats, inside: NDArray[np.bool_], wanted: Floats) -> Floats:
-    """Return (n_asked, n_people) log-odds: logistic regression of who is in on the evidence of all scores."""
-    constant, *weight = fit_logistic(evidence.reshape(-1, evidence.shape[-1]), inside.reshape(-1))
-    return np.asarray(constant + wanted @ np.array(weight))
+def _combine_evidence(evidence: Floats, is_member: NDArray[np.bool_], targets: Floats) -> Floats:
+    """Return (n_releases, n_people) log-odds: logistic regression of membership on the evidence of all scores."""
+    constant, *weight = fit_logistic(evidence.reshape(-1, evidence.shape[-1]), is_member.reshape(-1))
+    return np.asarray(constant + targets @ np.array(weight))

@@ -1,4 +1,4 @@
-"""Singling out: predicates of which an adversary believes that exactly one person satisfies them (WP216)."""
+"""Singling-out attacks: predicates that the adversary expects exactly one person to satisfy (WP216)."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ Relation = Literal["is", "at least", "at most", "within"]
 
 @dataclass(frozen=True)
 class Condition:
-    """Condition of a predicate on one column: the cell is this value, for numbers at least or at most this value, or it
-    is one of the values that a released cell stands for.
+    """Condition on one column: the cell equals a value, is at least or at most a value, or is within a released cell.
 
-    cells, at : the cells of the release that stand for several values, and which of them it is; None for a value
+    cells, at : the released cells with several values, and the position of this cell among them; None for a value
     """
 
     column: str
@@ -37,8 +36,8 @@ class Condition:
     cells: Levels | None = field(default=None, compare=False, repr=False)
     at: int = field(default=0, compare=False, repr=False)
 
-    def fits_levels(self, column: Column) -> NDArray[np.bool_]:
-        """Return (n_levels,) which levels of a column satisfy it, all that they stand for."""
+    def match_levels(self, column: Column) -> NDArray[np.bool_]:
+        """Return a mask of the levels of a column that satisfy the condition with all their values, (n_levels,)."""
         levels = column.levels
         if self.relation == "is":
             return np.asarray(np.asarray(levels.labels, dtype=object) == self.label)
@@ -49,15 +48,15 @@ class Condition:
 
 
 Predicate = tuple[Condition, ...]
-"""Conditions that all hold."""
+"""Conjunction of conditions."""
 
 
-AT_A_TIME = 1 << 23
-"""Rows times conditions, rows times predicates, and levels times conditions that are held at once."""
+MAX_CELLS = 1 << 23
+"""Largest size of a block of rows times conditions, rows times predicates, or levels times conditions."""
 
 
-def matching(tables: Iterable[Table], predicates: Sequence[Predicate]) -> Iterator[NDArray[np.int64]]:
-    """Yield (n_predicates,) how many rows of each table satisfy each."""
+def count_matches(tables: Iterable[Table], predicates: Sequence[Predicate]) -> Iterator[NDArray[np.int64]]:
+    """Yield for each table the number of rows that satisfy each predicate, (n_predicates,)."""
     is_value = np.array([len(predicate) == 1 and predicate[0].relation == "is" for predicate in predicates], np.bool_)
     remaining = [predicates[i] for i in np.flatnonzero(~is_value).tolist()]
     number = {condition: i for i, condition in enumerate(dict.fromkeys(chain.from_iterable(remaining)))}
@@ -67,7 +66,9 @@ def matching(tables: Iterable[Table], predicates: Sequence[Predicate]) -> Iterat
     for table in tables:
         counts = np.zeros(len(predicates), dtype=np.int64)
         sizes = {column.name: dict(zip(column.levels.labels, column.counts, strict=True)) for column in table.columns}
-        for i in np.flatnonzero(is_value).tolist():  # a column of numbers may have as many values as rows
+        for i in np.flatnonzero(
+            is_value
+        ).tolist():  # looked up, because a numeric column may have as many values as rows
             counts[i] = sizes[predicates[i][0].column].get(predicates[i][0].label, 0)
         conditions = [(table.column(condition.column), condition) for condition in number]
         counts[~is_value] = _count_rows(table.n_rows, conditions, numbers)
@@ -77,10 +78,10 @@ def matching(tables: Iterable[Table], predicates: Sequence[Predicate]) -> Iterat
 def _count_rows(
     n_rows: int, conditions: Sequence[tuple[Column, Condition | None]], predicates: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return (n_predicates,) how many rows satisfy each.
+    """Return (n_predicates,) the number of rows that satisfy each predicate.
 
-    conditions : each on a column of the rows; None where a level says nothing, which no predicate has
-    predicates : (n_predicates, n_conditions) the numbers of its conditions; one said twice changes nothing
+    conditions : each with its column of the rows. None marks a level without a condition, which no predicate uses
+    predicates : (n_predicates, n_conditions) positions of the conditions; repetitions have no effect
     """
     if not n_rows or not predicates.size:
         return np.zeros(len(predicates), dtype=np.int64)
@@ -89,21 +90,24 @@ def _count_rows(
     for number in used.tolist():
         of_column.setdefault(conditions[number][0].name, []).append(number)
     runs = [
-        (conditions[numbers[0]][0].codes, _Runs.of(conditions[numbers[0]][0], [conditions[i][1] for i in numbers]))
+        (conditions[numbers[0]][0].codes, _LevelRuns.of(conditions[numbers[0]][0], [conditions[i][1] for i in numbers]))
         for numbers in of_column.values()
     ]
     place = np.argsort(np.array([number for numbers in of_column.values() for number in numbers], dtype=np.int64))
     counts, numbers = np.zeros(len(predicates), dtype=np.int64), place[inverse.reshape(predicates.shape)]
-    step = 64 * max(AT_A_TIME // (64 * max([len(used), *(len(run.end_number) for _, run in runs)])), 1)
+    step = 64 * max(MAX_CELLS // (64 * max([len(used), *(len(run.end_number) for _, run in runs)])), 1)
     for rows in (slice(first, first + step) for first in range(0, n_rows, step)):
-        counts += _satisfied(np.concatenate([run.bits(codes[rows]) for codes, run in runs]), numbers)
+        counts += _count_satisfying_rows(np.concatenate([run.bits(codes[rows]) for codes, run in runs]), numbers)
     return counts
 
 
-def _satisfied(bits: NDArray[np.uint64], predicates: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return (n_predicates,) how many rows satisfy each. bits : (n_conditions, n_words) of rows, a bit each"""
+def _count_satisfying_rows(bits: NDArray[np.uint64], predicates: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return (n_predicates,) the number of rows that satisfy each predicate.
+
+    bits : (n_conditions, n_words) bit set of the rows that satisfy each condition
+    """
     n_rows = np.empty(len(predicates), dtype=np.int64)
-    step = max(AT_A_TIME // (64 * bits.shape[1]), 1)
+    step = max(MAX_CELLS // (64 * bits.shape[1]), 1)
     for block in (slice(first, first + step) for first in range(0, len(predicates), step)):
         all_bits = bits[predicates[block, 0]]
         for numbers in predicates[block].T[1:]:
@@ -112,13 +116,14 @@ def _satisfied(bits: NDArray[np.uint64], predicates: NDArray[np.int64]) -> NDArr
     return n_rows
 
 
-class _Runs(NamedTuple):
-    """Levels of a column that satisfy conditions, in runs: rows are compared with the ends of runs, of which many
-    conditions have the same, and not with each condition.
+class _LevelRuns(NamedTuple):
+    """Runs of consecutive levels that satisfy each condition.
 
-    ends       : ascending, the levels at which runs begin, or before which they end; 0 for a condition of no level
-    end_number : the ends of the first condition, then those of the second, ...
-    start      : (n_conditions,) where those of each begin
+    Rows are compared with the ends of runs, which many conditions share, instead of with each condition.
+
+    ends       : levels at which runs begin or after which they stop, ascending; 0 for a condition without levels
+    end_number : positions in `ends`: those of the first condition, then those of the second, and so on
+    start      : (n_conditions,) start of each condition in `end_number`
     """
 
     ends: NDArray[np.int32]
@@ -127,32 +132,36 @@ class _Runs(NamedTuple):
 
     @classmethod
     def of(cls, column: Column, conditions: Sequence[Condition | None]) -> Self:
-        """Find the runs of levels that satisfy each condition."""
-        n, step, parts = len(conditions), max(AT_A_TIME // (len(column.levels) + 2), 1), []
+        """Return the runs of levels that satisfy each condition."""
+        n, step, parts = len(conditions), max(MAX_CELLS // (len(column.levels) + 2), 1), []
         for first in range(0, n, step):
-            fits = np.pad(_fitting_levels(column, conditions[first : first + step]), ((0, 0), (1, 1)))
-            condition, end = np.nonzero(fits[:, 1:] != fits[:, :-1])
+            is_matching = np.pad(_match_levels(column, conditions[first : first + step]), ((0, 0), (1, 1)))
+            condition, end = np.nonzero(is_matching[:, 1:] != is_matching[:, :-1])
             parts.append((first + condition, end))
         condition, end = (np.concatenate(part) for part in zip(*parts, strict=True))
-        nowhere = np.setdiff1d(np.arange(n), condition)
-        condition, end = np.append(condition, nowhere), np.append(end, np.zeros_like(nowhere))
+        without_level = np.setdiff1d(np.arange(n), condition)
+        condition, end = np.append(condition, without_level), np.append(end, np.zeros_like(without_level))
         order = np.argsort(condition, kind="stable")
         ends, end_number = np.unique(end[order], return_inverse=True)
         return cls(ends.astype(np.int32), end_number, np.searchsorted(condition[order], np.arange(n)))
 
     def bits(self, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
-        """Return (n_conditions, n_words) which rows satisfy each, a bit each; codes : the level of each row"""
+        """Return (n_conditions, n_words) bit sets of the rows that satisfy each condition.
+
+        codes : level of each row
+        """
         is_below = np.zeros((len(self.ends), -(-len(codes) // 64) * 8), dtype=np.uint8)
         is_below[:, : -(-len(codes) // 8)] = np.packbits(codes < self.ends[:, None], axis=1)
         return np.bitwise_xor.reduceat(is_below.view(np.uint64)[self.end_number], self.start, axis=0)
 
 
-def _fitting_levels(column: Column, conditions: Sequence[Condition | None]) -> NDArray[np.bool_]:
-    """Return (n_conditions, n_levels) which levels of a column satisfy conditions on it, see `Condition.fits_levels`:
-    of all values and of all cells of a release at once.
+def _match_levels(column: Column, conditions: Sequence[Condition | None]) -> NDArray[np.bool_]:
+    """Return (n_conditions, n_levels) masks of the levels that satisfy conditions on a column.
+
+    See `Condition.match_levels`; all values, and all cells of a release, are compared together.
     """
     level_of = {label: level for level, label in enumerate(column.levels.labels)}
-    is_fitting = np.zeros((len(conditions), len(column.levels)), dtype=np.bool_)
+    is_matching = np.zeros((len(conditions), len(column.levels)), dtype=np.bool_)
     wide: dict[int, int] = {}
     cells = column.levels
     for position, condition in enumerate(conditions):
@@ -160,12 +169,12 @@ def _fitting_levels(column: Column, conditions: Sequence[Condition | None]) -> N
         if condition.cells is not None:
             wide[position], cells = condition.at, condition.cells
         elif condition.relation != "is":
-            is_fitting[position] = condition.fits_levels(column)
+            is_matching[position] = condition.match_levels(column)
         elif condition.label in level_of:
-            is_fitting[position, level_of[condition.label]] = True
+            is_matching[position, level_of[condition.label]] = True
     if wide:
-        is_fitting[list(wide)] = compatible(column.levels, cells.select(list(wide.values())), missing="own").T
-    return is_fitting
+        is_matching[list(wide)] = compatible(column.levels, cells.select(list(wide.values())), missing="own").T
+    return is_matching
 
 
 @dataclass(frozen=True)
@@ -223,50 +232,56 @@ class SinglingOut:
     def __call__(
         self,
         release: Table,
-        knowledge: Background | None = None,  # noqa: ARG002 - guesses are made of the release alone
+        knowledge: Background | None = None,  # noqa: ARG002 - the predicates depend on the release only
         *,
         rng: Rng = None,
     ) -> tuple[Predicate, ...]:
-        """Return the predicates, those of one column first."""
+        """Return the predicates; those on one column come first."""
         chance = secret_unless(rng)
         release.require_rows()
-        different = release.classes.first
+        first_rows = release.classes.first
         conditions = [
             (rows, item)
-            for column, rows in ((column, column.take(different)) for column in release.quasi_identifiers)
+            for column, rows in ((column, column.take(first_rows)) for column in release.quasi_identifiers)
             for item in _conditions_of(column, exact=self.exact)
         ]
-        drawn, single = self._drawn(release, conditions, chance), tuple(dict.fromkeys(_of_one_column(release)))
+        drawn, single = (
+            self._draw_predicates(release, conditions, chance),
+            tuple(dict.fromkeys(_single_column_predicates(release))),
+        )
         repeated = np.where(drawn < 0, drawn.max(axis=1, keepdims=True), drawn)
-        conjunctions = drawn[_count_rows(len(different), conditions, repeated) == 1][: self.guesses]
+        conjunctions = drawn[_count_rows(len(first_rows), conditions, repeated) == 1][: self.guesses]
         chosen = np.sort(chance.permutation(len(single))[: self.guesses])
         conjoined = (
             tuple(conditions[position][1] for position in item if position >= 0) for item in conjunctions.tolist()
         )
         return (*(single[position] for position in chosen), *conjoined)
 
-    def _drawn(
+    def _draw_predicates(
         self, release: Table, conditions: Sequence[tuple[Column, Condition | None]], rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """Return (n_predicates, n_columns) the predicates drawn, each once, by the number of their condition on each
-        column, -1 for none; of rows that have no equal, whose predicates hold for that one, too.
+        """Return distinct drawn predicates: (n_predicates, n_columns) position of the condition on each column, -1 for
+        none.
+
+        Only rows without an equal row are used: a predicate of a repeated row is satisfied by its duplicates.
         """
-        columns, alike = release.quasi_identifiers, release.classes
+        columns, classes = release.quasi_identifiers, release.classes
         rows = rng.integers(0, release.n_rows, self.tries)
         n = rng.integers(self.conditions[0], self.conditions[1] + 1, self.tries)
         order = rng.random((self.tries, len(columns)))
-        is_unique = alike.sizes[alike.of_row[rows]] == 1
+        is_unique = classes.sizes[classes.of_row[rows]] == 1
         rows, n, place = rows[is_unique], n[is_unique], order[is_unique].argsort(axis=1).argsort(axis=1)
         first = np.cumsum([0, *(len(column.levels) for column in columns)])
-        silent = np.array([item is None for _, item in conditions])
+        has_no_condition = np.array([item is None for _, item in conditions])
         drawn = np.stack([column.codes[rows] + offset for column, offset in zip(columns, first, strict=False)], axis=1)
-        drawn[(place >= n[:, None]) | silent[drawn]] = -1
+        drawn[(place >= n[:, None]) | has_no_condition[drawn]] = -1
         key = group([(item + 1).astype(np.int32) for item in drawn.T], [len(conditions) + 1] * len(columns))[0]
         predicates = drawn[np.sort(np.unique(key, return_index=True)[1])]
         return np.asarray(predicates[(predicates >= 0).any(axis=1)], dtype=np.int64)
 
 
-def _of_one_column(release: Table) -> Iterator[Predicate]:
+def _single_column_predicates(release: Table) -> Iterator[Predicate]:
+    """Yield the predicates on one column: unique values, and the extreme values of numbers."""
     for column in release.quasi_identifiers:
         labels, exact = column.levels.labels, column.levels.atomic
         for level in np.flatnonzero((column.counts == 1) & exact).tolist():
@@ -279,7 +294,7 @@ def _of_one_column(release: Table) -> Iterator[Predicate]:
 
 
 def _conditions_of(column: Column, *, exact: bool) -> list[Condition | None]:
-    """Return the condition of each level; None for a missing cell and for an open one."""
+    """Return the condition of each level; None for a missing or an open cell."""
     median, wide = None if exact else _median(column), np.flatnonzero(~column.levels.atomic)
     cells, place = column.levels.select(wide), np.cumsum(~column.levels.atomic) - 1
     return [_condition_of(column, level, median, (cells, int(place[level]))) for level in range(len(column.levels))]

@@ -1,6 +1,4 @@
-"""The published string linkage: compares generalized cells as text. Kept to reproduce a paper, not to measure a
-risk.
-"""
+"""Linkage by equal strings, as published. It reproduces a paper and does not measure a risk."""
 
 from __future__ import annotations
 
@@ -10,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.posterior import Posterior
-from unmask.tables.attacks.noisy import sums_over
+from unmask.tables.attacks.noisy import select_sums
 from unmask.tables.attacks.pairing import Pairing, pair
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.table import Table
 
 TIE = 1e-9
+"""Distances that differ by less are equal."""
 
 
 @dataclass(frozen=True)
@@ -44,9 +43,9 @@ class StringLinkage:
     """
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """Return the belief about each person known: the records of the nearest classes, alike."""
+        """Return the belief about each known person: uniform over the records of the nearest classes."""
         pairing = pair(people_of(knowledge, self), release)
-        row, klass, _ = sums_over(pairing, differences(pairing), lambda s: s <= s.min(axis=1, keepdims=True) + TIE)
+        row, klass, _ = select_sums(pairing, differences(pairing), lambda s: s <= s.min(axis=1, keepdims=True) + TIE)
         indptr, candidate, _ = pairing.expand(row, klass, np.zeros(len(row)))
         return pairing.uniform_posterior(indptr, candidate, attack=repr(self))
 
@@ -62,8 +61,9 @@ def equal_texts(pairing: Pairing) -> list[NDArray[np.bool_]]:
 
 
 def differences(pairing: Pairing) -> list[NDArray[np.float64]]:
-    """Return half the squared one-hot distance that each column adds: 0 equal, 1 different, 1/2 where one of the two is
-    missing.
+    """Return half the squared one-hot distance in each column.
+
+    It is 0 if the cells are equal, 1 if they differ, and 1/2 if one of them is missing.
     """
     missing = [
         [(column.levels.gaps | column.levels.unknown).astype(int) for column in sides] for sides in pairing.columns

@@ -1,4 +1,4 @@
-"""Linkage to pseudonyms: the adversary knows several rows of a person."""
+"""Linkage of people to pseudonyms by several observations of each person."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ class Traces(Background):
     Parameters
     ----------
     people : Table | None, optional
-        A row for each observation of each person.
+        One row for each observation.
     population : Table | None, optional
         See `Background`.
     others : Table | None, optional
         See `Background`.
-    seen : NDArray[np.int64] | None, optional
-        (n_people, m) the rows of `people` that are of each person.
+    observations : NDArray[np.int64] | None, optional
+        (n_people, m) rows of `people` with the m observations of each person.
     pseudonym : NDArray[np.int64] | None, optional
-        (n_released,) which released rows are one person's, by numbers from 0.
+        (n_released,) pseudonym of each released row, numbered from 0. Rows of one person share a pseudonym.
     """
 
-    seen: NDArray[np.int64] | None = None
+    observations: NDArray[np.int64] | None = None
     pseudonym: NDArray[np.int64] | None = None
 
 
@@ -43,7 +43,7 @@ class Traces(Background):
 class SeveralRows:
     """Linkage attack of an adversary who has several observations of each person.
 
-    The belief about rows is that of `ClassAttack`; `of_pseudonyms` has the formula. The knowledge is `Traces`.
+    The belief about rows is that of `ClassAttack`. `link_pseudonyms` has the formula. The knowledge is `Traces`.
 
     Assumes: the observations are in the release, and all pseudonyms are equally likely a priori.
 
@@ -62,7 +62,7 @@ class SeveralRows:
     --------
     >>> release = Table.read({"place": ["a", "a", "b", "b", "b"], "who": [1, 2, 1, 2, 2]}, quasi_identifiers="place")
     >>> places = Table.read({"place": ["a", "b"]}, quasi_identifiers="place")
-    >>> known = Traces(places, seen=np.array([[0, 1]]), pseudonym=np.array([0, 1, 0, 1, 1]))
+    >>> known = Traces(places, observations=np.array([[0, 1]]), pseudonym=np.array([0, 1, 0, 1, 1]))
     >>> [round(pseudonym.probability, 3) for pseudonym in SeveralRows()(release, known).candidates(0)]
     [0.529, 0.471]
     """
@@ -74,34 +74,34 @@ class SeveralRows:
             raise UnmaskError(f"times is {self.times}, expected at least 1")
 
     def __call__(self, release: Table, knowledge: Traces | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """Return the belief about the pseudonym of each person known."""
-        if not isinstance(knowledge, Traces) or knowledge.seen is None or knowledge.pseudonym is None:
-            raise UnmaskError(f"{self!r} was not told what was seen; give Traces(people, seen=..., pseudonym=...)")
+        """Return the belief about the pseudonym of each known person."""
+        if not isinstance(knowledge, Traces) or knowledge.observations is None or knowledge.pseudonym is None:
+            raise UnmaskError(f"{self!r} needs observations; give Traces(people, observations=..., pseudonym=...)")
         link = ClassAttack().of_classes(release, None if knowledge.people is None else Background(knowledge.people))
-        return of_pseudonyms(link, knowledge.seen, knowledge.pseudonym, int(knowledge.pseudonym.max()) + 1)
+        return link_pseudonyms(link, knowledge.observations, knowledge.pseudonym, int(knowledge.pseudonym.max()) + 1)
 
 
-AT_ONCE = 4_000_000
-"""Pairs of a person and a pseudonym that are compared at once."""
+MAX_PAIRS = 4_000_000
+"""Pairs of a person and a pseudonym in one block."""
 
 
-def of_pseudonyms(
+def link_pseudonyms(
     link: Posterior, rows_seen: NDArray[np.int64], pseudonym: NDArray[np.int64], n_pseudonyms: int
 ) -> Posterior:
-    """Return the belief about the pseudonym of each person by the product over their observations.
+    """Return the belief about the pseudonym of each person, by the product over their observations.
 
-    With S_j(v) what they believe, of what they have seen at time j, that its row is one of the n_v rows of pseudonym v,
-    p(v given what is seen) is proportional to the product over j of S_j(v) / n_v, each v being as likely before. As
-    exact as the belief about rows.
+    Let S_j(v) be the belief that the row of observation j is one of the n_v rows of pseudonym v. With a uniform prior,
+    p(v given the observations) is proportional to the product over j of S_j(v) / n_v. The result is as exact as the
+    belief about rows.
 
     Parameters
     ----------
     link : Posterior
-        The belief about the row of everything seen, every row as likely before.
+        Belief about the row of each observation, with a uniform prior.
     rows_seen : NDArray[np.int64]
-        (n_people, m) the targets of `link` that are of each person.
+        (n_people, m) targets of `link` that belong to each person.
     pseudonym : NDArray[np.int64]
-        (n_rows,) the pseudonym of each released row, below n_pseudonyms.
+        (n_rows,) pseudonym of each released row, below n_pseudonyms.
     n_pseudonyms : int
         Number of pseudonyms.
 
@@ -112,18 +112,18 @@ def of_pseudonyms(
 
     References
     ----------
-    Y.-A. de Montjoye, C. A. Hidalgo, M. Verleysen & V. D. Blondel, "Unique in the crowd", 2013: of people seen four
-    times 95 % are unique; here with what the others' traces leave possible.
+    Y.-A. de Montjoye, C. A. Hidalgo, M. Verleysen & V. D. Blondel, "Unique in the crowd", 2013: four observations are
+    unique for 95 % of people. This function also weighs the other traces that remain possible.
 
     Examples
     --------
     >>> from unmask.core.inference import from_classes
     >>> places, pseudonym = np.array([0, 0, 1, 1, 1, 2]), np.array([0, 1, 0, 1, 1, 1])
-    >>> found = of_pseudonyms(from_classes(places, places), np.array([[0, 2], [2, 5]]), pseudonym, 2)
-    >>> np.exp(found.log_probability).round(3).tolist(), found.candidate.tolist()
+    >>> belief = link_pseudonyms(from_classes(places, places), np.array([[0, 2], [2, 5]]), pseudonym, 2)
+    >>> np.exp(belief.log_probability).round(3).tolist(), belief.candidate.tolist()
     ([0.667, 0.333, 1.0], [0, 1, 1])
     """
-    rows = _of_rows(link, pseudonym, n_pseudonyms)
+    rows = _pseudonym_beliefs(link, pseudonym, n_pseudonyms)
     size = np.bincount(pseudonym, minlength=n_pseudonyms)
     belief = scipy.sparse.vstack(list(_products(rows, link.observation[rows_seen])), format="csr")
     belief.sort_indices()
@@ -138,19 +138,21 @@ def of_pseudonyms(
     )
 
 
-def _of_rows(link: Posterior, pseudonym: NDArray[np.int64], n: int) -> scipy.sparse.csr_array:
-    """Return (n_observations, n) the belief about all rows of each pseudonym together, by observation."""
+def _pseudonym_beliefs(link: Posterior, pseudonym: NDArray[np.int64], n: int) -> scipy.sparse.csr_array:
+    """Return (n_observations, n) the belief that the row has each pseudonym, CSR."""
     pairs = link.representatives, pseudonym
-    theirs = scipy.sparse.coo_array((np.ones(link.n_candidates), pairs), shape=(link.n_candidates, n)).tocsr()
+    is_row_of_pseudonym = scipy.sparse.coo_array(
+        (np.ones(link.n_candidates), pairs), shape=(link.n_candidates, n)
+    ).tocsr()
     entries = np.exp(link.log_probability.astype(np.float64)), link.candidate, link.indptr
     return scipy.sparse.csr_array(
-        scipy.sparse.csr_array(entries, shape=(link.n_observations, link.n_candidates)) @ theirs
+        scipy.sparse.csr_array(entries, shape=(link.n_observations, link.n_candidates)) @ is_row_of_pseudonym
     )
 
 
 def _products(rows: scipy.sparse.csr_array, observation: NDArray[np.int64]) -> Iterator[scipy.sparse.csr_array]:
-    """Yield the product of the rows that each person's observations name, some people at a time."""
-    people = max(AT_ONCE // rows.shape[1], 1)
+    """Yield the products of the beliefs of each person's observations, in blocks of people."""
+    people = max(MAX_PAIRS // rows.shape[1], 1)
     for start in range(0, len(observation), people):
         first, *further_rows = observation[start : start + people].T
         product = rows[first]

@@ -254,7 +254,7 @@ class AttackedRelease:
             background = self.background_of(attack.sensitive, people, extra)
             by_all = None if learned is None else learned(people)
             clusters = cluster_targets(linked, offset=0 if is_target else link.n_observations)
-            return attack.through(linked, table, background, learned=by_all), clusters
+            return attack.infer_from_link(linked, table, background, learned=by_all), clusters
 
         is_guessed = bool(((link.row_length == 0) & (link.n_unlisted == 0)).any())
         run = self._compare(adversary, attack.sensitive, believe, extra)

@@ -58,12 +58,14 @@ def link_rows(
     chosen = np.sort(rng.choice(n, min(n, n_pseudonyms, max(MAX_PAIRS // n, 1)), replace=False))
     row = _draw_rows(pseudonym, n, attack.times, rng)[chosen]
     if scene.known is None:
-        belief = attack(scene.table, Traces(None, seen=row, pseudonym=pseudonym))
+        belief = attack(scene.table, Traces(None, observations=row, pseudonym=pseudonym))
         return AttackRun(scene.release, adversary, "identity", belief, None, row[:, 0], drawn_from=n)
     rows, population = scene.origin[row], scene.known.population
     columns = tuple(population.column(known_column.name) for known_column in scene.known.people.quasi_identifiers)
     people = replace(population, quasi_identifiers=columns, sensitive=(), kept=(), weight=None).take(rows.ravel())
-    belief = attack(scene.table, Traces(people, seen=np.arange(row.size).reshape(row.shape), pseudonym=pseudonym))
+    belief = attack(
+        scene.table, Traces(people, observations=np.arange(row.size).reshape(row.shape), pseudonym=pseudonym)
+    )
     return AttackRun(scene.release, adversary, "identity", belief, Truth(chosen), rows[:, 0], drawn_from=n)
 
 

@@ -164,7 +164,7 @@ class MembershipAttack:
         """Score people by the columns of the sample; `margins` are those of the release and of the reference."""
         names = sample.people.names
         closest = ClosestRecord()(release, Background(sample.people))
-        scores = {MARGINS: MarginalRatio().by(margins, names), CLOSEST: closest}
+        scores = {MARGINS: MarginalRatio().score_margins(margins, names), CLOSEST: closest}
         return cls(adversary, sample, scores, -margins.log_shares(names)[1])
 
     @cached_property

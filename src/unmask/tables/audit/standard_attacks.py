@@ -79,7 +79,7 @@ def infer_value(scene: AttackedRelease, column: Column, link: Posterior) -> Iter
         yield from refused
         yield scene.infer(PROSECUTOR, AttributeInference(column.name), link)
         return
-    learned = scene.prepare_learner(attack.tuned(scene.table, scene.background_of(column.name, scene.known)))
+    learned = scene.prepare_learner(attack.tune(scene.table, scene.background_of(column.name, scene.known)))
     if not scene.foreign:
         yield scene.infer(PROSECUTOR, AttributeInference(column.name), link, learned=learned)
     yield scene.learn(MODELER, column.name, learned)

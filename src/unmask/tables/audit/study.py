@@ -246,9 +246,9 @@ def believed(cell: Cell, population: Sample, released: Released, attack: Any) ->
 
 def _with_protection(attack: Any, protection: Any) -> Any:
     """Return the attack with the protection that it knows."""
-    if not hasattr(attack, "knowing"):
+    if not hasattr(attack, "with_protection"):
         return attack
-    return attack.knowing(Identity() if protection is _keep_unchanged else protection)
+    return attack.with_protection(Identity() if protection is _keep_unchanged else protection)
 
 
 def _add_knowledge(

@@ -13,7 +13,7 @@ from unmask.measures.base import UndefinedError
 from unmask.measures.excess import difference
 from unmask.measures.interval import wilson
 from unmask.tables.attacks.pairing import Pairing, compare_levels, iterate_compatible_pairs, pair
-from unmask.tables.attacks.singling_out import Predicate, matching
+from unmask.tables.attacks.singling_out import Predicate, count_matches
 from unmask.tables.column import classes_of
 from unmask.tables.table import Table
 
@@ -92,7 +92,7 @@ class SinglingTrial(NamedTuple):
         """Test all predicates at once, so that each condition is evaluated once."""
         n, order = min(members.n_rows, control.n_rows), rng.permutation(members.n_rows)
         control_sample = control.take(rng.permutation(control.n_rows)[:n])
-        in_sample, in_rest, in_control, general = matching(
+        in_sample, in_rest, in_control, general = count_matches(
             (members.take(order[:n]), members.take(order[n:]), control_sample, reference), predicates
         )
         return cls(in_sample + in_rest, in_sample, in_control, general, members.n_rows, n, reference.n_rows)
