@@ -46,17 +46,17 @@ source = "EMA policy 0070"
 
 [[policy]]
 require = "k >= 5"
-name = "People alike in what others know"
+name = "Smallest class"
 source = "board, 2026-03"
 
 [[policy]]
 require = "alpha <= 0.9"
-name = "Largest share of one diagnosis"
+name = "Largest diagnosis share"
 source = "dominance rule"
 
 [[policy]]
 require = "diagnosis:realized_success.excess <= 0.02"
-name = "Diagnoses inferred, beyond the control group"
+name = "Diagnosis, beyond control group"
 source = "WP216, inference"
 """
 

@@ -118,7 +118,7 @@ def test_the_page_shows_digests_verdict_and_what_is_left_to_write(folder: Path) 
     (digest,) = (entry["sha256"] for entry in result["inputs"] if entry["name"] == "release.csv")
     assert digest in page
     assert [entry["sha256"] for entry in result["inputs"] if entry["name"] == "people.csv"] == [None]
-    assert "release: Not acceptable under EMA 0.09: its condition is missed." in page
+    assert "release: Not acceptable under EMA 0.09: the only condition is missed." in page
     assert "St. Mary" in page
     assert "\u2026\u2026" in page
     assert "singling out: not tested; linkability: not tested; inference: what they reach" in page

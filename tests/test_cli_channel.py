@@ -93,10 +93,10 @@ def test_the_next_command_of_a_design_is_about_the_same_loss(tmp_path, prior):
 @pytest.mark.parametrize(
     ("table", "loss", "says"),
     [
-        ([[0.5, 0.4, 0.1], [0.4, 0.5, 0.1], [0.1, 0.4, 0.5]], "absolute", "With the same distortion"),
-        ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], "hamming", "No mechanism leaves more"),
-        ([[0.8, 0.2, 0], [0, 1, 0], [0, 0.2, 0.8]], "hamming", "No mechanism leaves more"),
-        ([[0.5, 0.4, 0.1], [0.4, 0.5, 0.1], [0.1, 0.4, 0.5]], "euclidean", "With the same distortion"),
+        ([[0.5, 0.4, 0.1], [0.4, 0.5, 0.1], [0.1, 0.4, 0.5]], "absolute", "At the same distortion"),
+        ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], "hamming", "No mechanism is better"),
+        ([[0.8, 0.2, 0], [0, 1, 0], [0, 0.2, 0.8]], "hamming", "No mechanism is better"),
+        ([[0.5, 0.4, 0.1], [0.4, 0.5, 0.1], [0.1, 0.4, 0.5]], "euclidean", "At the same distortion"),
     ],
 )
 def test_the_design_that_a_page_advises_runs_and_leaves_more(tmp_path, prior, table, loss, says):
@@ -364,7 +364,10 @@ def test_the_most_exposed_secret_is_named(tmp_path):
     assert (first["secret"], first["prior"]) == ("HIV", pytest.approx(0.01))
     assert first["belief"] == pytest.approx(success, abs=1e-6)
     assert result["worst_off"] == 1
-    assert "where the secret is HIV, the most exposed; 1.0\u00a0% without any output" in page.read_text()
+    assert (
+        "is the mean belief in the most exposed secret, HIV, if it is the true one; 1.0\u00a0% without any output"
+        in page.read_text()
+    )
 
 
 def test_without_leakage_no_secret_is_worst_off(tmp_path):
@@ -380,7 +383,7 @@ def test_if_every_secret_is_exposed_equally_none_is_named(tmp_path):
     channel = write(tmp_path / "rr.csv", [[0.75, 0.25], [0.25, 0.75]], names=("0", "1"), columns=("0", "1"))
     page = tmp_path / "page.html"
     assert run_json("audit", "channel", channel, "--report", page)["worst_off"] == 2
-    assert "on average, whatever the secret; 50.0\u00a0% without" in page.read_text()
+    assert "is the mean belief in the true secret; 50.0\u00a0% without" in page.read_text()
 
 
 def test_c3_a_loss_file_is_matched_by_the_names_of_its_lines(tmp_path):

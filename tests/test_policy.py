@@ -58,7 +58,7 @@ def test_an_untested_condition_is_neither_met_nor_missed():
         ("rank >= 3", "this measure was not evaluated, rank of the truth"),
         ("sucess_probability <= 1", "did you mean 'success_probability'?"),
         ("burglar:success_probability <= 1", "'burglar' is neither an adversary nor a target"),
-        ("success_probability.excess <= 0", "it needs a control group, and none was given"),
+        ("success_probability.excess <= 0", "needs a control group"),
         ("delta_up <= 2", "a measure and a criterion"),
     ],
 )
@@ -122,7 +122,7 @@ def test_lines_of_a_verdict_have_value_limit_and_factor():
 def test_adversaries_outside_a_verdict_are_listed_with_their_success():
     insider = replace(ROW, adversary="insider", posterior=0.474, worst=1.0, low=None, high=None)
     data = build_data(ROW, insider)
-    sentence = "Not judged: the insider, who also knows the sensitive columns: 47.4 % on average, at most 100 %."
+    sentence = "Not judged: an insider, who also knows sensitive values, re-identifies 47.4 %."
     states = {}
     for condition in ("identity:success_probability.worst <= 0.6", "insider:success_probability <= 0.6", "k >= 5"):
         judged_data = judge_result(data, [Policy.of([condition], title="Ours")])
@@ -196,7 +196,7 @@ def test_the_verdict_leads_page_terminal_and_json():
     page = result.to_html()
     assert page.index("Is it acceptable?") < page.index("How often the adversary is right")
     assert "Not acceptable under Strict" in repr(result)
-    assert "Acceptable under Ours: its condition is met." in repr(result)
+    assert "Acceptable under Ours: the only condition is met." in repr(result)
     data = json.loads(result.to_json())["tables"]["verdicts"]
     assert {entry["policy"] for entry in data} == {"Strict", "Ours"}
     with pytest.raises(UnmaskError, match="policy is 3, expected a Policy"):
@@ -248,8 +248,8 @@ def test_expected_success_is_shown_with_realized_success():
     (verdict,) = judge_result(build_data(replace(ROW, posterior=0.05), came_true), [expects]).verdicts
     (assessment,) = verdict.assessments
     assert (assessment.state, assessment.realized.value) == ("met", 0.2)
-    assert narrow(assessment).replace("\u00a0", " ") == "met as the adversary expects, but 20.0 % came true"
-    assert about(assessment).replace("\u00a0", " ").endswith("best guess is right; n = 1,000; 20.0 % came true")
+    assert narrow(assessment).replace("\u00a0", " ") == "expected value met, but 20.0 % realized"
+    assert about(assessment).replace("\u00a0", " ").endswith("best guess is right; n = 1,000; 20.0 % realized")
     policy = Policy.of(["success_probability.worst <= 0.1"], title="Ours")
     (worst,) = judge_result(build_data(ROW, came_true), [policy]).verdicts[0].assessments
     assert worst.realized is None
@@ -257,7 +257,7 @@ def test_expected_success_is_shown_with_realized_success():
 
 def test_a_condition_without_a_name_is_called_by_its_measure():
     (requirement,) = Policy.of(["register:success_probability.worst <= 1"], title="Ours").requirements
-    assert called(requirement) == "Expected success of the most exposed, register"
+    assert called(requirement) == "Expected success of the person at highest risk, register"
     (own_requirement,) = Policy.of(["my_own <= 1"], title="Ours").requirements
     assert called(own_requirement) == "my own"
 

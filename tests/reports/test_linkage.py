@@ -237,7 +237,7 @@ def test_of_a_view_the_partitions_alone_are_told_where_they_breach_more():
     assert "No subject is breached without items of others" not in found(view)[0]
     shown = " ".join(re.sub(r"<[^>]+>", " ", page(bare(view), betas=())).replace("\u00a0", " ").split())
     assert "500 of 1,000 subjects are breached by one partition, on average: at least 80 %" in shown
-    assert "By all together 20.0 %, by the share of items that they link on average" in shown
+    assert "All partitions 20.0 %, by the share of items that they link on average" in shown
 
 
 def test_the_table_has_every_guess_the_strongest_first():

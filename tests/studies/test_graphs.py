@@ -565,7 +565,7 @@ def test_a_list_of_people_and_their_groups_is_not_taken_for_people_in_silence():
     assert caution.startswith("Every edge joins one side of the network to the other, as in a list of people and their")
     friend = SocialGraph.from_edges(np.append(member, 0), np.append(group, 1), n_nodes=240)
     (judged,) = audit_networks({"r": DerivedPair(friend, 0.9, 0.9)}, plan(runs=1)).cautions
-    assert judged == "216 of the 240 people of the file are judged: a random sample, which stands for all."
+    assert judged == "216 of 240 people in the file are judged, a random sample."
 
 
 def test_the_page_counts_given_seeds_that_are_wrong_by_the_truth():
@@ -603,8 +603,8 @@ def test_the_notes_of_a_page_tell_counts_from_beliefs_and_whose_they_are():
     attacks = parse_attacks(["Rematch", "Refinement"])
     page = render(audit_networks({"r": DerivedPair(friends(), 0.9, 0.9)}, plan(attacks=attacks, runs=1)))
     assert "Kind of belief: scores." in page  # recall and its kind are counted, exactly
-    assert "A: over 1 run; it spread in 1" in page
-    assert "B: over 1 run; it spread in 0" in page
+    assert "Rematch: over 1 run; it spread in 1" in page
+    assert "Refinement: over 1 run; it spread in 0" in page
 
 
 def test_the_page_notes_that_given_seeds_count_as_a_sample():

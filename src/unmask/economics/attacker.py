@@ -227,8 +227,8 @@ class Attacker:
         if self.capped and self.fine > 0:
             times = "once" if self.max_fines == 1 else f"at most {self.max_fines:.0f} times"
             warnings.append(
-                f"Fines are paid {times}, in a campaign or for a target attacked alone: being caught early buys "
-                "immunity, so the risk may rise with the size of a group, and with more detection."
+                f"Fines are paid {times} in a campaign or for a single target. Early detection then brings immunity: "
+                "larger groups and more detection can raise the risk."
             )
         if self._detection_falls and (self.arrest or (self.fine > 0 and self.max_fines > 0)):
             warnings.append(

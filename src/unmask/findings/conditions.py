@@ -12,28 +12,30 @@ from unmask.policy import Assessment
 from unmask.policy.condition import Sign
 from unmask.policy.verdict import limit_ratio
 from unmask.results import DecisionItem
+from unmask.results.formats import SPACE
 from unmask.results.names import COUNTS
 from unmask.results.suppression import hide_few
 
-BOUND: Mapping[Sign, str] = {"<=": "at most", ">=": "at least", "<": "below", ">": "above"}
-"""Sign of a condition -> words before its limit."""
+BOUND: Mapping[Sign, str] = {"<=": "\u2264", ">=": "\u2265", "<": "<", ">": ">"}
+"""Sign of a condition -> sign before its limit."""
 
 UNSOURCED = "no source given"
 """Words for a condition without a source."""
 
-SEEN = 6
-"""Conditions, or verdicts, that the first screen has room for."""
+MAX_ITEMS = 6
+"""Conditions, or verdicts, of a first screen."""
 
-
-TOLD = 3
-"""Conditions up to which it has room to say what each is about."""
+MAX_EXPLAINED = 1
+"""Conditions of a first screen that explains them, with their sources."""
 
 
 def first(items: Iterable[DecisionItem]) -> tuple[DecisionItem, ...]:
-    """Return the conditions that the screen has room for, unmet ones first; with their subjects if they are few."""
+    """Return the conditions of the first screen, unmet ones first if there are many; explained if they are few."""
     all_items = list(items)
-    selected = all_items if len(all_items) <= SEEN else sorted(all_items, key=lambda item: item.state == "met")
-    return tuple(selected[:SEEN] if len(selected) <= TOLD else (replace(item, about="") for item in selected[:SEEN]))
+    selected = all_items if len(all_items) <= MAX_ITEMS else sorted(all_items, key=lambda item: item.state == "met")
+    if len(selected) <= MAX_EXPLAINED:
+        return tuple(selected)
+    return tuple(replace(item, about="", source="") for item in selected[:MAX_ITEMS])
 
 
 def factor(assessment: Assessment) -> float | None:
@@ -54,7 +56,7 @@ def checked(assessment: Assessment, least: int) -> DecisionItem:
         name=called(requirement),
         finding=narrow(assessment) or distance(assessment) or assessment.unknown_reason,
         value=value,
-        limit=f"{BOUND[requirement.require.sign]} {amount(assessment, requirement.require.bound)}",
+        limit=f"{BOUND[requirement.require.sign]}{SPACE}{amount(assessment, requirement.require.bound)}",
         source=requirement.source or UNSOURCED,
         about=about(assessment),
         ratio=math.nan if ratio is None else ratio,

@@ -16,15 +16,15 @@ from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, number, percent
 from unmask.results.names import APART, IDENTITY, LIMITS, PROBABILITIES
 from unmask.results.scope import headlines
-from unmask.results.words import listed
+from unmask.results.words import listed, release_name
 
-NO_POLICY = ("Not judged:", "no policy was given.")
+NO_POLICY = ("No verdict:", "choose a policy.")
 """Words in the place of a verdict: the first ones, and the rest."""
 
 STATES: Final[dict[Outcome, str]] = {
     "acceptable": "Acceptable",
     "not acceptable": "Not acceptable",
-    "not decided": "No verdict",
+    "not decided": "Not decided",
 }
 
 STATE: Final[dict[State, str]] = {"met": "met", "missed": "missed", "untested": "not tested"}
@@ -34,7 +34,7 @@ DIFFERENCES = (CONTROL_FIELDS - {"control"}) | {"gain"}
 """Fields that are differences of what a measure is in two cases: of shares they are points."""
 
 OF_FIELD = {
-    "worst": "of the most exposed",
+    "worst": "of the person at highest risk",
     "prior": "before the release",
     "gain": "gained",
     "low": "at least",
@@ -43,65 +43,99 @@ OF_FIELD = {
     "excess": "beyond the control group",
     "excess_low": "beyond the control group, at least",
     "excess_high": "beyond the control group, at most",
-    "q05": "of the best-off 5 %",
-    "q25": "of the best-off quarter",
-    "q50": "of half of people",
-    "q75": "of the most exposed quarter",
-    "q95": "of the most exposed 5 %",
+    "q05": "of the 5 % at lowest risk",
+    "q25": "of the quarter at lowest risk",
+    "q50": "of the median person",
+    "q75": "of the quarter at highest risk",
+    "q95": "of the 5 % at highest risk",
 }
 """Field of a condition -> the words for it."""
 
 
 def sentence(verdict: Verdict) -> str:
     """Return the verdict with its policy and its count of conditions, as one sentence."""
-    return sentence_of(verdict.policy.title, [one.state for one in verdict.assessments])
+    return sentence_of(verdict.policy.title, [assessment.state for assessment in verdict.assessments])
 
 
 def sentence_of(policy: str, states: Sequence[State]) -> str:
     """Return the sentence of a verdict from the states of its conditions.
 
     >>> sentence_of("Strict", ["met", "missed", "untested"])
-    'Not acceptable under Strict: 1 of 3 conditions is missed and 1 could not be tested.'
+    'Not acceptable under Strict: 1 of 3 conditions is missed.'
     """
     return f"{STATES[combine_states(states)]} {rest_of(policy, states)}"
 
 
 def rest(verdict: Verdict) -> str:
     """Return the sentence after its first words, which are the verdict."""
-    return rest_of(verdict.policy.title, [one.state for one in verdict.assessments])
+    return rest_of(verdict.policy.title, [assessment.state for assessment in verdict.assessments])
 
 
 def rest_of(policy: str, states: Sequence[State]) -> str:
     """Return the sentence after its first words, from the states of the conditions."""
     n, missed, untested = len(states), states.count("missed"), states.count("untested")
     if n == 1:
-        findings = ["its condition is missed" if missed else "its condition could not be tested" if untested else ""]
-    else:
-        findings = [f"{missed:,} of {n:,} conditions {'is' if missed == 1 else 'are'} missed"] if missed else []
-        findings += [f"{untested:,} could not be tested"] if untested else []
-    summary = f"all {n:,} conditions are met" if n > 1 else "its condition is met"
-    return f"under {policy}: {listed(findings) if any(findings) else summary}."
+        return f"under {policy}: the only condition is {STATE[states[0]]}."
+    if missed:
+        return f"under {policy}: {missed:,} of {n:,} conditions {_is(missed)} missed."
+    if untested:
+        return f"under {policy}: {untested:,} of {n:,} conditions {_is(untested)} not tested."
+    return f"under {policy}: all {n:,} conditions are met."
+
+
+def _is(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def joint(verdicts: Sequence[Verdict]) -> tuple[Outcome, str]:
     """Return several verdicts as one, and the sentence after its first words."""
-    n, bad, open_ = len(verdicts), _count(verdicts, "not acceptable"), _count(verdicts, "not decided")
+    n, bad, undecided = len(verdicts), _count(verdicts, "not acceptable"), _count(verdicts, "not decided")
     titles = list(dict.fromkeys(verdict.policy.title for verdict in verdicts))
     releases = {verdict.release for verdict in verdicts}
     things = "releases" if len(titles) == 1 else "policies" if len(releases) == 1 else "verdicts"
     missed = ("misses a condition", "miss a condition") if things == "releases" else ("is missed", "are missed")
+    met = "meet every condition" if things == "releases" else "are met"
     findings = [f"{bad:,} of {n:,} {things} {missed[bad > 1]}"] if bad else []
-    findings += [f"{open_:,} could not be decided"] if open_ else []
-    state: Outcome = "not acceptable" if bad else "not decided" if open_ else "acceptable"
-    return state, f"under {listed(titles)}: {listed(findings or [f'all {n:,} {things} are kept'])}."
+    if undecided:
+        findings.append(f"{undecided:,}{'' if bad else f' of {n:,} {things}'} {_is(undecided)} not decided")
+    state: Outcome = "not acceptable" if bad else "not decided" if undecided else "acceptable"
+    return state, f"under {listed(titles)}: {listed(findings or [f'all {n:,} {things} {met}'])}."
 
 
 def _count(verdicts: Sequence[Verdict], state: str) -> int:
     return sum(verdict.state == state for verdict in verdicts)
 
 
-def unjudged(verdict: Verdict, result: Result) -> str:
+N_LISTED = 4
+"""Releases that a sentence lists; the lowest and the highest value stand for more."""
+
+
+def unjudged(verdicts: Iterable[Verdict], result: Result) -> str:
     """Return a sentence about adversaries of `APART` that no condition is about; "" without them."""
+    rows: dict[tuple[str, str], dict[str, Row]] = {}
+    heads = headlines(result)
+    for verdict in verdicts:
+        for pair in sorted(_unjudged_pairs(verdict, result)):
+            if row := heads.get((verdict.release, *pair)):
+                rows.setdefault(pair, {})[verdict.release] = row
+    phrases = [_describe_unjudged(*pair, list(by_release.values())) for pair, by_release in rows.items()]
+    return f"Not judged: {'; '.join(phrases)}." if phrases else ""
+
+
+def _describe_unjudged(adversary: str, target: str, rows: Sequence[Row]) -> str:
+    """Return the success of one adversary on the releases."""
+    verb = "re-identifies" if target == IDENTITY else f"infers {target} of"
+    subject = f"an {adversary}, who also knows sensitive values, {verb}"
+    if len(rows) == 1:
+        return f"{subject} {row_value(rows[0])}"
+    ordered = sorted(rows, key=lambda row: -row.posterior)
+    shown = ordered if len(rows) <= N_LISTED else [ordered[-1], ordered[0]]
+    values = [f"{row_value(row)} in {release_name(row.release)}" for row in shown]
+    return f"{subject} {listed(values) if shown is ordered else ' to '.join(values)}"
+
+
+def _unjudged_pairs(verdict: Verdict, result: Result) -> set[tuple[str, str]]:
+    """Return the adversaries of `APART`, with their targets, that no condition of a verdict is about."""
     judged_keys = {
         (v.item.adversary, v.item.target, v.item.measure)
         for assessment in verdict.assessments
@@ -109,26 +143,15 @@ def unjudged(verdict: Verdict, result: Result) -> str:
     }
     keys = {key[1:] for key in judged_keys if key[2] in PROBABILITIES}
     rows = [row for row in result.rows if row.release == verdict.release and row.adversary in APART]
-    unjudged_pairs = {(row.adversary, row.target) for row in rows if (row.target, row.measure) in keys}
-    unjudged_pairs -= {key[:2] for key in judged_keys}
-    worst = {(row.adversary, row.target): row.worst for row in rows if row.measure == "success_probability"}
-    heads = headlines(result)
-    phrases = [
-        f"the {adversary}, who also knows the sensitive columns{_after(target)}: "
-        f"{row_value(heads[verdict.release, adversary, target])} on average, "
-        f"at most {percent(worst[adversary, target])}"
-        for adversary, target in sorted(unjudged_pairs & worst.keys())
-    ]
-    return f"Not judged: {'; '.join(phrases)}." if phrases else ""
-
-
-def _after(target: str) -> str:
-    return "" if target == IDENTITY else f" and asks for {target}"
+    pairs = {(row.adversary, row.target) for row in rows if (row.target, row.measure) in keys}
+    return pairs - {key[:2] for key in judged_keys}
 
 
 def limit_of(risk: Distribution, assessments: Iterable[Assessment]) -> tuple[float, str]:
-    """Return the probability above which a person is at risk, and its source: the policy's lowest limit for the
-    most exposed, or for people on average; otherwise, EMA policy 0070 for identity and one half for a value.
+    """Return the probability above which a person is at risk, and its source.
+
+    It is the lowest limit of the policy for the person at highest risk, or else for people on average. Without such a
+    limit it is that of EMA policy 0070 for identity, and one half for a value.
     """
     conditions = [
         assessment.requirement.require
@@ -146,7 +169,7 @@ def limit_of(risk: Distribution, assessments: Iterable[Assessment]) -> tuple[flo
         return min(condition.bound for condition in worst or plain), "the policy\u2019s limit"
     if risk.target == IDENTITY:
         return LIMITS["identity"], "the limit of EMA policy 0070"
-    return LIMITS["value"], "more likely than not"
+    return LIMITS["value"], "the default limit"
 
 
 def _target(value: ItemValue) -> str:
@@ -160,7 +183,7 @@ def narrow(assessment: Assessment) -> str:
         and assessment.realized
         and not assessment.requirement.require.holds(assessment.realized.value)
     ):
-        return f"met as the adversary expects, but {amount(assessment, assessment.realized.value)} came true"
+        return f"expected value met, but {amount(assessment, assessment.realized.value)} realized"
     end = assessment.interval_end
     if end is None:
         return ""
@@ -190,7 +213,7 @@ def about(assessment: Assessment) -> str:
         requirement.purpose or ("" if requirement.name or quantity is None else quantity.meaning.partition(" (")[0])
     ]
     phrases += [f"n{SPACE}={SPACE}{item.n:,}"] if isinstance(item, Row) and not requirement.name else []
-    phrases += [f"{amount(assessment, assessment.realized.value)} came true"] if assessment.realized else []
+    phrases += [f"{amount(assessment, assessment.realized.value)} realized"] if assessment.realized else []
     return "; ".join(filter(None, phrases))
 
 

@@ -48,11 +48,11 @@ def coverage_notes(items: Iterable[Row], *, noun: str = "people", always: bool =
 
 
 def _note(n_judged: int, drawn: int, people: int, noun: str) -> str:
-    note = f"{_format_count(n_judged, people)} of the {people:,} {noun} of the file are judged"
+    note = f"{_format_count(n_judged, people)} of {people:,} {noun} in the file are judged"
     note = note[0].upper() + note[1:]
     if n_judged < MIN_COVERAGE * drawn:
         return f"{note}: below {NEEDED} there is no verdict."
-    return f"{note}: a random sample, which stands for all." if drawn < people else f"{note}."
+    return f"{note}, a random sample." if drawn < people else f"{note}."
 
 
 def _format_count(part: int, total: int) -> str:

@@ -21,7 +21,7 @@ SHIPPED_FOLDER = resources.files("unmask.policy") / "shipped"
 CONDITIONS_TITLE = "the conditions given"
 """Title of single conditions, such as those of `--policy`."""
 
-TYPED_SOURCE = "typed in for this audit, no source given"
+TYPED_SOURCE = "set for this audit"
 """Source of a single condition without a source."""
 
 DOCUMENT_TITLE = "its own policy"
@@ -50,7 +50,7 @@ class Requirement:
         """Return the requirement of a text: a condition, and its source after a number sign.
 
         >>> Requirement.parse("k >= 5  # our board").source, Requirement.parse("k >= 5").source
-        ('our board', 'typed in for this audit, no source given')
+        ('our board', 'set for this audit')
         """
         condition, source = re.fullmatch(r"([^<>]*[^#]*)#?(.*)", text, re.DOTALL).groups()  # type: ignore[union-attr]
         return cls(Condition.parse(condition), source=source.strip() or TYPED_SOURCE)

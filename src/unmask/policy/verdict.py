@@ -296,7 +296,7 @@ def _select(
         and condition.field in CONTROL_FIELDS
         and any(map(replace(condition, field=None).applies_to, items))
     ):
-        return _Selection(requirement, [], "it needs a control group, and none was given")
+        return _Selection(requirement, [], "needs a control group")
     reasons = (reason for name, reason in not_run if condition.measure in re.findall(r"\w+", name))
     reason = _find_obstacle(condition, selected, next(reasons, ""))
     return _Selection(requirement, [] if reason else selected, reason)

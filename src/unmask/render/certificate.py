@@ -23,7 +23,7 @@ CLAUSES = (
     (
         "ISO/IEC 27559:2022, 7.3.2",
         "maximum or average risk",
-        "most exposed is the maximum, what they reach the average",
+        "highest risk is the maximum, what they reach the average",
     ),
     ("ISO/IEC 27559:2022, 8.2.2, 8.2.3", "quantified identifiability, adversarial testing", "what they reach"),
     ("ISO/IEC 27559:2022, 8.3.4", "re-evaluation", "date of the next review; the command that checks"),
@@ -131,8 +131,8 @@ def _knowledge(audit: Mapping[str, Any]) -> Terms:
 def _reached(audit: Mapping[str, Any]) -> Grid:
     """Return the success of each adversary, realized if the truth is known, else expected; or an error.
 
-    The most exposed is always the adversary's belief: realized success is 0 or 1 for each person, and its highest value
-    tells nothing. The name of a single release is left out, and so is a column in which nothing is known.
+    The highest risk is always the adversary's belief: realized success is 0 or 1 for each person, and its highest value
+    means nothing. The name of a single release is left out, and so is a column in which nothing is known.
     """
     strongest: dict[tuple[str, str, str], Mapping[str, Any]] = {}
     for measure in REACHED:
@@ -141,7 +141,7 @@ def _reached(audit: Mapping[str, Any]) -> Grid:
     worst = {_key(row): row["worst"] for row in rows_with_values if row["measure"] == REACHED[0]}
     rows = [_reach(row, worst.get(_key(row))) for row in strongest.values() if row["release"] != ORIGINAL]
     rows += [_away(row) for row in rows_with_values if row["measure"] == ERROR and row["unit"] not in SHARES]
-    head = ("Release", "Adversary", "Target", "Reaches", "Guessing", "Control", "Most exposed")
+    head = ("Release", "Adversary", "Target", "Reaches", "Guessing", "Control", "Highest risk")
     is_shown = [
         len({row[0] for row in rows}) > 1,
         *(any(row[i] != "\u2013" for row in rows) for i in range(1, len(head))),

@@ -12,7 +12,7 @@ import numpy as np
 
 from unmask.core.posterior import equal_weights
 from unmask.facts import Count
-from unmask.findings.conditions import SEEN, TOLD, checked, factor, first, one_sentence
+from unmask.findings.conditions import MAX_EXPLAINED, checked, factor, first, one_sentence
 from unmask.findings.row_words import row_value
 from unmask.findings.sentences import at_risk, risky, sentences
 from unmask.findings.verdict_words import NO_POLICY, STATE, STATES, called, joint, limit_of, rest, unjudged
@@ -21,6 +21,7 @@ from unmask.measures.registry import quantity
 from unmask.policy import Assessment, Policy, Verdict, judge_result
 from unmask.policy.condition import QUANTILES
 from unmask.policy.policies import read_shipped_policies
+from unmask.policy.verdict import State
 from unmask.render.charts import Figure
 from unmask.render.charts.svg import coordinate
 from unmask.render.page_parts import Grid, Screen, Section
@@ -37,25 +38,15 @@ from unmask.results.words import as_sentences, counted, listed, plural, rate, re
 LOOK = {"acceptable": "met", "not acceptable": "missed", "not decided": "untested"}
 """A verdict -> how its words look."""
 
-BY = "by their risk"
+ADD_ORIGINAL = "Add the table before protection. The audit then tries changes and measures them:"
 
-UTILITY = (
-    "Utility is one minus the global certainty penalty, which counts no kept column; any other that is left out counts "
-    "as lost."
-)
-
-ADD_ORIGINAL = "No change was tried. Add the table before protection, and the audit tries changes and measures them:"
-
-ACCEPTABLE = "Nothing has to change under this policy. A certificate says so on a page to sign:"
-"""What to do if every release is acceptable."""
+ACCEPTABLE = "Every condition is met. Write a certificate to sign:"
+"""Advice if every release is acceptable."""
 
 CERTIFY = "unmask certify unmask.toml -o certificate.json"
 """Command of a certificate."""
 
-LARGER_K = (
-    "No change was tried. An audit tries changes of a single protected release, if no person was held back and this is "
-    "not turned off. Protect with a larger k, then audit again:"
-)
+LARGER_K = "Protect with a larger k, then audit again:"
 
 DEFAULT_K = 10
 """The k to try if that of the release is not known."""
@@ -79,25 +70,27 @@ def _make_decision(result: Result) -> Decision:
     """Return the verdicts as one answer, or how to ask for a verdict."""
     verdicts, cautions = result.verdicts, as_sentences(result.cautions)
     if not verdicts:
-        return Decision("none", *NO_POLICY, paragraphs=(*cautions, *_explain_policies(result)))
+        return Decision("none", *NO_POLICY, paragraphs=(*cautions, _explain_policies(result)))
     if len(verdicts) == 1:
         state, sentence = verdicts[0].state, rest(verdicts[0])
         items = [checked(assessment, result.smallest_shown) for assessment in verdicts[0].assessments]
-        subjects, caption = [], Decision.caption
+        caption = Decision.caption
     else:
         state, sentence = joint(verdicts)
         items = [_summarize(verdict, verdicts, result) for verdict in verdicts]
-        subjects, caption = list(_describe_subjects(verdicts, result)), ""
+        names = {item.source for item in items}
+        caption = names.pop() if len(names) == 1 else ""
+        items = [replace(item, source="") for item in items] if caption else items
     shown = first(items)
-    folded = [f"{len(items) - len(shown):,} more are folded below."] * (len(items) > len(shown))
-    paragraphs = (*cautions, *subjects, *folded, *_list_unjudged(result))
+    hidden = [f"{len(items) - len(shown):,} more below."] * (len(items) > len(shown))
+    paragraphs = (*cautions, *hidden, *filter(None, [unjudged(verdicts, result)]))
     return Decision(LOOK[state], STATES[state], sentence, items=shown, paragraphs=paragraphs, caption=caption)
 
 
 def conditions_section(scope: Scope) -> Section | None:
     """Return every condition, if the first screen has no room for all or for their subjects."""
     verdicts = scope.result.verdicts
-    if (len(verdicts) == 1 and len(verdicts[0].assessments) <= TOLD) or not verdicts:
+    if (len(verdicts) == 1 and len(verdicts[0].assessments) <= MAX_EXPLAINED) or not verdicts:
         return None
     finding = (
         f"{sum(len(verdict.assessments) for verdict in verdicts):,} conditions with their values, limits and sources."
@@ -122,21 +115,11 @@ def _describe_origin(item: DecisionItem) -> str:
     return "; ".join(filter(None, (item.about, item.source)))
 
 
-def _list_unjudged(result: Result) -> list[str]:
-    """Return the adversaries that no verdict is about."""
-    several = len({verdict.release for verdict in result.verdicts}) > 1
-    omissions = {(verdict.release, omission) for verdict in result.verdicts if (omission := unjudged(verdict, result))}
-    return [f"{release}: {omission}" if several else omission for release, omission in sorted(omissions)[:SEEN]]
-
-
-def _explain_policies(result: Result) -> tuple[str, ...]:
-    """Return how to give a policy: the shipped ones that could judge this audit, or an own condition."""
+def _explain_policies(result: Result) -> str:
+    """Return the shipped policies that can judge this audit, and a sample condition."""
     policies = [name for name, policy in read_shipped_policies().items() if _can_judge(result, policy)]
-    example = f'a condition of your own, such as "{result.sample_condition}"'
-    return (
-        "No limit was set, so that nothing here is said to be acceptable.",
-        f"Set one with --policy: {f'{listed(policies)} come with unmask, or give ' if policies else ''}{example}.",
-    )
+    shipped = f"{', '.join(policies)}, or " if policies else ""
+    return f'Limits come from --policy: {shipped}a condition of your own, such as "{result.sample_condition}".'
 
 
 def _can_judge(result: Result, policy: Policy) -> bool:
@@ -147,16 +130,23 @@ def _can_judge(result: Result, policy: Policy) -> bool:
 
 
 def _summarize(verdict: Verdict, verdicts: Sequence[Verdict], result: Result) -> DecisionItem:
-    """Return a verdict as a line: the number of missed conditions, and the condition that is missed most."""
+    """Return a verdict as a line: the number of missed conditions, and the condition that is missed most.
+
+    The source of the line is the name of that condition. The only condition of a policy needs no number.
+    """
     titles = {verdict.policy.title for verdict in verdicts}
     name = verdict.release if len(titles) == 1 else verdict.policy.title
     name = name if len(titles) in (1, len(verdicts)) else f"{verdict.release}, {verdict.policy.title}"
     farthest = _find_farthest(verdict)
-    finding = rest(verdict).partition(": ")[2].rstrip(".")
     item = checked(farthest, result.smallest_shown)
-    return replace(
-        item, state=LOOK[verdict.state], name=name, finding=finding, about="", source=called(farthest.requirement)
-    )
+    finding = item.finding if len(verdict.assessments) == 1 else _count_conditions(verdict)
+    return replace(item, state=LOOK[verdict.state], name=name, finding=finding, source=called(farthest.requirement))
+
+
+def _count_conditions(verdict: Verdict) -> str:
+    """Return the number of conditions in the state that decides."""
+    state: State = "missed" if verdict.count("missed") else "untested" if verdict.count("untested") else "met"
+    return f"{verdict.count(state):,} of {len(verdict.assessments):,} {STATE[state]}"
 
 
 def _find_farthest(verdict: Verdict) -> Assessment:
@@ -169,12 +159,6 @@ def _find_farthest(verdict: Verdict) -> Assessment:
             factor(assessment) or 0.0,
         ),
     )
-
-
-def _describe_subjects(verdicts: Sequence[Verdict], result: Result) -> Iterator[str]:
-    """Yield the subjects and sources of the conditions that stand for several verdicts, once each."""
-    items = (checked(_find_farthest(verdict), result.smallest_shown) for verdict in verdicts[:SEEN])
-    yield from dict.fromkeys(f"{item.name}: {_describe_origin(item)}." for item in items)
 
 
 # --- who -------------------------------------------------------------------------------------------------------------
@@ -204,7 +188,7 @@ def _describe_average(release: str, scope: Scope) -> AtRisk | None:
         return None
     row = max(rows, key=risky)
     highest = _believed_worst(row, scope)
-    worst = (Fact("Most exposed", percent(highest)),) if math.isfinite(highest) and row.unit == "probability" else ()
+    worst = (Fact("Highest risk", percent(highest)),) if math.isfinite(highest) and row.unit == "probability" else ()
     return AtRisk(row_value(row), f"of {row.n:,} {scope.said('people')}, by the adversary {row.adversary}", facts=worst)
 
 
@@ -217,7 +201,7 @@ def _describe_people(risk: Distribution, scope: Scope) -> tuple[AtRisk, Figure]:
     ]
     limit, limit_source = limit_of(risk, assessments)
     count = risk.above[limit]
-    name = f"the {risk.people:,}, by their risk" if risk.drawn_from else BY
+    name = f"The {risk.people:,} drawn people by risk" if risk.drawn_from else "People by risk"
     chart = risk_figure(
         "",
         [(name, "", risk)],
@@ -227,7 +211,9 @@ def _describe_people(risk: Distribution, scope: Scope) -> tuple[AtRisk, Figure]:
         label=f"People by the probability that {scope.subject(risk.adversary)} is right about them",
     )
     number, of, drawn = _estimate_count(risk, count, scope)
-    people = f"of {of:,} {scope.said('people')} each run a risk above {100 * limit:g}{SPACE}%, {limit_source}{drawn}"
+    goal = "re-identification" if risk.target == IDENTITY else risk.target
+    share = f"{100 * limit:g}{SPACE}%"
+    people = f"of {of:,} {scope.said('people')} are above {share}, {limit_source} for {goal}{drawn}"
     return AtRisk(number, people, tuple(_list_facts(risk, limit, scope, assessments))), chart
 
 
@@ -239,7 +225,7 @@ def _estimate_count(risk: Distribution, count: Count, scope: Scope) -> tuple[str
         return f"{count:,}", risk.people, ""
     value, low, high = estimate_all(risk, count, scope.result.smallest_shown)
     drawn = f"{risk.people:,} {scope.said('people')} drawn at random"
-    return f"{value:,}", risk.drawn_from, f"; estimated from {drawn}, {low:,} to {high:,} with 95{SPACE}%"
+    return f"{value:,}", risk.drawn_from, f"; 95{SPACE}% interval {low:,} to {high:,}, from {drawn}"
 
 
 def estimate_all(risk: Distribution, above: int, step: int = 1) -> tuple[int, int, int]:
@@ -256,8 +242,9 @@ def estimate_all(risk: Distribution, above: int, step: int = 1) -> tuple[int, in
 
 
 def _list_facts(risk: Distribution, limit: float, scope: Scope, assessments: Sequence[Assessment]) -> Iterator[Fact]:
-    """Yield labeled facts: target, most exposed person unless a condition shows it, several rows, risk before."""
-    yield Fact("Target", "whose record it is" if risk.target == IDENTITY else risk.target)
+    """Yield the largest group, the highest risk unless a condition shows it, the smallest class, and the risk before
+    protection.
+    """
     if group := _describe_largest(risk, limit, scope):
         yield Fact("Largest group", group)
     fields = {
@@ -267,11 +254,10 @@ def _list_facts(risk: Distribution, limit: float, scope: Scope, assessments: Seq
     }
     worst = _find_worst(risk, scope)
     if "worst" not in fields and math.isfinite(worst):
-        yield Fact("Most exposed", percent(worst))
+        yield Fact("Highest risk", percent(worst))
     fewest = scope.result.criteria.get(risk.release, {}).get("k_people")
     if isinstance(fewest, int):
-        people = "1 person" if fewest == 1 else f"{fewest:,} people"
-        yield Fact("Rows", f"some people have several: a class has at least {people}")
+        yield Fact("Smallest class", f"{plural(fewest, 'person', 'people')}, some with several rows")
     key = (ORIGINAL, risk.adversary, risk.target)
     bare = next(
         (item for item in scope.result.distribution if (item.release, item.adversary, item.target) == key), None
@@ -287,9 +273,9 @@ def _describe_largest(risk: Distribution, limit: float, scope: Scope) -> str:
         return ""
     rows = [row for row in _rows_about(risk, "classes", scope) if row["probability"] > limit]
     if not rows:
-        return f"fewer than {scope.result.smallest_shown:,} people alike in what is known of them"
+        return f"fewer than {scope.result.smallest_shown:,} people"
     largest = max(rows, key=lambda row: row["people"])
-    return f"{largest['people']:,} people alike in what is known of them, up to {percent(largest['probability'])}"
+    return f"{largest['people']:,} people, up to {percent(largest['probability'])}"
 
 
 def _rows_about(risk: Distribution, table: str, scope: Scope) -> tuple[Mapping[str, Any], ...]:
@@ -314,7 +300,7 @@ def _give_advice(scope: Scope) -> Advice:
     result = scope.result
     if result.changes:
         headings, changes = ("people above", "utility kept"), tuple(map(_to_alternative, result.changes))
-        return Advice("", _write_command(result.changes), headings, changes, UTILITY)
+        return Advice("", _write_command(result.changes), headings, changes)
     return complete_advice(result) or _suggest_step(result)
 
 
@@ -354,19 +340,28 @@ def _suggest_step(result: Result) -> Advice:
         (name for name, policy in read_shipped_policies().items() if _can_judge(result, policy)), "policy.toml"
     )
     is_single = len(result.criteria) == 2 and ORIGINAL in result.criteria  # one release, and what it was made of
-    tries = ", and tries what may be done" if result.command == "audit" and is_single else ""
+    tries = " and tries changes" if result.command == "audit" and is_single else ""
     if not states:
-        return Advice(
-            f"Set a limit; the page then judges by it{tries}.", f"unmask {result.command} \u2026 --policy {policy_name}"
-        )
+        command = f"unmask {result.command} \u2026 --policy {policy_name}"
+        return Advice(f"Add a policy. The audit then judges the release{tries}:", command)
     if states == {"acceptable"}:
         return Advice(ACCEPTABLE, CERTIFY)
     if "not acceptable" not in states:
-        return Advice("Test what is open: nothing is missed, and what is not known is not safe.")
+        return Advice("Test the other conditions: \u201cnot tested\u201d does not mean safe.")
+    if acceptable := _list_acceptable(result.verdicts):
+        are = "is" if len(acceptable) == 1 else "are"
+        return Advice(f"{listed(acceptable)} {are} acceptable. Write a certificate:", CERTIFY)
     if ORIGINAL in result.criteria:
         k = suggest_k(next(verdict for verdict in result.verdicts if verdict.state == "not acceptable"), result)
         return Advice(LARGER_K, f"unmask protect TABLE \u2026 --k {k} -o other.csv --origin other-origin.csv")
     return Advice(ADD_ORIGINAL, f"unmask {result.command} \u2026 --original TABLE --origin ROWS --report page.html")
+
+
+def _list_acceptable(verdicts: Sequence[Verdict]) -> list[str]:
+    """Return the releases that every policy accepts."""
+    bad = {verdict.release for verdict in verdicts if verdict.state != "acceptable"}
+    names = dict.fromkeys(verdict.release for verdict in verdicts)
+    return [release_name(name) for name in names if name not in bad]
 
 
 def suggest_k(verdict: Verdict, result: Result) -> int:

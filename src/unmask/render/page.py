@@ -38,6 +38,10 @@ def render(result: Result) -> str:
 CHARTS = Path(svg.__file__).parent
 """Folder of the style and the script of charts."""
 
+UTILITY = (
+    "Utility kept is one minus the global certainty penalty. Kept columns do not count; dropped columns count as lost."
+)
+
 _DIGEST = "SCRIPT-DIGEST"
 """The place of the digest of the one script that a page may run."""
 
@@ -70,9 +74,10 @@ def page_of(result: Result) -> Page:
     is_shown = any(block.name == "not-run" for block in shared.blocks)
     not_run = None if is_shown else not_run_section(shared.not_run)
     blocks = list(block_sections(shared, scope))
+    assumptions = (*shared.assumptions, *(UTILITY,) * bool(shared.changes))
     optional_sections = (
         *(blocks if shared.decision is not None else _audit_sections(blocks, scope)),
-        *closing(shared.assumptions, not_run, shared.reproduce, "How this page was made"),
+        *closing(assumptions, not_run, shared.reproduce, "How this page was made"),
     )
     sections = tuple(section for section in optional_sections if section is not None)
     foot = describe_readers(shared.smallest_shown, cases=shared.decision is None and scope.cases)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
+from itertools import compress
 from typing import NamedTuple
 
 from unmask.core.errors import visible
@@ -23,7 +24,7 @@ from unmask.findings.verdict_words import (
     unjudged,
 )
 from unmask.measures.registry import SHARES
-from unmask.policy import Assessment
+from unmask.policy import Assessment, Verdict
 from unmask.results import Result, Row
 from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, number, percent
@@ -38,7 +39,7 @@ CRITERIA = {"rows": "rows", "classes": "classes", "k": "k", "l_distinct": "l"}
 CLOSENESS = ("t_hierarchical", "t_ordered", "t_equal")
 """The distances of t-closeness, that which knows most of the values first."""
 
-NAMES = frozenset({"", "condition", "how far", "release", "adversary", "target", "measure", "unit"})
+NAMES = frozenset({"", "condition", "how far", "release", "policy", "adversary", "target", "measure", "unit"})
 """Heads of columns of words."""
 
 BELIEVED = "success_probability"
@@ -88,7 +89,7 @@ def _adversaries(heads: Sequence[Row], result: Result) -> Iterator[Line]:
         (item.release, item.adversary, item.target): item.people for item in result.distribution if item.drawn_from
     }
     worst = {(row.release, row.adversary, row.target): row.worst for row in result.rows if row.measure == BELIEVED}
-    names = ("adversary", "target", "success", "guessing", *("control",) * control, "most exposed")
+    names = ("adversary", "target", "success", "guessing", *("control",) * control, "highest risk")
 
     def line(row: Row) -> tuple[Sequence[str], str]:
         key = row.release, row.adversary, row.target
@@ -123,24 +124,43 @@ def verdict_lines(result: Result) -> Iterator[Line]:
     if len(result.verdicts) > 1:
         state, summary = joint(result.verdicts)
         yield Line(visible(f"{STATES[state]} {summary}"), "head")
-    for verdict in result.verdicts:
-        prefix = f"{verdict.release}: " if len({item.release for item in result.verdicts}) > 1 else ""
+    if len(result.verdicts) > 1 and all(len(verdict.assessments) == 1 for verdict in result.verdicts):
+        yield from _condition_grid(result.verdicts)
+    else:
+        yield from _verdict_grids(result.verdicts)
+    if omission := unjudged(result.verdicts, result):
+        yield from (Line(""), Line(visible(omission).replace(SPACE, " ")))
+
+
+def _verdict_grids(verdicts: Sequence[Verdict]) -> Iterator[Line]:
+    """Yield each verdict as a sentence above its conditions."""
+    several = len({verdict.release for verdict in verdicts}) > 1
+    for verdict in verdicts:
+        prefix = f"{verdict.release}: " if several else ""
         yield Line(visible(prefix + sentence(verdict)), "risk" if verdict.state != "acceptable" else "head")
-        rows = [
-            (_condition(assessment), "" if assessment.state == "met" else "risk") for assessment in verdict.assessments
-        ]
-        wide = 5 if any(cells[4] for cells, _ in rows) else 4
-        head = ("", "condition", "value", "limit", "how far")
-        yield from _grid(head[:wide], [(cells[:wide], kind) for cells, kind in rows])
-        omission = unjudged(verdict, result)
-        yield from (Line(text) for text in ("", visible(omission).replace(SPACE, " ")) if omission)
+        yield from _condition_grid([verdict])
+
+
+def _condition_grid(verdicts: Sequence[Verdict]) -> Iterator[Line]:
+    """Yield a line for each condition, with the release and the policy if there are several."""
+    head = ("", "release", "policy", "condition", "value", "limit", "how far")
+    rows = [
+        (STATE[assessment.state], verdict.release, verdict.policy.title, *_condition(assessment))
+        for verdict in verdicts
+        for assessment in verdict.assessments
+    ]
+    shown = [True] * len(head)
+    shown[1], shown[2] = (len({row[i] for row in rows}) > 1 for i in (1, 2))
+    shown[-1] = any(row[-1] for row in rows)
+    lines = [(tuple(compress(row, shown)), "" if row[0] == STATE["met"] else "risk") for row in rows]
+    yield from _grid(tuple(compress(head, shown)), lines)
 
 
 def _condition(assessment: Assessment) -> tuple[str, ...]:
+    """Return name, value, limit and distance of a condition."""
     value = "-" if assessment.closest is None else amount(assessment, assessment.closest.value)
     far = narrow(assessment) or distance(assessment)
     return (
-        STATE[assessment.state],
         called(assessment.requirement),
         value,
         amount(assessment, assessment.requirement.require.bound),

@@ -119,4 +119,4 @@ class Decision:
     question: str = "Is it acceptable?"
     items: tuple[DecisionItem, ...] = ()
     paragraphs: tuple[str, ...] = ()
-    caption: str = "distance to each limit"
+    caption: str = "distance to limit"

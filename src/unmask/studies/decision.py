@@ -30,12 +30,9 @@ N_ALTERNATIVES = 4
 COUNTED_TARGETS = {"identity": "re-identified", "linkage": "breached"}
 """Target whose share of people, or subjects, is a count of them -> what they are."""
 
-ANSWERS: dict[State, str] = {"met": "Acceptable", "missed": "Not acceptable", "untested": "No verdict"}
+ANSWERS: dict[State, str] = {"met": "Acceptable", "missed": "Not acceptable", "untested": "Not decided"}
 
-NO_LIMIT = (
-    "No limit was set, so the page does not judge.",
-    "Add a [[policy]] to the document of the study, or choose by a policy, as shown under \u201cWhat next?\u201d.",
-)
+NO_LIMIT = ("Add a [[policy]] to the document of the study, or use the command under \u201cWhat next?\u201d.",)
 
 
 def protection_to_show(facts: StudyFacts) -> tuple[str, str]:
@@ -148,7 +145,7 @@ def _list_facts(facts: StudyFacts, row: StudyRow) -> Iterator[Fact]:
     if bare is not None:
         yield Fact("Unprotected", _format_value(bare))
     if math.isfinite(row.worst) and row.unit in SHARES and row.measure == "success_probability":
-        yield Fact("Most exposed", row_value(replace(row, posterior=row.worst, low=None, high=None)))
+        yield Fact("Highest risk", row_value(replace(row, posterior=row.worst, low=None, high=None)))
 
 
 def _format_value(row: StudyRow) -> str:

@@ -284,29 +284,27 @@ def describe_risk(facts: ChannelFacts) -> AtRisk | None:
     if equal(first.belief, first.prior):
         return AtRisk("No secret", "is known any better than without any output", risk_facts)
     before = f"{percent(first.prior)} without any output"
-    sentence = f"is how sure the adversary is, on average, {_exposed_secrets(facts)}; {before}"
-    return AtRisk(percent(first.belief), sentence, risk_facts)
+    return AtRisk(percent(first.belief), f"is the mean belief in {_exposed_secrets(facts)}; {before}", risk_facts)
 
 
 def _exposed_secrets(facts: ChannelFacts) -> str:
-    """Return a clause that names the most exposed secret."""
+    """Return the most exposed secret, as the object of a belief."""
     if facts.n_most_exposed == facts.n_secrets:
-        return "whatever the secret"
+        return "the true secret"
     more = facts.n_most_exposed - 1
     others = f" or one of {plural(more, 'other')}" if more else ""
-    return f"where the secret is {short(facts.secrets[0].secret, 24) or '(empty)'}{others}, the most exposed"
+    return f"the most exposed secret, {short(facts.secrets[0].secret, 24) or '(empty)'}{others}, if it is the true one"
 
 
 def _risk_facts(facts: ChannelFacts) -> Iterator[Fact]:
     mechanism, unit = facts.first, facts.model.unit
     share = next((share for error, share in facts.spread if equal(error, mechanism.worst)), None)
     if share is not None and not equal(mechanism.worst, mechanism.privacy):
-        error = wrong_by(mechanism.worst, unit)
-        yield Fact("Most revealing", f"the outputs of {percent(share)} of cases: the adversary is {error} there")
+        yield Fact("Smallest error", f"{wrong_by(mechanism.worst, unit)}, for {percent(share)} of cases")
     elif math.isfinite(mechanism.worst):
-        yield Fact("Every case", f"the adversary is {wrong_by(mechanism.worst, unit)}")
+        yield Fact("Every case", wrong_by(mechanism.worst, unit))
     if facts.outputs and facts.outputs[0].likeliest:
-        yield Fact("There", f"the likeliest secret has {percent(facts.outputs[0].likeliest[0][1])}")
+        yield Fact("Belief there", percent(facts.outputs[0].likeliest[0][1]))
     if len(facts.mechanisms) > 1:
         yield Fact("Mechanism", mechanism.name)
 
@@ -324,7 +322,7 @@ def advise(facts: ChannelFacts) -> Advice | None:
         return Advice(sentence, command, headings, tuple(_alternative(one, facts) for one in ranked[:4]))
     if equal(ranked[0].privacy, facts.prior_error):
         return None
-    return Advice(f"No change was tried. {sentence}", command)
+    return Advice(sentence, command)
 
 
 def _design(facts: ChannelFacts) -> tuple[str, str]:
@@ -338,13 +336,13 @@ def _design(facts: ChannelFacts) -> tuple[str, str]:
     limit, share = facts.limit_at(distortion), facts.share_of_limit(mechanism)
     if limit is not None and share is not None and share < 1 - 1e-4:
         error = wrong_by(limit, facts.model.unit).replace(" by ", " by up to ").replace(" in ", " in up to ")
-        possible = f"With the same distortion, {quantity(distortion, unit)}, the adversary could be {error}"
-        return f"{distortion:.6g}", f"{possible}; this finds the mechanism:"
+        possible = f"At the same distortion, {quantity(distortion, unit)}, the adversary could be {error}"
+        return f"{distortion:.6g}", f"{possible}. This finds that mechanism:"
     more = min(2 * distortion, most or math.inf) if distortion > 0 else most and most / 2
     if not more or not math.isfinite(more):
-        return "BUDGET", "This finds the mechanism that leaves the most within a budget of distortion:"
-    reached = "" if limit is None else f"No mechanism leaves more at a distortion of {quantity(distortion, unit)}. "
-    return f"{more:.6g}", f"{reached}This finds the one that leaves the most at a distortion of {quantity(more, unit)}:"
+        return "BUDGET", "This finds the best mechanism within a budget of distortion:"
+    reached = "" if limit is None else f"No mechanism is better at distortion {quantity(distortion, unit)}. "
+    return f"{more:.6g}", f"{reached}This finds the best one at distortion {quantity(more, unit)}:"
 
 
 def _alternative(mechanism: Mechanism, facts: ChannelFacts) -> Alternative:

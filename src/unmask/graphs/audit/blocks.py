@@ -256,7 +256,7 @@ def describe_risk(facts: GraphFacts) -> AtRisk:
     """Return how many people the strongest attack re-identifies, or how many matches it makes without a truth."""
     attack, labeled = facts.first, tuple(_risk_facts(facts))
     if attack.recall is None:
-        sentence = "matches made; no truth was given, so that the number of right ones is unknown"
+        sentence = "matches made; without a truth the number of right ones is unknown"
         return AtRisk(f"{attack.matches:,}", sentence, labeled)
     return AtRisk(_count_found(attack), f"of {attack.people:,} people are re-identified", labeled)
 
@@ -287,13 +287,12 @@ def _risk_facts(facts: GraphFacts) -> Iterator[Fact]:
 
 
 GIVEN_ADVICE = Advice(
-    "Changed edges make people harder to find. Protect the network and audit that release; its origin is the truth:",
+    "Changed edges protect people. Protect the network, then audit that release with its origin as the truth:",
     "unmask protect graph \u2026 --with RandomWalk -o protected.txt --origin origin.csv",
 )
 
 MADE_ADVICE = Advice(
-    "Changed edges, or several identities for a person, make people harder to find. The same attacks measure by how "
-    "much:",
+    "Changed edges or several identities protect people. Measure how much:",
     "unmask audit graph \u2026 --with RandomWalk --with IdentitySeparation:identities=5:adopters=0.5 "
     "--report page.html",
 )

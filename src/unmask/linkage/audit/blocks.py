@@ -72,10 +72,7 @@ FOREIGN_NOTE = (
     "cluster may belong to others."
 )
 
-RENAME = (
-    "No change was tried: clusters do not show how the pseudonyms were made. A study (unmask study) tries new ones for "
-    "each period:"
-)
+RENAME = "Compare pseudonyms that change after each period, with unmask study:"
 
 
 def make_blocks(facts: LinkageFacts) -> tuple[Block, ...]:
@@ -301,22 +298,21 @@ def describe_risk(facts: LinkageFacts) -> AtRisk:
     single_share = strongest.one_by_one.get("breached", 0.0)
     count = mark_people(round(max(single_share, strongest.breached) * facts.counted))
     suffix = " by one partition, on average" if single_share > strongest.breached else ""
-    limit = "their own share of the items is" if "beta" in facts.own else f"{threshold(facts.beta)} of each are"
+    limit = "their own share of items" if "beta" in facts.own else threshold(facts.beta)
     sentence = f"of {facts.counted:,} subjects are breached{suffix}: {limit} in one cluster"
     return AtRisk(f"at most {count}" if strongest.at_least else count, sentence, tuple(_risk_facts(strongest)))
 
 
 def _risk_facts(strongest: GuessFacts) -> Iterator[Fact]:
     if strongest.one_by_one:
-        yield Fact("By all together", f"{percent(strongest.breached)}, by the share of items that they link on average")
-        clean_share = percent(strongest.one_by_one["clean"])
-        yield Fact("Alone", f"{clean_share} by one partition: in a cluster with no item of others")
+        yield Fact("All partitions", f"{percent(strongest.breached)}, by the share of items that they link on average")
+        yield Fact("Pure clusters", f"{percent(strongest.one_by_one['clean'])} by one partition: no items of others")
     else:
-        yield Fact("Alone", f"{share_of(strongest, 'clean')}: in a cluster with no item of others")
+        yield Fact("Pure clusters", f"{share_of(strongest, 'clean')}: no items of others")
     if not math.isnan(strongest.recovered):
-        yield Fact("Wholly", f"{percent(strongest.recovered)}: all of their items, and nothing else")
+        yield Fact("Complete", f"{percent(strongest.recovered)}: all their items and no others")
     if not math.isnan(strongest.one_away) and not strongest.one_by_one:  # of a view it is of all partitions together
-        yield Fact("Nearly", f"{percent(strongest.one_away)} more, once the adversary joins one more cluster")
+        yield Fact("One merge away", f"{percent(strongest.one_away)} more")
 
 
 ADVICE = Advice(RENAME, '[[protections]]\nuse = "linkage.PerPeriod"\ngrid = { length = [0.25, 0.5] }')

@@ -31,7 +31,7 @@ def describe_adversaries(table: Table, knowledge: AuditorKnowledge) -> dict[str,
     """Return what each adversary knows, in words that complete "an adversary who ..."."""
     original, register = knowledge.original, knowledge.register
     columns = listed([column.name for column in table.quasi_identifiers])
-    prosecutor = f"knows {columns} of people who are in the {'original' if knowledge.synthetic else 'table'}"
+    prosecutor = f"knows {columns} of people in the {'original' if knowledge.synthetic else 'table'}"
     unprotected = table.uncounted or [c for c in table.kept if original is None or c.name in original.names]
     knowledge_text = (
         f"knows all {len(unprotected) + len(table.quasi_identifiers)} released columns that are not sensitive"
@@ -46,7 +46,7 @@ def describe_adversaries(table: Table, knowledge: AuditorKnowledge) -> dict[str,
         COLLECTOR: f"{prosecutor}, and combines all the releases",
         MATCHER: f"{prosecutor}, and all other columns that are not sensitive, and takes the nearest row",
         OBSERVER: f"has seen people {SEEN} times, with {columns} each time, and knows which rows are of one person",
-        ACQUAINTANCE: f"{knowledge_text} of people who are in the table",
+        ACQUAINTANCE: f"{knowledge_text} of people in the table",
         INSIDER: "knows every released column, sensitive ones too, except the one they infer",
         ORDER_READER: "has the original in its order and reads only the order of the rows",
     }
