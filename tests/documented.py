@@ -304,6 +304,7 @@ DESIGNED = {
     "counts.csv": text(",0,1,2\n0,81,10,10\n1,10,80,10\n2,10,10,80\n"),
     "samples.csv": text("secret,output\n" + "a,x\na,y\nb,y\nb,y\n" * 20),
     "coin.csv": text(",0,1,2\n0,0.6,0.2,0.2\n1,0.2,0.6,0.2\n2,0.2,0.2,0.6\n"),
+    "gain.csv": text(",0,1,2\n0,1,-1,0\n1,0,1,-1\n2,-1,0,1\n"),
     "places.csv": text("place,x,y\n0,0,0\n1,100,0\n2,0,300\n"),
     "map.csv": text("place,x,y\na,0,0\nb,100,0\nc,0,300\n"),
     "traces.csv": log("user,time,place,shown", lambda i: (i // 6, i, "abc"[i % 3], "abc"[i // 2 % 3])),

@@ -127,6 +127,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     view = [(item, (item + rng.choice([0, 6])) // 6, part, p) for part, p in ((1, 0.25), (2, 0.75)) for item in items]
     write_rows(folder / "view.csv", ("item", "cluster", "partition", "probability"), *view)
     write_rows(folder / "flip.csv", ("", "0", "1"), ("0", 0.9, 0.1), ("1", 0.1, 0.9))
+    write_rows(folder / "gain.csv", ("", "0", "1"), ("0", 1, -1), ("1", "-inf", 1), ("no answer", 0, 0))
     write_rows(folder / "prior.csv", ("secret", "probability"), ("0", 0.5), ("1", 0.5))
     write_rows(folder / "walk.csv", ("", "0", "1", "2"), (0, 0.8, 0.2, 0), (1, 0.1, 0.8, 0.1), (2, 0, 0.2, 0.8))
     write_rows(folder / "cost.csv", ("", "0", "1", "2"), (0, 0, 1, 2), (1, 1, 0, 1), (2, 2, 1, 0))

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.channels.channel import Channel
 from unmask.channels.matrix_files import match_names, read_matrix, read_named
 from unmask.core.errors import UnmaskError
-from unmask.measures.losses import LOSS_NAMES, Loss, LossName, as_matrix
+from unmask.core.tolerances import LOSS_TIE
+from unmask.measures.losses import LOSS_NAMES, Loss, LossName, as_matrix, check_matrix
 from unmask.ranges import Option
 
 Floats = NDArray[np.float64]
@@ -68,12 +69,16 @@ class LossModel:
 
     def matrix(self, n_secrets: int) -> Floats:
         """Return the checked loss of shape (n_answers, n_secrets); the answers of a named loss are the secrets."""
-        return as_matrix(self.loss, n_secrets, coordinates=self.coordinates)
+        if isinstance(self.loss, str) or callable(self.loss):
+            return as_matrix(self.loss, n_secrets, coordinates=self.coordinates)
+        return check_matrix(self.loss, n_secrets)
 
     def cost(self, channel: Channel) -> Floats | None:
         """Return the checked distortion of shape (n_secrets, n_outputs); None if it is unknown."""
         if self.distortion is None:
             loss = self.matrix(channel.n_x)
+            if not np.isfinite(loss).all():
+                return None
             is_answer = len(loss) == channel.n_y and compatible(channel.y_labels, self.answers or channel.x_labels)
             return loss.T if is_answer else None
         cost = np.asarray(self.distortion, dtype=np.float64)
@@ -88,6 +93,51 @@ class LossModel:
         """Return the expected distortion of a channel; NaN if it is unknown."""
         cost = self.cost(channel)
         return math.nan if cost is None else float((channel.dense() * channel.prior[:, None] * cost).sum())
+
+
+GAIN = "gain"
+"""Unit of a gain."""
+
+
+@dataclass(frozen=True, eq=False)
+class GainModel:
+    """Gain of the adversary in place of a loss; the best answer minimizes the largest gain less the gain.
+
+    Parameters
+    ----------
+    gain : array of shape (n_answers, n_secrets)
+        Gain of each answer, of any sign. -inf forbids an answer while the secret is possible.
+    answers : tuple of str, optional
+        Names of the rows; by default the secrets in their order.
+    """
+
+    gain: Floats
+    answers: tuple[str, ...] | None = None
+
+    @property
+    def largest(self) -> float:
+        """Return the largest gain."""
+        return float(self.gain.max())
+
+    @property
+    def has_forbidden(self) -> bool:
+        """Return whether an answer is forbidden for a secret."""
+        return bool(np.isinf(self.gain).any())
+
+    @property
+    def loss_model(self) -> LossModel:
+        """Return the loss with the same best answers, largest gain less gain."""
+        return LossModel(self.largest - self.gain, answers=self.answers, name=GAIN, unit=GAIN, distortion_unit=GAIN)
+
+    @property
+    def rounding(self) -> float:
+        """Return the largest expected gain that is only rounding."""
+        return LOSS_TIE * float(np.abs(self.gain).max(where=np.isfinite(self.gain), initial=0.0))
+
+    def to_gain(self, loss: float) -> float:
+        """Return the gain of an expected loss under `loss_model`."""
+        gain = self.largest - loss
+        return 0.0 if abs(gain) <= self.rounding else gain
 
 
 def compatible(labels: tuple[str, ...] | None, others: tuple[str, ...] | None) -> bool:
@@ -137,11 +187,33 @@ def read_loss_model(
 def _read_matrix_loss(path: Path, secrets: tuple[str, ...]) -> LossModel:
     if not path.suffix and not os.path.lexists(path):
         raise UnmaskError(f"the loss {str(path)!r} is neither a file nor one of {', '.join(LOSS_NAMES)}")
+    table, answers = _read_answers(path, secrets)
+    return LossModel(table, answers=answers)
+
+
+def _read_answers(path: Path, secrets: tuple[str, ...]) -> tuple[Floats, tuple[str, ...] | None]:
+    """Return the numbers of answers in lines and secrets in columns, and the answers; None if they are the secrets."""
     columns, lines, table, _ = read_matrix(path)
     table = table[:, match_names(secrets, columns, path, "secrets")]
     if set(lines) == set(secrets):
-        return LossModel(table[match_names(secrets, lines, path, "answers")])
-    return LossModel(table, answers=lines)
+        return table[match_names(secrets, lines, path, "answers")], None
+    return table, lines
+
+
+def read_gain(gain: os.PathLike[str] | ArrayLike, secrets: tuple[str, ...] | None) -> GainModel:
+    """Return the gain model of secrets, from a CSV of answers in lines and secrets in columns, or from an array.
+
+    Raise if a gain is no number or infinite above, or if every answer is forbidden for some secret.
+    """
+    if isinstance(gain, str | os.PathLike):
+        table, answers = _read_answers(Path(gain), secrets or ())
+    else:
+        table, answers = as_numbers("gain", gain), None
+    if table.ndim != 2 or not (table < math.inf).all():
+        raise UnmaskError("the gain has a cell that is no number, or infinite; expected numbers, -inf to forbid one")
+    if not np.isfinite(table).all(axis=1).any():
+        raise UnmaskError("every answer has gain -inf for some secret; add an answer that is always allowed")
+    return GainModel(table, answers)
 
 
 def _read_points(

@@ -29,6 +29,8 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "loss": {"help": "Loss: hamming, squared, absolute, euclidean, haversine, euclidean_medoid, haversine_medoid, or a CSV.", "default": "hamming", "show_default": True, "type": FileOrName(("hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid")), "metavar": "NAME|PATH"},
         "coordinates": {"help": "CSV of secret and coordinates (default: the secrets are numbers).", "type": FILE},
         "unit": {"help": "Unit of the loss, such as m or km.", "type": str},
+        "gain": {"help": "CSV of the gain of each answer (lines) for each secret (columns), in place of a loss; it may be negative, and -inf forbids an answer.", "type": FILE},
+        "dmax": {"help": "Largest loss, if nothing else is known of the loss: only bounds of the privacy lost are printed.", "type": click.FloatRange(0, None, min_open=True), "parse": check_number},
         "distortion": {"help": "CSV of the user's cost of an output, by default the loss.", "type": FILE},
         "mechanism": {"help": "NAME:KEY=VALUE that makes what is shown of traces, such as RandomizedResponse:epsilon=1:n=4.", "type": str},
         "unpaired": {"help": "Print announced measures only, since the pairing of sender and receiver in a line of rounds means nothing.", "default": False, "show_default": True, "is_flag": True},
@@ -216,10 +218,10 @@ AUDITS: Mapping[str, AuditSignature] = {
         ("subjects",),
     ),
     "unmask.channels.audit:audit_files": AuditSignature(
-        "Attack channels of the same secrets: what the best adversary can still estimate.\n\nA channel is a CSV: a line of output names behind an empty cell, then a line for each secret, its name and the\nprobability of each output. From counts of runs (whole numbers) or samples (lines secret,output) the leakage is\nestimated. A mechanism by name takes the place of a file. A loss has answers in lines and secrets in columns.\n\n\\b\nunmask audit channel response.csv\nunmask audit channel rounds.csv --policy 'realized_success_at_3<=0.5'\nunmask audit channel messages.csv --delay exponential:2.5\nunmask audit channel traces.csv --mechanism RandomizedResponse:epsilon=1:n=3\nunmask audit channel samples.csv --policy 'leakage_bits.high<=0.1'\nunmask audit channel Crowds:n=20:submit=0.3:corrupted=2\nunmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html",
+        "Attack channels of the same secrets: what the best adversary can still estimate.\n\nA channel is a CSV: a line of output names behind an empty cell, then a line for each secret, its name and the\nprobability of each output. From counts of runs (whole numbers) or samples (lines secret,output) the leakage is\nestimated. A mechanism by name takes the place of a file. A loss has answers in lines and secrets in columns.\n\n\\b\nunmask audit channel response.csv\nunmask audit channel rounds.csv --policy 'realized_success_at_3<=0.5'\nunmask audit channel messages.csv --delay exponential:2.5\nunmask audit channel traces.csv --mechanism RandomizedResponse:epsilon=1:n=3\nunmask audit channel samples.csv --policy 'leakage_bits.high<=0.1'\nunmask audit channel Crowds:n=20:submit=0.3:corrupted=2\nunmask audit channel response.csv --gain gain.csv --policy 'expected_gain<=0.5'\nunmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html",
         "channels",
         -1,
-        ("prior", "joint", "evidence", "no_limit", "loss", "coordinates", "unit", "distortion", "mechanism", "unpaired", "delay", "measures", "seed"),
+        ("prior", "joint", "evidence", "no_limit", "loss", "coordinates", "unit", "gain", "dmax", "distortion", "mechanism", "unpaired", "delay", "measures", "seed"),
         (),
     ),
     "unmask.graphs.audit:audit_files": AuditSignature(

@@ -186,6 +186,14 @@ declare_all(
 # --- anonymity systems and traces -------------------------------------------------------------------------------------
 
 declare_all(
+    expected_gain := Quantity("expected_gain", "Gain", "expected gain of the adversary's best answer", "gain",
+                              range=(-inf, inf), source="Rebollo-Monedero et al. 2012, section IV-C"),
+    reduction_bound := Quantity("reduction_bound", "Bound of the error's reduction",
+                                "bound of the fall of the adversary's error under any loss: dmax TV", "loss",
+                                source="Rebollo-Monedero et al. 2012, section V-B"),
+    regret_bound := Quantity("regret_bound", "Bound of the regret",
+                             "bound of what an adversary loses who ignores the output, under any loss: 2 dmax TV",
+                             "loss", source="Rebollo-Monedero et al. 2012, section V-B"),
     Quantity("expected_delay", "Expected delay", "forwards, or rounds, that a message waits on average", "", "low"),
     Quantity("entropy_rate_bits", "Entropy rate",
              "uncertainty about the whole trace, for each step; before: without what was shown", "bits", "low",

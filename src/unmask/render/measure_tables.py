@@ -20,6 +20,9 @@ LEADING = frozenset(
     {
         "success_probability",
         "estimation_error",
+        "expected_gain",
+        "reduction_bound",
+        "regret_bound",
         "effective_set_size",
         "information_gain_bits",
         "total_variation",

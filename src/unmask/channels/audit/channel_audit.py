@@ -15,17 +15,19 @@ from numpy.typing import ArrayLike
 
 from unmask.channels.audit.blocks import ADVERSARIES, advise, cautions, describe_risk, headline, make_blocks
 from unmask.channels.audit.facts import AttackedChannel, ChannelFacts, measure_channels
+from unmask.channels.audit.gains import audit_gains
 from unmask.channels.audit.messages import audit_messages
 from unmask.channels.audit.rounds import audit_rounds
 from unmask.channels.audit.rows import score_belief
 from unmask.channels.audit.samples import audit_samples
 from unmask.channels.audit.tables import BEST, make_tables
 from unmask.channels.audit.traces import audit_traces
+from unmask.channels.audit.unknown_loss import audit_unknown_loss
 from unmask.channels.channel import Channel
 from unmask.channels.evidence.messages import Delay, MessageLog
 from unmask.channels.evidence.rounds import RoundLog
 from unmask.channels.evidence.traces import TraceLog
-from unmask.channels.loss_model import LossModel, compatible, read_distortion, read_loss_model
+from unmask.channels.loss_model import LossModel, compatible, read_distortion, read_gain, read_loss_model
 from unmask.channels.matrix_files import Prior
 from unmask.channels.named_mechanisms import make_channel, parse_mechanism
 from unmask.core.errors import UnmaskError
@@ -51,6 +53,9 @@ ANSWERS: Mapping[str, str] = {
 UNIFORM = "Every secret counts as likely as any other; where some are likelier, the error may be smaller."
 """Assumption of an audit with a uniform prior."""
 
+FORBIDDEN = "An answer of infinite loss is never chosen while its secret is possible."
+"""Assumption of an audit whose loss forbids answers."""
+
 NO_TRUTH = "a channel has no truth; samples of it have one"
 """Reason why a realized measure of a channel is not run."""
 
@@ -72,6 +77,8 @@ def audit(
     loss: str | os.PathLike[str] | ArrayLike = "hamming",
     coordinates: os.PathLike[str] | ArrayLike | None = None,
     answers: tuple[str, ...] | None = None,
+    gain: os.PathLike[str] | ArrayLike | None = None,
+    dmax: Annotated[float, Range(0, above=True)] | None = None,
     distortion: os.PathLike[str] | ArrayLike | None = None,
     unit: str | None = None,
     mechanism: str | None = None,
@@ -92,6 +99,11 @@ def audit(
         Not allowed: a channel has no truth.
     loss, coordinates, answers, unit
         See `loss_model.read_loss_model`.
+    gain : path or array, optional
+        CSV of the gain of each answer (lines) for each secret (columns), in place of a loss; it may be negative, and
+        -inf forbids an answer. Or an array, answers x secrets
+    dmax : float, optional
+        largest loss, if nothing else is known of the loss: only bounds of the privacy lost are printed
     distortion : path or array, optional
         CSV of the user's cost of an output, by default the loss. Or an array, secrets x outputs
     mechanism : str, optional
@@ -120,6 +132,16 @@ def audit(
     first = _check_one_kind(systems)
     texts: dict[str, Any] = {"title": f"Audit of {', '.join(systems)}", "assumptions": assumptions}
     requested = parse_measures(measures)
+    if gain is not None or dmax is not None:
+        _refuse_stakes(systems, loss, {"gain": gain, "dmax": dmax, "distortion": distortion}, unit)
+        channels = cast(Mapping[str, Channel], systems)
+        _check_same_secrets(channels)
+        texts["measures"] = requested
+        if gain is not None:
+            result = audit_gains(channels, read_gain(gain, cast(Channel, first).x_labels), **texts)
+        else:
+            result = audit_unknown_loss(channels, float(dmax or 0.0), unit=unit or "loss", **texts)
+        return _leave_out(result, [measure for measure in requested if measure.needs_truth], NO_TRUTH)
     if isinstance(first, RoundLog | MessageLog):
         _refuse(first, loss=None if isinstance(loss, str) and loss == "hamming" else loss, mechanism=mechanism)
     if isinstance(first, RoundLog):
@@ -134,6 +156,8 @@ def audit(
     _refuse(first, delay=delay)
     names = first.places if isinstance(first, TraceLog) else first.x_labels
     model = read_loss_model(loss, names, coordinates=coordinates, answers=answers, unit=unit)
+    if isinstance(first, TraceLog) or any(getattr(item, "samples", None) is not None for item in systems.values()):
+        _refuse_infinite(model)
     if isinstance(first, TraceLog):
         shown_by = None if mechanism is None else _find_mechanism(mechanism, first, coordinates)
         result = audit_traces(cast(Mapping[str, TraceLog], systems), model, mechanism=shown_by, seed=seed, **texts)
@@ -171,6 +195,27 @@ def _refuse(system: System, **options: object) -> None:
         if value is not None:
             kind = {TraceLog: "traces", RoundLog: "rounds", MessageLog: "messages"}.get(type(system), "a channel")
             raise UnmaskError(f"{name} means nothing for {kind}; leave it out")
+
+
+def _refuse_infinite(model: LossModel) -> None:
+    """Raise an error for an infinite loss: a belief that was learned never excludes a secret for certain."""
+    if isinstance(model.loss, np.ndarray) and not np.isfinite(model.loss).all():
+        raise UnmaskError("a loss is infinite, which needs a channel; give a large number in its place")
+
+
+def _refuse_stakes(systems: Mapping[str, System], loss: Any, stakes: Mapping[str, Any], unit: str | None) -> None:
+    """Raise an error unless exactly one of loss, gain and dmax is given, for channels."""
+    given = [name for name, value in stakes.items() if value is not None]
+    if not (isinstance(loss, str) and loss == "hamming"):
+        given.append("loss")
+    if len(given) > 1:
+        raise UnmaskError(
+            f"{' and '.join(given)} exclude each other, since each describes the adversary; leave one out"
+        )
+    if any(not isinstance(system, Channel) or system.samples is not None for system in systems.values()):
+        raise UnmaskError(f"{given[0]} needs a channel, given samples or a log of events; leave it out")
+    if unit is not None and "gain" in given:
+        raise UnmaskError("a gain has the unit gain; leave the unit out")
 
 
 def _find_mechanism(text: str, log: TraceLog, coordinates: Any) -> Channel:
@@ -224,6 +269,7 @@ def audit_channels(
             "The adversary knows the channel and the prior, and decides best under the loss.",
             ANSWERS[model.loss] if isinstance(model.loss, str) else LINES,
             *(f"Another adversary {words}." for words in ADVERSARIES.values()),
+            *([FORBIDDEN] if isinstance(model.loss, np.ndarray) and not np.isfinite(model.loss).all() else []),
             *([UNIFORM] if uniform else []),
             *assumptions,
         ),

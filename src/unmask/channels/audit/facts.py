@@ -210,7 +210,7 @@ def measure_channels(attacked: Sequence[AttackedChannel], model: LossModel, *, l
         secrets=secrets,
         n_most_exposed=n_most_exposed,
         spread=_cumulate_errors(first),
-        bounds=_compute_bounds(first.belief, model),
+        bounds=_compute_bounds(first.belief, model) if np.isfinite(model.matrix(first.channel.n_x)).all() else (),
         design_options=" ".join(_design_options(first.channel, model)),
     )
     return facts, reason
@@ -237,6 +237,8 @@ def _are_labels(labels: tuple[str, ...] | None, points: NDArray[np.float64]) -> 
 
 def _compute_limit(channel: Channel, model: LossModel, largest: float) -> tuple[tuple[Point, ...], str]:
     """Return the limit that no mechanism passes, up to a distortion, or the reason why it is not computed."""
+    if not np.isfinite(model.matrix(channel.n_x)).all():
+        return (), "a loss is infinite"
     cost = model.cost(channel)
     if cost is None:
         return (), "no distortion is known: the outputs are no secrets, and none was given"
@@ -247,7 +249,7 @@ def _measure_mechanism(attacked: AttackedChannel, model: LossModel) -> Mechanism
     name, channel, belief, error = attacked
     joint = channel.dense() * channel.prior[:, None]
     loss = model.matrix(channel.n_x)
-    secrets_are_answers = model.answers is None and len(loss) == channel.n_x
+    secrets_are_answers = model.answers is None and len(loss) == channel.n_x and bool(np.isfinite(loss).all())
     sampled = None
     if secrets_are_answers:
         problem = decision_problem(model.loss, channel.n_x, coordinates=model.coordinates)

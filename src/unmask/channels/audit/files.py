@@ -41,7 +41,7 @@ LOGS: Mapping[str, Callable[[Path, Lines], EventLog]] = {
 """Form of a log -> its reader."""
 
 
-@with_parameters(audit, only=("distortion", "mechanism", "unpaired", "delay", "measures", "seed"))
+@with_parameters(audit, only=("gain", "dmax", "distortion", "mechanism", "unpaired", "delay", "measures", "seed"))
 @with_parameters(read_loss_model, only=("loss", "coordinates", "unit"))
 def audit_files(
     channels: Sequence[Path],
@@ -65,6 +65,7 @@ def audit_files(
     unmask audit channel traces.csv --mechanism RandomizedResponse:epsilon=1:n=3
     unmask audit channel samples.csv --policy 'leakage_bits.high<=0.1'
     unmask audit channel Crowds:n=20:submit=0.3:corrupted=2
+    unmask audit channel response.csv --gain gain.csv --policy 'expected_gain<=0.5'
     unmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html
 
     Parameters
@@ -176,6 +177,8 @@ def _join_secrets(
         raise UnmaskError(f"a secret of {path.name} has probability 0; leave its line out")
     forward = table[:, match_names(channel.x_labels or (), data, path, "data")] / chance[:, None]
     joined = Channel(forward, chance, x_labels=secrets, y_labels=channel.x_labels).then(channel)
+    if stakes.get("gain") is not None or stakes.get("dmax") is not None:
+        return {name: joined}, dict(stakes)
     return {name: joined}, {**stakes, "distortion": _average_cost(channel, joined, forward, stakes)}
 
 

@@ -88,17 +88,27 @@ def score_belief(
     under_loss = {measure.name: measure for measure in errors}
     standard = [measure for measure in (*errors, *SELF_ASSESSED, *REALIZED) if wants(measure.name)]
     measures = {measure.name: under_loss.get(measure.name, measure) for measure in (*standard, *further)}
-    rows = score(
+    if truth is None:
+        announced = [measure for measure in measures.values() if not measure.needs_truth]
+        return score_known(belief, announced, release=release, adversary=adversary)
+    return score(
         belief,
         truth,
         release=release,
         adversary=adversary,
         target="secret",
-        drawn_from=None if truth is None else math.inf,
+        drawn_from=math.inf,
         person=person,
-        measures=[measure for measure in measures.values() if truth is not None or not measure.needs_truth],
+        measures=list(measures.values()),
     ).rows
-    return rows if truth is not None else tuple(_without_interval(row, belief) for row in rows)
+
+
+def score_known(
+    belief: Posterior, measures: Sequence[Measure], *, release: str, adversary: str = BEST
+) -> tuple[Row, ...]:
+    """Return rows of measures that need no truth, for a belief that is given whole."""
+    rows = score(belief, None, release=release, adversary=adversary, target="secret", measures=measures).rows
+    return tuple(_without_interval(row, belief) for row in rows)
 
 
 def _without_interval(row: Row, belief: Posterior) -> Row:

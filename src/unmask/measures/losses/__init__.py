@@ -42,7 +42,8 @@ def decision_problem(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | 
         - "haversine": great-circle distance in meters on a sphere of radius 6 371 008.8 m, of latitudes and longitudes
           in degrees. The answer is any point; the geometric median is best.
         - "euclidean_medoid", "haversine_medoid": the same distances. The answer is a listed candidate.
-        - An (n_answers, n_candidates) matrix d[answer, truth], finite and at least 0. The answer is a row.
+        - An (n_answers, n_candidates) matrix d[answer, truth], at least 0. The answer is a row. An infinite loss
+          forbids the answer while the truth is possible.
         - A callable d(answers, truths) of candidate numbers, int64 arrays that broadcast. The answer is a listed
           candidate.
     n_candidates : int
@@ -116,15 +117,19 @@ def _check_points(name: str, coordinates: ArrayLike | None, n: int) -> tuple[Flo
 
 
 def check_matrix(loss: ArrayLike, n: int | None = None) -> Floats:
-    """Return a matrix of answers x truths, of n truths if given; raise if it is negative or not finite."""
+    """Return a matrix of answers x truths, of n truths if given.
+
+    Raise if it has negative entries or nan, or if every answer is forbidden for some truth.
+    """
     matrix = np.asarray(loss, dtype=np.float64)
     if matrix.ndim != 2 or not matrix.size or (n is not None and matrix.shape[1] != n):
         truths = "" if n is None else f" with {n} truths"
         raise UnmaskError(f"the loss has shape {matrix.shape}, expected answers x truths{truths}")
-    wrong_rows = np.flatnonzero(~(np.isfinite(matrix) & (matrix >= 0)).all(axis=1))
+    wrong_rows = np.flatnonzero(~(matrix >= 0).all(axis=1))
     if wrong_rows.size:
-        answer = wrong_rows[0]
-        raise UnmaskError(f"the loss of answer {answer} is negative or not finite, expected finite and at least 0")
+        raise UnmaskError(f"the loss of answer {wrong_rows[0]} is negative or no number, expected at least 0")
+    if not np.isfinite(matrix).all(axis=1).any():
+        raise UnmaskError("every answer has an infinite loss for some truth; add an answer that is always allowed")
     return matrix
 
 
@@ -166,7 +171,7 @@ def as_matrix(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | None = 
     Raises
     ------
     UnmaskError
-        If there are too many candidates.
+        If there are too many candidates, or if a loss is infinite.
 
     Examples
     --------
@@ -177,6 +182,8 @@ def as_matrix(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | None = 
     """
     problem = decision_problem(loss, n_candidates, coordinates=coordinates)
     if isinstance(problem, Matrix):
+        if not np.isfinite(problem.matrix).all():
+            raise UnmaskError("a loss is infinite, expected finite losses; give a large number in its place")
         return problem.matrix
     _check_pairs(n_candidates, "a table of the loss")
     truths = np.arange(n_candidates)

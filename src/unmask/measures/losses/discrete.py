@@ -157,8 +157,8 @@ class AnswerList(Problem):
             targets, row, chosen = targets[is_here], row[is_here], share_ties(loss)
             for start in range(0, len(targets), step := max(BLOCK_ENTRIES // loss.shape[1], 1)):
                 part, part_row = targets[start : start + step], row[start : start + step]
-                cost = self.cost(answers[part_row], truth.candidate[part][:, None])
-                paid[part] = np.einsum("ta,ta->t", cost, chosen[part_row])
+                weight, cost = chosen[part_row], self.cost(answers[part_row], truth.candidate[part][:, None])
+                paid[part] = np.einsum("ta,ta->t", np.where(weight > 0, cost, 0.0), weight)
         return fill_with_largest(paid[example], self)
 
 
@@ -166,7 +166,7 @@ class AnswerList(Problem):
 class Matrix(AnswerList):
     """A loss d(a, x) from a table. The best answer is the row of the table with the smallest expected loss.
 
-    matrix : (n_answers, n_candidates), finite and at least 0
+    matrix : (n_answers, n_candidates), at least 0; an infinite loss forbids the answer while the truth is possible
     """
 
     matrix: Floats
@@ -178,28 +178,20 @@ class Matrix(AnswerList):
 
     @cached_property
     def largest(self) -> float:
-        """Return the largest entry."""
-        return float(self.matrix.max())
+        """Return the largest finite entry."""
+        return float(self.matrix.max(where=np.isfinite(self.matrix), initial=0.0))
 
     def expected_losses(self, belief: Posterior) -> Iterator[tuple[Integers, Integers, Floats]]:
-        """Yield every answer, in every row."""
-        from scipy.sparse import csr_array  # not at the top: it would double the time to start the command line
-
-        total, is_shared = self.matrix.sum(axis=1), shares_unlisted(belief)
-        step = max(BLOCK_ENTRIES // len(self.matrix), 1)
-        for start, stop in (
-            (i, min(i + step, last)) for first, last in chunks(belief.indptr) for i in range(first, last, step)
+        """Yield every answer, in every row; an answer is infinitely bad if a truth that forbids it is possible."""
+        is_forbidden = np.isinf(self.matrix)
+        if not is_forbidden.any():
+            yield from _expect(self.matrix, belief)
+            return
+        finite = _expect(np.where(is_forbidden, 0.0, self.matrix), belief)
+        for (rows, answers, loss), (_, _, chance) in zip(
+            finite, _expect(is_forbidden.astype(np.float64), belief), strict=True
         ):
-            entries = slice(belief.indptr[start], belief.indptr[stop])
-            indptr, shape = belief.indptr[start : stop + 1] - entries.start, (stop - start, self.n_candidates)
-            p = np.exp(belief.log_probability[entries].astype(np.float64))
-            loss = np.asarray(csr_array((p, belief.candidate[entries], indptr), shape=shape) @ self.matrix.T)
-            if is_shared[start:stop].any():
-                ones = csr_array((np.ones(len(p)), belief.candidate[entries], indptr), shape=shape)
-                shared = np.where(is_shared[start:stop], belief.unlisted[start:stop], 0.0)
-                share = shared / np.maximum(shape[1] - np.diff(indptr), 1)
-                loss += share[:, None] * (total - ones @ self.matrix.T)
-            yield np.arange(start, stop), np.broadcast_to(np.arange(len(self.matrix)), loss.shape), loss
+            yield rows, answers, np.where(chance > 0, np.inf, loss)
 
     def cost(self, answer: Integers, truth: Integers) -> Floats:
         """Return d(answer, truth)."""
@@ -213,6 +205,27 @@ class Matrix(AnswerList):
                 "samples the belief answers with a candidate, so give one row for each candidate"
             )
         return self.cost(answer, truth)
+
+
+def _expect(matrix: Floats, belief: Posterior) -> Iterator[tuple[Integers, Integers, Floats]]:
+    """Yield rows, all answers, and the expectation of a finite matrix of answers x truths under each row."""
+    from scipy.sparse import csr_array  # not at the top: it would double the time to start the command line
+
+    total, is_shared = matrix.sum(axis=1), shares_unlisted(belief)
+    step = max(BLOCK_ENTRIES // len(matrix), 1)
+    for start, stop in (
+        (i, min(i + step, last)) for first, last in chunks(belief.indptr) for i in range(first, last, step)
+    ):
+        entries = slice(belief.indptr[start], belief.indptr[stop])
+        indptr, shape = belief.indptr[start : stop + 1] - entries.start, (stop - start, matrix.shape[1])
+        p = np.exp(belief.log_probability[entries].astype(np.float64))
+        loss = np.asarray(csr_array((p, belief.candidate[entries], indptr), shape=shape) @ matrix.T)
+        if is_shared[start:stop].any():
+            ones = csr_array((np.ones(len(p)), belief.candidate[entries], indptr), shape=shape)
+            shared = np.where(is_shared[start:stop], belief.unlisted[start:stop], 0.0)
+            share = shared / np.maximum(shape[1] - np.diff(indptr), 1)
+            loss += share[:, None] * (total - ones @ matrix.T)
+        yield np.arange(start, stop), np.broadcast_to(np.arange(len(matrix)), loss.shape), loss
 
 
 @dataclass(frozen=True, eq=False)
