@@ -11,7 +11,7 @@ from unmask.cli.new import ATTACK, PROTECTION
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "attack.md"
 
 
-@pytest.mark.parametrize(("kind", "name"), [("attack", "FirstColumn"), ("protection", "NoEvery"), ("measure", "gap")])
+@pytest.mark.parametrize(("kind", "name"), [("attack", "FirstColumn"), ("protection", "Thirds"), ("measure", "gap")])
 def test_a_new_file_keeps_the_laws_and_its_test_passes(kind, name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)

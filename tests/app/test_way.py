@@ -65,7 +65,12 @@ def test_the_whole_way_equals_the_command_line(
     )
     assert project.document["protections"][0]["with"] == {"k": 12, "levels": {"birth_date": "decade"}}
     project.jobs.wait("verdict")
-    assert "Acceptable" in browser.at("/verdict").text
+    verdict = unescape(browser.at("/verdict").text)
+    assert "Acceptable" in verdict
+    first_row = int((project.folder / "origin.csv").read_text(encoding="utf-8").split()[1])
+    born = table.read_text(encoding="cp1252").splitlines()[1 + first_row].split(";")[1]
+    assert f"<td>{born}</td>" in verdict
+    assert born not in (project.folder / "report.html").read_text(encoding="utf-8")
     browser.at("/sign")
     browser.sends("/sign", released_by="Data office", purpose="Planning")
     project.jobs.wait("certificate")

@@ -1,9 +1,9 @@
-"""Preview of a table: its first rows, masked, and how the file was read."""
+"""Preview of a table: its first rows, and how the file was read."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,7 @@ class Preview:
     """First rows of a file.
 
     names    : of the columns
-    rows     : masked cells
+    rows     : cells, shortened
     types    : name -> type
     notes    : what the reader recognized
     n_first  : first rows that the notes are about; 0 for all rows
@@ -64,7 +64,7 @@ def read_preview(project: Project) -> Preview:
     encoding = re.search(r"(?:read as|is) (cp1252|UTF-\S+?)[,;( ]", " ".join(rows.notes) + " ")
     return Preview(
         names=tuple(cells),
-        rows=tuple(zip(*(map(mask, column[:MAX_ROWS]) for column in cells.values()), strict=True)),
+        rows=tuple(zip(*(map(shorten, column[:MAX_ROWS]) for column in cells.values()), strict=True)),
         types={column.name: column.type for column in table.written},
         notes=tuple(OPTION.sub("", note).strip() for note in (*rows.notes, *table.notes)),
         n_first=TYPE_ROWS if table.n_rows == TYPE_ROWS else 0,
@@ -72,24 +72,14 @@ def read_preview(project: Project) -> Preview:
     )
 
 
-def mask(text: str | None) -> str:
-    """Return the form of a cell without its content: # is a digit, a and A are letters.
+def shorten(text: str | None) -> str:
+    """Return the beginning of a cell.
 
-    >>> mask("E11.9"), mask("1.234,50"), mask(None), mask("Kardiologie und Intensivmedizin")
-    ('A##.#', '#.###,##', '', 'Aaaaaaaaaaa aaa Aaaaaaaa…')
+    >>> shorten("E11.9"), shorten(None), shorten("Kardiologie und Intensivmedizin")
+    ('E11.9', '', 'Kardiologie und Intensiv…')
     """
-    masked = "".join(_mask_characters(text or ""))
-    return masked if len(masked) <= MAX_CHARACTERS else f"{masked[:MAX_CHARACTERS]}…"
-
-
-def _mask_characters(text: str) -> Iterator[str]:
-    for character in text:
-        if character.isdigit():
-            yield "#"
-        elif character.isalpha():
-            yield "A" if character.isupper() else "a"
-        else:
-            yield character if character in " .,-/:;()[]{}*'\"+%&" else "?"
+    cell = text or ""
+    return cell if len(cell) <= MAX_CHARACTERS else f"{cell[:MAX_CHARACTERS]}…"
 
 
 def _detect_delimiter(path: Path, data: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from unmask.app.column_profile import count_columns, find_counting_job
 from unmask.app.fields import read_index
 from unmask.app.jobs import EXIT_ABOVE, Command, Job, format_command
 from unmask.app.project import AT_RISK, AUDIT, AUDIT_OPTIONS, REPORT, Project
+from unmask.app.sample_rows import read_sample
 from unmask.app.table_workflow import with_protection
 from unmask.app.workflows import find_workflow
 from unmask.core.errors import UnmaskError
@@ -47,6 +48,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         "n_sample": SAMPLE if is_sample else 0,
         "is_acceptable": is_finished and {line["state"] for line in read_verdicts(project)} == {"met"},
         "changes": _read_changes(project) if is_finished else [],
+        "sample": read_sample(project) if is_finished else None,
         "commands": list_commands(project),
         "has_trials": find_workflow(project.document).trials is not None,
     }
