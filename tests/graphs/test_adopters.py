@@ -90,7 +90,7 @@ def test_the_top_refuses_and_still_counts():
         assert len(chosen) == 200
         top = np.sort(NETWORK.degree)[-40:]
         assert NETWORK.degree[chosen].max() <= top.min()
-    with pytest.raises(UnmaskError, match="400 are to adopt the protection, but 360 nodes may"):
+    with pytest.raises(UnmaskError, match="400 people should adopt the protection, but only 360 may"):
         choose_adopters(NETWORK, 1.0, refuse_top=0.1, minimum_degree=0, rng=rng())
 
 
@@ -110,7 +110,7 @@ def test_one_is_one_person_and_one_point_zero_everybody():
         (0.1, {"refuse_top": 2.0}, "refuse_top is 2.0"),
         (0.1, {"group": 0}, "group is 0"),
         (0.1, {"eligible": [-1, 4]}, "eligible nodes go from -1 to 4"),
-        (401, {"minimum_degree": 0}, "401 are to adopt"),
+        (401, {"minimum_degree": 0}, "401 people should adopt"),
     ],
 )
 def test_wrong_use_is_refused(adopters, options, message):

@@ -70,7 +70,7 @@ def test_a_header_over_text_ids_is_not_a_person(tmp_path, network, head, templat
 
 
 def test_numbers_before_two_texts_may_be_an_end(tmp_path):
-    with pytest.raises(AmbiguousInput, match="readings that fit alike"):
+    with pytest.raises(AmbiguousInput, match="readings that fit equally well"):
         SocialGraph.read(written(tmp_path, ["buyer,product,shop", "1,tea,corner", "2,tea,mall", "3,rice,mall"]))
 
 
@@ -102,7 +102,7 @@ def test_g1_without_a_header_times_are_no_end(tmp_path, network, template, name)
 
 def test_g1_ambiguous_columns_are_refused_and_can_be_named(tmp_path, network):
     counted = written(tmp_path, rows(network, "{i} {u} {v}"), "counted.txt")
-    with pytest.raises(UnmaskError, match=r"readings that fit alike.*--source 2 --target 3"):
+    with pytest.raises(UnmaskError, match=r"readings that fit equally well.*--source 2 --target 3"):
         SocialGraph.read(counted)
     check_same_graph(SocialGraph.read(counted, source="2", target="3"), network)
     file = written(tmp_path, ["who,whom,where", *rows(network, "{u},{v},{i}")])

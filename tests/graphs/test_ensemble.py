@@ -383,5 +383,5 @@ def test_two_commands_may_keep_the_same_round_at_once(tmp_path, monkeypatch):
 def test_a_folder_that_cannot_be_created_is_reported(tmp_path):
     pair, seeds = planted(100, n_seeds=40)
     (tmp_path / "taken").write_text("")
-    with pytest.raises(FailedError, match="cannot be kept in folder 'taken'"):
+    with pytest.raises(FailedError, match="cannot be written to folder 'taken'"):
         attacked(pair, seeds, rounds=1, folder=tmp_path / "taken")

@@ -75,7 +75,7 @@ GOOD = '<graphml><graph><node id="a"/><node id="b"/>{}</graph>{}</graphml>'
         ('<edge source="a" target="c"/>', "", "edge 1 of 'a.graphml' ends at a node that is not in the file"),
         ('<edge source="a"/>', "", "edge 1 of 'a.graphml' has no target"),
         ("<node/>", "", "node 3 of 'a.graphml' has no id"),
-        ('<node id="a"/>', "", "two .* of one label"),
+        ('<node id="a"/>', "", "two .* with one label"),
         ('<node id="c"><graph/></node>', "", "nested"),
         ("<hyperedge/>", "", "hyperedges"),
         ("", "<graph/>", "several graphs"),
@@ -93,7 +93,7 @@ def test_other_xml_is_refused(tmp_path):
 
 @pytest.mark.parametrize("text", ["", "30 7", DIRECTED[:300], "<graphml><graph></graphml>"])
 def test_damaged_files_are_refused(tmp_path, text):
-    with pytest.raises(FailedError, match="no whole XML"):
+    with pytest.raises(FailedError, match="is not complete XML"):
         SocialGraph.read(written(tmp_path, text))
     (tmp_path / "b.graphml.gz").write_bytes(gzip.compress(DIRECTED.encode())[:100])
     with pytest.raises(FailedError, match="cannot be read"):
@@ -110,7 +110,7 @@ def test_encodings_that_cannot_be_read_are_refused(tmp_path, encoding):
 def test_entities_that_blow_up_are_refused(tmp_path):
     rounds = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 10))
     text = f'<!DOCTYPE g [<!ENTITY e0 "ha">{rounds}]><graphml><graph><node id="&e9;"/></graph></graphml>'
-    with pytest.raises(FailedError, match="no whole XML"):
+    with pytest.raises(FailedError, match="is not complete XML"):
         SocialGraph.read(written(tmp_path, text))
 
 

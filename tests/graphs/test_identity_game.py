@@ -392,7 +392,7 @@ def test_chances_of_what_is_found_sum_to_1(P):
         (lambda: acceptance([0.5, 0.5], [0.7, 0.7]), "sum to more than 1"),
         (lambda: acceptance([0.5, 0.5], np.zeros((3, 2))), "table of shape"),
         (lambda: acceptance([0.5, 0.5], {(0, 0): [0, 0]}), r"no row for the set \(0, 1\)"),
-        (lambda: acceptance([0.5, 0.5], lambda result: [1, 0]), "believes an identity that was not found"),
+        (lambda: acceptance([0.5, 0.5], lambda result: [1, 0]), "believes an identity that was not discovered"),
         (lambda: acceptance([0.5, 0.5], lambda result: result * 1.0), "sums to more than 1"),
         (lambda: acceptance([0.5, 0.5], lambda result: [0.0]), "a decision has shape"),
         (lambda: acceptance([0.5] * 19, lambda result: result * 0.0), "19 identities"),

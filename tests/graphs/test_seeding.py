@@ -197,7 +197,7 @@ def test_seeds_by_label():
         (["ann", "eve", "ann"], [7, 70, 1], "row 3 of the seeds names a source node again"),
         (["ann", "bob", "ann"], [7, 70, 1], "row 3 of the seeds names a source node again"),
         (["ann", "bob", "cid"], [7, 7, 1], "row 2 of the seeds names a target node again"),
-        (["ann"], [7, 70], "1 source labels and 2 target labels"),
+        (["ann"], [7, 70], "1 source and 2 target labels"),
     ],
 )
 def test_seeds_that_do_not_fit_are_refused_without_their_names(source, target, message):

@@ -376,15 +376,15 @@ def test_two_identities_bound_the_whole(chance, n):
         (lambda: clique_failure(10, [0.5, 0.4]), "sum to 0.9, expected 1"),
         (lambda: clique_failure(10, [0.9, 0.4], model="best"), "sum to 1.3, expected at most 1"),
         (lambda: clique_failure(10, [0.5, 0.5], model="worst"), "model is 'worst'"),
-        (lambda: clique_failure(10, [0.5, math.nan]), "not a list of numbers from 0 to 1"),
-        (lambda: clique_failure(10, []), "not a list of numbers from 0 to 1"),
+        (lambda: clique_failure(10, [0.5, math.nan]), "the probabilities are not numbers from 0 to 1"),
+        (lambda: clique_failure(10, []), "the probabilities are not numbers from 0 to 1"),
         (lambda: clique_failure(10, [0.5, 0.5], clique_size=1), "clique_size is 1"),
         (lambda: clique_failure(10, [0.5, 0.5], tolerance=1.0), "tolerance is 1"),
         (lambda: top_failure(-1, [0.5, 0.5], 3), "a degree is not a whole number of at least 0"),
         (lambda: top_failure(10, [0.5, 0.5], 0), "border is 0"),
         (lambda: top_border([1, 2], 3), "size is 3, expected at most the number of nodes, 2"),
         (lambda: intact_cliques(1.2), "separating is 1.2"),
-        (lambda: overall_failure([0.5, 0.4], lambda y: 0.0), "identities are not probabilities"),
+        (lambda: overall_failure([0.5, 0.4], lambda y: 0.0), "the probabilities of identities do not sum to 1"),
     ],
 )
 def test_wrong_use_is_named(call, message):

@@ -185,7 +185,7 @@ def test_an_attack_on_several_identities_is_made_of_another(tmp_path):
     [
         ('use = "graphs.EgoPattern"', "", "", "did you mean 'graphs.EgoPatterns'"),
         ('use = "graphs.EgoPatterns"\nwith = { strategy = "circle" }', "", "", "did you mean 'circles'"),
-        ('use = "graphs.EgoPatterns"\nwith = { egos = ["a"] }', "", "", "leave them out"),
+        ('use = "graphs.EgoPatterns"\nwith = { egos = ["a"] }', "", "", "omit them to use the Facebook egos"),
         ('use = "graphs.IdentitySeparation"\nwith = { cooperation = "degre" }', "", "", "did you mean 'degree'"),
         ('use = "graphs.IdentitySeparation"\nwith = { model = "realistc" }', "", "", "did you mean 'realistic'"),
         ('use = "graphs.IdentitySeparation"\nwith = { refuse_to = 0.1 }', "", "", "did you mean 'refuse_top'"),
@@ -210,7 +210,7 @@ def test_an_attack_on_several_identities_is_made_of_another(tmp_path):
             "",
             "part 1 is 2, expected",
         ),
-        ('use = "graphs.Together"\nwith = { parts = [0.5] }', "", "", "part 1 is not a share and a protection"),
+        ('use = "graphs.Together"\nwith = { parts = [0.5] }', "", "", "part 1 is not a pair of a share and a protection"),
         ('use = "graphs.Together"\nwith.parts = [[1, { use = ["a"] }]]', "", "", r"use is \['a'\] in a part of"),
         (
             'use = "graphs.Together"\nwith.parts = [[1, { use = "graphs.Decoy", with = 3 }]]',

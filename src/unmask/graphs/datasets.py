@@ -1,6 +1,6 @@
-"""Public networks, pairs of networks with their truth, check-ins, and random graphs.
+"""Public networks, pairs of networks with a truth, check-ins, and random graphs.
 
-Files are looked for in `$UNMASK_DATA`, then in the user's cache (`~/.cache/unmask`), and checked against their SHA-256.
+Files are read from `$UNMASK_DATA` or from the user's cache (`~/.cache/unmask`), and compared with their SHA-256.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _File(NamedTuple):
     sha256: str
 
 
-# Counts: the data's own pages, recounted; self-loops, repetitions and direction dropped.
+# Counts are those of the data sets' own pages, recounted without self-loops, repetitions and directions.
 _NETWORKS: Final = {
     "epinions": _File(
         "graphs/soc-Epinions1.txt.gz", 75_879, 405_740,
@@ -143,10 +143,10 @@ _PAIRS: Final = {
 }  # fmt: skip
 
 NETWORKS: Final = tuple(_NETWORKS)
-"""Names that `network` reads."""
+"""Names for `network`."""
 
 PAIRS: Final = tuple(_PAIRS)
-"""Names that `pair` reads."""
+"""Names for `pair`."""
 
 
 # --- public sets ----------------------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ def network(name: str) -> SocialGraph:
 
 
 def pair(name: str) -> Pair:
-    """Read two real networks of overlapping people or films, and their truth.
+    """Read two real networks with people or films in common, and their truth.
 
     Parameters
     ----------
@@ -179,19 +179,19 @@ def pair(name: str) -> Pair:
         One of `PAIRS`:
 
         - acm-dblp: co-authorship in two libraries, 6,325 people in both (Zhang, Tong, "FINAL", KDD 2016)
-        - allmovie-tmdb: films linked by actors, 5,174 in both. The truth is not one-to-one (5,176 pairs): a film with
-          two counterparts has the first one listed, and 5,164 target films are the counterpart of one film or more
+        - allmovie-tmdb: films linked by actors, 5,174 in both. The truth is not one-to-one: of 5,176 pairs, a film with
+          two counterparts keeps the first, and 5,164 target films have at least one counterpart
         - douban: followers online and meetings offline, 1,118 people in both (Zhang, Tong, KDD 2016)
 
     Returns
     -------
     Pair
-        Nodes numbered as in the files. Call `Pair.shuffled` before an attack: the order of the files is informative.
+        Nodes are numbered as in the files. Call `Pair.shuffled` before an attack, because this order is informative.
     """
     source, target, path, sha256 = _PAIRS[_check_name(name, PAIRS)]
     matches = np.loadtxt(files.locate(path, sha256=sha256), dtype=np.int64, ndmin=2)
     truth = np.full(source.nodes, NOBODY, dtype=np.int64)
-    truth[matches[::-1, 0]] = matches[::-1, 1]  # backwards, so that the first one listed stays
+    truth[matches[::-1, 0]] = matches[::-1, 1]  # in reverse order: the first pair of a film is written last
     return Pair(_load(source), _load(target), truth)
 
 

@@ -1,4 +1,4 @@
-"""Simple undirected graphs of people, as released or as the adversary knows them."""
+"""Simple undirected graphs of people: a release, or a network that the adversary knows."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from unmask.graphs.files.writing import write_graph
 
 _log = logging.getLogger(__name__)
 
-_MAX_NAMED = 8  # attributes in a sentence
+_MAX_NAMED = 8  # attributes named in a sentence
 
 
 @dataclass(frozen=True)
 class Dropped:
-    """Links that are not edges of a simple undirected graph; links = edges + self_loops + duplicates + reversed.
+    """Counts of links that are not edges; links = edges + self_loops + duplicates + reversed.
 
     Parameters
     ----------
@@ -38,10 +38,10 @@ class Dropped:
     duplicates : int
         Repetitions of a link in the same direction.
     reversed : int
-        Links whose opposite is in the list, counted once a pair.
+        Links whose opposite is also in the list, counted once for each pair.
     attributes : tuple of str
-        Names of other attributes of the source. "direction" is the first one if the source has a direction, or
-        lists some links in both directions and others in one.
+        Names of other attributes of the source. "direction" is first if the source has directions, or if it lists some
+        links in both directions and others in one.
 
     Examples
     --------
@@ -56,19 +56,19 @@ class Dropped:
 
     @classmethod
     def of(cls, rows: CompressedRows, n_links: int) -> Self:
-        """Count what `rows` leaves out of a list of links."""
+        """Count the links of a list that are not in `rows`."""
         n_edges = len(rows.neighbor) // 2
         return cls(rows.n_loops, n_links - rows.n_loops - rows.n_distinct, rows.n_distinct - n_edges)
 
     def __str__(self) -> str:
-        """Return the attributes in a sentence, or an empty text."""
+        """Return a sentence about the attributes, or an empty text."""
         notes = {"direction": "direction (except by Nar09:directed=true and Climb)"}
         names = _join_names([notes.get(name, name) for name in self.attributes])
         return f"{names} {'are' if len(self.attributes) > 1 else 'is'} left out" if names else ""
 
     @property
     def besides_edges(self) -> str:
-        """Attributes that no attack uses, in words.
+        """Names of the attributes that no attack uses, in words.
 
         >>> Dropped(attributes=("direction", "weight", "since")).besides_edges
         'weight and since'
@@ -92,9 +92,9 @@ class SocialGraph:
     neighbor : (2 n_edges,) int32 array
         Neighbors of each node, ascending. Every edge has an entry at both of its ends.
     labels : (n_nodes,) array, optional
-        Distinct names of the nodes; None if they have only numbers.
+        Distinct names of the nodes; None if nodes have only numbers.
     dropped : Dropped
-        Links that do not become an edge.
+        Links that are not edges.
     way : (2 n_edges,) int8 array, optional
         Direction of each entry of `neighbor`: 1 from the node, 2 to the node, 3 for both; None without directions.
 
@@ -124,7 +124,7 @@ class SocialGraph:
 
     @property
     def n_nodes(self) -> int:
-        """Number of nodes, those without an edge included."""
+        """Number of nodes, including nodes without an edge."""
         return len(self.indptr) - 1
 
     @property
@@ -154,7 +154,7 @@ class SocialGraph:
         return u[once], self.neighbor[once]
 
     def has_edges(self, u: ArrayLike, v: ArrayLike) -> NDArray[np.bool_]:
-        """Return whether each pair (u[i], v[i]) of node numbers is an edge.
+        """Return a mask of the pairs (u[i], v[i]) of node numbers that are edges.
 
         >>> SocialGraph.from_edges([0, 1], [1, 2]).has_edges([1, 0], [0, 2])
         array([ True, False])
@@ -170,7 +170,7 @@ class SocialGraph:
         return np.asarray(keys[places] == wanted)
 
     def link_directions(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return for each entry of `neighbor` if the node links to the neighbor, and if the neighbor links to the node.
+        """Return two masks over `neighbor`: the node links to the neighbor, and the neighbor links to the node.
 
         An edge without a direction is a link in both directions.
 
@@ -181,9 +181,9 @@ class SocialGraph:
         return (way & 1) > 0, (way & 2) > 0
 
     def nodes_called(self, labels: Iterable[Any]) -> NDArray[np.int64]:
-        """Return the node of each label, -1 for an unknown one; labels are compared as texts.
+        """Return the node of each label, -1 if unknown; labels are compared as texts.
 
-        The label of a node of a graph without labels is its number.
+        The label of a node in a graph without labels is its number.
 
         >>> SocialGraph.from_edges([0], [1], labels=[7, 30]).nodes_called(["30", "a"])
         array([ 1, -1])
@@ -193,7 +193,7 @@ class SocialGraph:
         return np.array([number.get(str(label), -1) for label in labels], dtype=np.int64)
 
     def take(self, nodes: ArrayLike) -> SocialGraph:
-        """Return the subgraph induced by some nodes: its node i is `nodes[i]`.
+        """Return the induced subgraph of these nodes, numbered in this order.
 
         >>> SocialGraph.from_edges([0, 1, 2], [1, 2, 3], labels=["a", "b", "c", "d"]).take([3, 2, 0]).labels
         array(['d', 'c', 'a'], dtype=object)
@@ -206,7 +206,7 @@ class SocialGraph:
         return part if self.labels is None else replace(part, labels=self.labels[chosen])
 
     def with_edges(self, chosen: NDArray[np.integer]) -> SocialGraph:
-        """Return the same nodes, without labels, and some edges, given by their places in `edges()`.
+        """Return the graph with a subset of the edges, given by positions in `edges()`, and without labels.
 
         >>> SocialGraph.from_edges([0, 1, 2], [1, 2, 3]).with_edges(np.array([2])).edges()
         (array([2], dtype=int32), array([3], dtype=int32))
@@ -215,7 +215,7 @@ class SocialGraph:
         return self._with(u[chosen], v[chosen], chosen, self.n_nodes)
 
     def _with(self, u: NDArray[np.integer], v: NDArray[np.integer], chosen: NDArray[Any], n_nodes: int) -> SocialGraph:
-        """Return the graph of some edges under other ends, with their directions."""
+        """Return a graph of selected edges with new ends, and with their directions."""
         if self.way is None:
             return SocialGraph(*compress_links(u, v, n_nodes)[:2])
         way = self.way[np.repeat(np.arange(self.n_nodes), self.degree) < self.neighbor][chosen]
@@ -227,7 +227,7 @@ class SocialGraph:
     def largest_component(self) -> NDArray[np.int64]:
         """Return the nodes of the largest connected component, ascending.
 
-        Of several components of this size it is the one with the lowest node.
+        Ties between components are resolved by the smallest node number.
 
         >>> SocialGraph.from_edges([0, 2, 3], [1, 3, 4]).largest_component()
         array([2, 3, 4])
@@ -242,7 +242,7 @@ class SocialGraph:
     def adjacency(self) -> scipy.sparse.csr_array[Any, tuple[int, int]]:
         """Return the symmetric 0/1 matrix of the graph, int8."""
         ones = np.ones(len(self.neighbor), dtype=np.int8)
-        small = np.int32 if len(ones) < 2**31 else np.int64  # SciPy copies neighbors that are not of the type of indptr
+        small = np.int32 if len(ones) < 2**31 else np.int64  # SciPy copies indices of another type than indptr
         shape = (self.n_nodes, self.n_nodes)
         return scipy.sparse.csr_array((ones, self.neighbor, self.indptr.astype(small)), shape=shape)
 
@@ -256,7 +256,7 @@ class SocialGraph:
         n_nodes: int | None = None,
         directed: bool = False,
     ) -> Self:
-        """Return the graph with an edge between u[i] and v[i], for every i, without repetitions and self-loops.
+        """Return the graph with an edge between u[i] and v[i] for each i, without repetitions and self-loops.
 
         Parameters
         ----------
@@ -265,19 +265,19 @@ class SocialGraph:
         labels : (n_nodes,) array, optional
             Distinct names of the nodes.
         n_nodes : int, optional
-            Number of nodes; the number of labels, or one more than the highest node number, when left out.
+            Number of nodes. Default: number of labels, or largest node number plus 1.
         directed : bool
-            Keep in `way` that u[i] links to v[i].
+            Store in `way` that u[i] links to v[i].
 
         Returns
         -------
         SocialGraph
-            Above 16.8 million links its arrays are memory-mapped temporary files.
+            Above 16.8 million links, the arrays are memory-mapped temporary files.
         """
         names = None if labels is None else _names(labels)
         ends = (_numbers(u, "u"), _numbers(v, "v"))
         if len(ends[0]) != len(ends[1]):
-            raise UnmaskError(f"u has {len(ends[0])} ends and v has {len(ends[1])}, expected two of every edge")
+            raise UnmaskError(f"u has {len(ends[0])} ends and v has {len(ends[1])}, expected equal counts")
         n = _size(ends, None if names is None else len(names), n_nodes)
         rows = compress_links(*ends, n)
         way = rows.way if directed else None
@@ -285,39 +285,39 @@ class SocialGraph:
 
     @classmethod
     def read(cls, source: object, /, **options: Any) -> Self:
-        """Read a graph from a file, a matrix or a graph object, and log one line that accounts for the file.
+        """Read a graph from a file, a matrix or a graph object, and log a line about the ignored parts of the file.
 
         Parameters
         ----------
         source : path or object
-            A file of edges, one a line, an adjacency list (a node and its neighbors on each line) or a square matrix,
-            whose entries other than 0 are edges; Parquet (.parquet, .pq); Pajek (.net); GraphML or GEXF (.graphml,
-            .gexf); node-link JSON (.json). Text files may be compressed. Or a square sparse matrix of SciPy, a
-            networkx or an igraph graph.
+            A file with an edge on each line, an adjacency list (a node and its neighbors on each line), or a square
+            matrix whose nonzero entries are edges; Parquet (.parquet, .pq); Pajek (.net); GraphML or GEXF (.graphml,
+            .gexf); node-link JSON (.json). Text files may be compressed. Or a square sparse matrix of SciPy, a networkx
+            or an igraph graph.
         **options
-            Of a file: the fields of `graphs.EdgeListOptions`.
+            Options for a file: the fields of `graphs.EdgeListOptions`.
 
         Returns
         -------
         SocialGraph
-            Above 16.8 million links its arrays are memory-mapped temporary files.
+            Above 16.8 million links, the arrays are memory-mapped temporary files.
 
         Raises
         ------
         AmbiguousInput
-            If the file has another reading that fits nearly as well, or a line that does not fit. The message has the
-            options that decide.
+            If another reading of the file fits nearly as well, or if a line does not fit. The message names the options
+            that decide.
 
         Notes
         -----
-        Delimiter, header and the columns of the two ends are those of the reading that fits the first 2,000 lines and
-        1,000 lines of the rest best. An edge of weight 0 is ignored, but its ends are people.
+        Delimiter, header and end columns are those of the reading that fits best to the first 2,000 lines and to 1,000
+        further lines. An edge of weight 0 is ignored, but its ends are nodes.
 
-        Weights, dates and all other attributes are left out: `dropped` has their names. `way` has the direction if the
-        source has one, or lists some edges in both directions and others in one.
+        Weights, dates and all other attributes are ignored; `dropped` has their names. `way` has the directions if the
+        source has directions, or if it lists some edges in both directions and others in one.
 
-        Ids are whole numbers if all of them are, else texts. Nodes are numbered by ascending id; in Pajek files and
-        objects they keep their order. `labels` holds the ids. A node with self-loops only is a node.
+        Ids are integers if all of them are, otherwise texts. Nodes are numbered by ascending id; nodes of Pajek files
+        and of objects keep their order. `labels` has the ids. A node that has only self-loops is a node.
 
         Examples
         --------
@@ -340,20 +340,20 @@ class SocialGraph:
         return cls(rows.indptr, rows.neighbor, links.labels, dropped, way)
 
     def write(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Write the graph, each edge once, under its labels; a file is written whole or not at all.
+        """Write the graph with each edge once and with its labels. The write is atomic.
 
         Parameters
         ----------
         path : path
-            The suffix selects the form: .txt and .tsv (ids with a tab between them), .csv (with a header), .parquet,
-            .net (Pajek), .graphml; texts also compressed (.gz). Only Pajek and GraphML hold nodes without an edge.
+            The suffix selects the format: .txt and .tsv (ids separated by a tab), .csv (with header), .parquet, .net
+            (Pajek), .graphml; texts also compressed (.gz). Only Pajek and GraphML store nodes without an edge.
         force : bool
-            Replace a file of this name.
+            Replace an existing file.
 
         Raises
         ------
         UnmaskError
-            If the file exists, or its form cannot hold a label or a node.
+            If the file exists, or if its format cannot store a label or a node.
         """
         u, v = self.edges()
         write_graph(path, u=u, v=v, labels=self.labels, n_nodes=self.n_nodes, force=force)
@@ -365,7 +365,7 @@ class SocialGraph:
 def _numbers(ends: ArrayLike, name: str) -> NDArray[np.integer[Any]]:
     array = np.asarray(ends)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise UnmaskError(f"{name} is not a list of node numbers; give numbers from 0, and the names as labels")
+        raise UnmaskError(f"{name} is not a list of node numbers; give numbers from 0, and names as labels")
     return array if array.size else array.astype(np.int64)
 
 
@@ -373,7 +373,7 @@ def _names(labels: ArrayLike | Iterable[Any]) -> NDArray[Any]:
     names = np.asarray(labels if isinstance(labels, np.ndarray) else list(labels))  # type: ignore[arg-type]
     distinct = set(names.tolist()) if names.dtype.kind == "O" and names.ndim == 1 else np.unique(names)
     if names.ndim != 1 or len(distinct) != len(names):
-        raise UnmaskError("the labels are not a list of distinct names, expected every name once")
+        raise UnmaskError("the labels are not a list of distinct names; remove repetitions")
     return names.astype(object) if names.dtype.kind in "UT" else names
 
 
@@ -391,18 +391,18 @@ def _size(
 
 
 def _numbers_of(chosen: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
-    """Return the new number of every node, -1 if it is not chosen."""
+    """Return the new number of each node, -1 if it is not chosen."""
     if len(chosen) and not 0 <= chosen.min() <= chosen.max() < n_nodes:
         raise UnmaskError(f"nodes go from {chosen.min()} to {chosen.max()}, expected 0 to {n_nodes - 1}")
     number = np.full(n_nodes, -1, dtype=np.int64)
     number[chosen] = np.arange(len(chosen))
     if np.count_nonzero(number >= 0) != len(chosen):
-        raise UnmaskError("a node is taken twice, expected every node at most once")
+        raise UnmaskError("a node is chosen twice, expected each node at most once")
     return number
 
 
 def _account(links: LinkList, n_edges: int, dropped: Dropped) -> str:
-    """Return one line on a file that was read: people, edges, columns, and lines that do not become an edge."""
+    """Return one line about a file: people, edges, columns, and ignored links."""
     repeated = dropped.duplicates + dropped.reversed
     size = f"{links.n_nodes:,} people, {n_edges:,} edges"
     ignored = f"{dropped.self_loops:,} loops, {repeated:,} repeated"

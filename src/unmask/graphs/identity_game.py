@@ -40,10 +40,10 @@ __all__ = ["Equilibrium", "acceptance", "best_assignment", "equilibrium", "expec
 Decision: TypeAlias = str | Callable[[NDArray[np.bool_]], ArrayLike] | Mapping[tuple[int, ...], ArrayLike] | ArrayLike
 
 MAX_ENUMERATED: Final = 18
-"""Largest number of uncertain identities whose 2^y sets are enumerated."""
+"""Largest number of uncertain identities for which all 2^y sets are enumerated."""
 
 SUM_TOLERANCE: Final = 1e-9
-"""Excess of a sum of probabilities over 1 that counts as rounding of decimals."""
+"""Largest excess of a sum of probabilities over 1 that is a rounding error of decimals."""
 
 TIE: Final = 1e-12
 """Relative difference below which two losses are equal up to rounding."""
@@ -115,7 +115,7 @@ def equilibrium(y: int, *, loss: ArrayLike = 1.0, gain: ArrayLike = 1.0) -> Equi
     losses, gains = as_amounts("loss", loss, int(y)), as_amounts("gain", gain, int(y))
     for name, values in (("loss", losses), ("gain", gains)):
         if not (values > 0).all():
-            raise UnmaskError(f"a {name} is 0, expected above 0: without a stake there is no game")
+            raise UnmaskError(f"a {name} is 0, expected a value above 0")
     r, q = 1 / gains, 1 / losses
     return Equilibrium(r / r.sum(), q / q.sum(), float(1 / q.sum()))
 
@@ -181,7 +181,7 @@ def acceptance(discovery: ArrayLike, decision: Decision = "uniform") -> Floats:
     table = as_numbers("the decision", decision)
     if table.shape == P.shape:
         if not ((table >= 0).all() and table.sum() <= 1 + SUM_TOLERANCE):
-            raise UnmaskError("the acceptances of the decision are below 0 or sum to more than 1; give probabilities")
+            raise UnmaskError("the acceptances of the decision are negative or sum to more than 1; give probabilities")
         return P * table
     if table.shape not in ((2,) * len(P) + P.shape, (2 ** len(P), len(P))):
         raise UnmaskError(f"decision is a table of shape {table.shape}, expected {P.shape} or {(2 ** len(P), len(P))}")
@@ -193,7 +193,7 @@ def _accept_uniformly(P: Floats) -> Floats:
     from scipy.special import roots_legendre
 
     nodes, weights = roots_legendre(len(P) // 2 + 1)
-    factors = 1 - P + P * (nodes[:, None] + 1) / 2  # positive: no point lies on 0
+    factors = 1 - P + P * (nodes[:, None] + 1) / 2  # positive: no quadrature node is 0
     logs = np.log(factors)
     return np.asarray(P * (weights / 2 @ np.exp(logs.sum(axis=1, keepdims=True) - logs)))
 
@@ -202,33 +202,33 @@ def _look_up(table: Mapping[tuple[int, ...], ArrayLike]) -> Callable[[NDArray[np
     def decide(discovered: NDArray[np.bool_]) -> ArrayLike:
         m = tuple(discovered.astype(int).tolist())
         if m not in table:
-            raise UnmaskError(f"the decision has no row for the set {m}, which can be found; give one")
+            raise UnmaskError(f"the decision has no row for the set {m}, which can be discovered; add one")
         return table[m]
 
     return decide
 
 
 def _enumerate(P: Floats, decide: Callable[[NDArray[np.bool_]], ArrayLike]) -> Floats:
-    """Return the sum over all sets that may be discovered."""
+    """Return the acceptances, summed over all sets that can be discovered."""
     n_uncertain = int(((P > 0) & (P < 1)).sum())
     if n_uncertain > MAX_ENUMERATED:
         raise UnmaskError(
-            f"{n_uncertain} identities may or may not be found, expected at most {MAX_ENUMERATED} if a decision is "
-            "given set by set; give 'uniform' or one chance per identity"
+            f"{n_uncertain} identities have an uncertain discovery, expected at most {MAX_ENUMERATED} for a decision "
+            "for each set; use 'uniform' or one probability for each identity"
         )
     states = [(False, True) if 0 < p < 1 else (bool(p),) for p in P]
     sets = np.array(list(itertools.product(*states)), dtype=bool)
     rows = [as_numbers("a decision", decide(m)) for m in sets]
     wrong_shape = next((row.shape for row in rows if row.shape != P.shape), None)
     if wrong_shape is not None:
-        raise UnmaskError(f"a decision has shape {wrong_shape}, expected {P.shape}, one chance per identity")
+        raise UnmaskError(f"a decision has shape {wrong_shape}, expected {P.shape}, a probability for each identity")
     q = np.stack(rows)
     if not ((q >= 0).all() and (q.sum(axis=1) <= 1 + SUM_TOLERANCE).all()):
         raise UnmaskError(
-            "a decision is below 0 or sums to more than 1; give the chances that each identity is believed"
+            "a decision is negative or sums to more than 1; give the probability that each identity is believed"
         )
     if (q[~sets] > 0).any():
-        raise UnmaskError("a decision believes an identity that was not found; its chance must be 0")
+        raise UnmaskError("a decision believes an identity that was not discovered; its probability must be 0")
     return np.asarray(np.where(sets, P, 1 - P).prod(axis=1) @ q)
 
 
@@ -265,7 +265,7 @@ def expected_loss(
     alpha = acceptance(discovery, decision)
     if alpha.shape != r.shape:
         raise UnmaskError(
-            f"there are {len(r)} assignments and {len(alpha)} discoveries, expected one each per identity"
+            f"there are {len(r)} assignments and {len(alpha)} discoveries, expected one of each for each identity"
         )
     return float(r @ (alpha * as_amounts("loss", loss, len(r))))
 
@@ -339,7 +339,7 @@ def worst_loss(assignment: ArrayLike, *, discovery: ArrayLike | None = None, los
     r = _probabilities("assignment", assignment, sums=True)
     P = np.ones_like(r) if discovery is None else _probabilities("discovery", discovery)
     if P.shape != r.shape:
-        raise UnmaskError(f"there are {len(r)} assignments and {len(P)} discoveries, expected one each per identity")
+        raise UnmaskError(f"there are {len(r)} assignments and {len(P)} discoveries, expected one of each per identity")
     value = r * as_amounts("loss", loss, len(r))
     order = np.argsort(-value, kind="stable")
     missed = np.concatenate([[1.0], np.cumprod(1 - P[order])[:-1]])
@@ -352,11 +352,11 @@ def worst_loss(assignment: ArrayLike, *, discovery: ArrayLike | None = None, los
 def _probabilities(name: str, values: ArrayLike, *, sums: bool = False) -> Floats:
     probabilities = as_numbers(name, values)
     if probabilities.ndim != 1 or not len(probabilities):
-        raise UnmaskError(f"{name} has shape {probabilities.shape}, expected one probability per identity")
+        raise UnmaskError(f"{name} has shape {probabilities.shape}, expected one probability for each identity")
     if not ((probabilities >= 0) & (probabilities <= 1)).all():
         raise UnmaskError(f"{name} has a value outside 0 to 1; give probabilities")
     if sums and probabilities.sum() > 1 + SUM_TOLERANCE:
         raise UnmaskError(
-            f"{name} sums to {probabilities.sum():g}, expected at most 1; what is left to 1 is stored nowhere"
+            f"{name} sums to {probabilities.sum():g}, expected at most 1; the rest is the probability of no storage"
         )
     return probabilities

@@ -1,4 +1,4 @@
-"""Random graphs by published models."""
+"""Random graph models: Erdos-Renyi, preferential attachment, Chung-Lu, small world."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from unmask.graphs.graph import SocialGraph
 
 
 def erdos_renyi(n: int, p: float, *, rng: np.random.Generator) -> SocialGraph:
-    """Draw G(n, p): every pair of n nodes is an edge with probability p, independently.
+    """Draw G(n, p): each pair of n nodes is an edge with probability p, independently.
 
-    The gaps between the edges in the list of all pairs are geometric, so that the work grows with the edges alone.
+    Gaps between edges in the list of all pairs are geometric, so the time is proportional to the number of edges.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def erdos_renyi(n: int, p: float, *, rng: np.random.Generator) -> SocialGraph:
     Returns
     -------
     SocialGraph
-        Some p n (n - 1) / 2 edges.
+        About p n (n - 1) / 2 edges.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def erdos_renyi(n: int, p: float, *, rng: np.random.Generator) -> SocialGraph:
     while edges[-1][-1] < n_pairs - 1:
         gaps = np.minimum(rng.geometric(p, size=int(expected + 4 * math.sqrt(expected)) + 8), n_pairs + 1)
         numbers = edges[-1][-1] + np.cumsum(gaps)
-        beyond = np.flatnonzero(numbers >= n_pairs)  # the first of them comes before the sum can run over
+        beyond = np.flatnonzero(numbers >= n_pairs)  # the first one occurs before the sum can overflow
         edges.append(numbers[: beyond[0]] if len(beyond) else numbers)
         if len(beyond):
             break
@@ -57,28 +57,29 @@ def erdos_renyi(n: int, p: float, *, rng: np.random.Generator) -> SocialGraph:
 
 
 def _ends(number: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the pair v > u whose number is v (v - 1) / 2 + u.
+    """Return the pair v > u with the number v (v - 1) / 2 + u.
 
     >>> last = (2**31 - 3) * (2**31 - 2) // 2
     >>> [end.tolist() for end in _ends(np.array([0, 1, 2, last - 1, last]))]
     [[0, 0, 1, 2147483644, 0], [1, 2, 2, 2147483645, 2147483646]]
     """
     v = ((1 + np.sqrt(1 + 8 * number.astype(np.float64))) / 2).astype(np.int64)
-    v -= v * (v - 1) // 2 > number  # the root may be rounded up
+    v -= v * (v - 1) // 2 > number  # the square root may be rounded up
     return number - v * (v - 1) // 2, v
 
 
 def barabasi_albert(n: int, m: int, *, rng: np.random.Generator) -> SocialGraph:
-    """Draw a graph by preferential attachment: each node after a star of m + 1 nodes is tied to m distinct old ones.
+    """Draw a graph by preferential attachment. It starts from a star of m + 1 nodes; each new node gets m edges.
 
-    An old node is drawn with probability proportional to its degree; a repeated draw is drawn again.
+    The m neighbors are distinct older nodes, drawn with probability proportional to degree; a repeated draw is
+    rejected.
 
     Parameters
     ----------
     n : int
         Number of nodes, at least m + 1.
     m : int
-        Edges of a new node.
+        Number of edges of a new node.
     rng : numpy.random.Generator
         Source of the draws.
 
@@ -98,11 +99,11 @@ def barabasi_albert(n: int, m: int, *, rng: np.random.Generator) -> SocialGraph:
     """
     _check_count("m", m, 1)
     _check_count("n", n, m + 1)
-    ends = np.empty(2 * m * (n - m), dtype=np.int64)  # every node as often as its degree
+    ends = np.empty(2 * m * (n - m), dtype=np.int64)  # contains each node as often as its degree
     ends[0 : 2 * m : 2], ends[1 : 2 * m : 2] = 0, np.arange(1, m + 1)
     for node in range(m + 1, n):
         filled = 2 * m * (node - m)
-        chosen: dict[int, None] = {}  # a set would have an order of its own
+        chosen: dict[int, None] = {}  # keeps the order of the draws, unlike a set
         while len(chosen) < m:
             chosen.update(dict.fromkeys(ends[rng.integers(filled, size=m - len(chosen))].tolist()))
         ends[filled : filled + 2 * m : 2] = node
@@ -111,11 +112,11 @@ def barabasi_albert(n: int, m: int, *, rng: np.random.Generator) -> SocialGraph:
 
 
 def chung_lu(degrees: ArrayLike, *, rng: np.random.Generator) -> SocialGraph:
-    """Draw a graph of expected degrees w: nodes i and j are tied with probability 1 - exp(-w_i w_j / sum w).
+    """Draw a graph with expected degrees w: nodes i and j are adjacent with probability 1 - exp(-w_i w_j / sum w).
 
-    For w_i w_j far below sum w that is the w_i w_j / sum w of Chung and Lu. The form of Norros and Reittu with the
-    exponential stays below 1 and is drawn at once: Poisson(sum w / 2) links with ends proportional to w. Hubs have
-    fewer edges than expected, as some links are drawn twice.
+    For w_i w_j far below sum w, the probability is about w_i w_j / sum w, as in Chung and Lu. The exponential form of
+    Norros and Reittu is below 1 and needs one draw of Poisson(sum w / 2) links with ends proportional to w. Hubs have
+    fewer edges than expected, because repeated links count once.
 
     Parameters
     ----------
@@ -141,7 +142,7 @@ def chung_lu(degrees: ArrayLike, *, rng: np.random.Generator) -> SocialGraph:
     """
     w = np.asarray(degrees, dtype=np.float64)
     if w.ndim != 1 or not np.isfinite(w).all() or (w < 0).any():
-        raise UnmaskError("the degrees are not a list of numbers from 0; give one for each node")
+        raise UnmaskError("the degrees are not nonnegative numbers; give one for each node")
     total = float(w.sum())
     if total == 0:
         return SocialGraph.from_edges([], [], n_nodes=len(w))
@@ -154,7 +155,7 @@ def chung_lu(degrees: ArrayLike, *, rng: np.random.Generator) -> SocialGraph:
 def power_law_degrees(n: int, *, exponent: float, mean: float) -> NDArray[np.float64]:
     """Return expected degrees for `chung_lu` with a power-law tail, P(degree > x) ~ x^(1 - exponent).
 
-    w_i = c (i + 1/2)^(-1 / (exponent - 1)), with i from 0 and c such that their mean is `mean`.
+    w_i = c (i + 1/2)^(-1 / (exponent - 1)) for i = 0, 1, ...; c is chosen so that the mean is `mean`.
 
     Parameters
     ----------
@@ -177,16 +178,16 @@ def power_law_degrees(n: int, *, exponent: float, mean: float) -> NDArray[np.flo
     """
     _check_count("n", n, 1)
     if not exponent > 2 or not 0 < mean < math.inf:
-        raise UnmaskError(f"exponent is {exponent} and mean {mean}, expected an exponent above 2 and a mean above 0")
+        raise UnmaskError(f"exponent is {exponent} and mean is {mean}, expected an exponent above 2 and a mean above 0")
     w = (np.arange(n) + 0.5) ** (-1 / (exponent - 1))
     return np.asarray(w * (mean / w.mean()), dtype=np.float64)
 
 
 def watts_strogatz(n: int, k: int, p: float, *, rng: np.random.Generator) -> SocialGraph:
-    """Draw a small world: a ring of nodes tied to their k nearest, whose edges are rewired with probability p.
+    """Draw a small world: a ring in which each node has edges to its k nearest nodes, rewired with probability p.
 
-    The edges at distance 1 are rewired first, then those at distance 2 and so on. The new end is uniform among the
-    nodes that are not tied to the node yet; a node tied to all keeps its edge.
+    Edges at distance 1 are rewired first, then those at distance 2, and so on. The new end is uniform among the nodes
+    that are not adjacent to the node. A node that is adjacent to all others keeps its edge.
 
     Parameters
     ----------
@@ -225,7 +226,7 @@ def watts_strogatz(n: int, k: int, p: float, *, rng: np.random.Generator) -> Soc
 
 
 def _move(tied: list[set[int]], node: int, old: int, rng: np.random.Generator) -> None:
-    """Replace the edge of a node and an old end by one with a random new end."""
+    """Replace the edge between a node and an old end by an edge to a random new end."""
     if len(tied[node]) == len(tied) - 1:
         return
     new = node

@@ -1,4 +1,4 @@
-"""Seeds: people re-identified before the attack starts, by a leak or by a guess."""
+"""Seeds: people who are re-identified before the attack starts, because of a leak or a guess."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ T = TypeVar("T")
 
 
 class SeedPairs(NamedTuple):
-    """People re-identified before the attack starts: the adversary believes that source[i] is target[i].
+    """People who are re-identified before the attack: the adversary believes that source[i] and target[i] are one
+    person.
 
     Parameters
     ----------
     source : (n,) int64 array
-        Node numbers, each at most once.
+        Source nodes, each at most once.
     target : (n,) int64 array
-        Node numbers, each at most once.
+        Target nodes, each at most once.
     """
 
     source: NDArray[np.int64]
@@ -39,10 +40,11 @@ class SeedPairs(NamedTuple):
     def from_labels(
         cls, source: SocialGraph, target: SocialGraph, source_labels: ArrayLike, target_labels: ArrayLike
     ) -> Listed:
-        """Return the seeds source_labels[i] = target_labels[i]; each node may stand in one row only.
+        """Return the seeds source_labels[i] = target_labels[i]; each node may be in one row only.
 
-        Labels are compared as texts; a graph without labels has its node numbers. A row with a person who is not
-        in the graph is left out, as people without an edge are in no list of links; one row at least must be left.
+        Labels are compared as texts. The label of a node in a graph without labels is its number. Rows with a label
+        that is not in the graph are excluded, because edge lists omit people without an edge. At least one row must
+        remain.
 
         >>> graph = SocialGraph.from_edges([0, 1], [1, 2], labels=["a", "b", "c"])
         >>> seeds = SeedPairs.from_labels(graph, SocialGraph.from_edges([0], [1]), ["c", "z"], ["0", "1"])
@@ -64,34 +66,34 @@ class SeedPairs(NamedTuple):
 
     @classmethod
     def read(cls, source: SocialGraph, target: SocialGraph, path: str | PathLike[str]) -> Listed:
-        """Return the seeds of a file of two columns, source label and target label; else as `from_labels`.
+        """Return the seeds in a file with two columns, source label and target label; see `from_labels`.
 
-        The labels stand in the first two columns, of a file that `SocialGraph.read` reads as a list of links; a first
-        line of two words, neither of which names a node, is a header.
+        The labels are in the first two columns. The file has a format that `SocialGraph.read` accepts as edge list. The
+        first line is a header if neither of its texts is a label.
         """
         return from_file(cls.from_labels, source, target, path)
 
 
 class Listed(SeedPairs):
-    """Seeds of a table of labels. left_out : rows with a person who is not in the graphs."""
+    """Seeds from a table of labels. left_out : number of rows with a label that is not in the graphs"""
 
     left_out: int = 0
 
     @property
     def evidence(self) -> str:
-        """Return the number of excluded rows in words, "" for none."""
+        """Return the number of excluded rows in words, "" if there are none."""
         return rows_left_out(self.left_out, self.left_out + len(self.source)) if self.left_out else ""
 
 
 def rows_left_out(left_out: int, n: int) -> str:
-    """Describe how many of n rows of seeds name a person who is missing from a network."""
+    """Describe how many of n rows of seeds have a person who is missing from a network."""
     verb, are = ("has", "is") if left_out == 1 else ("have", "are")
     reason = "a person who is not in both networks, such as a person without an edge"
     return f"{left_out:,} of {n:,} rows {verb} {reason}, and {are} left out"
 
 
 class Guessed(SeedPairs):
-    """Seeds that were found without the truth: their truth is unknown, so that they calibrate no probability.
+    """Seeds that the adversary guessed without the truth. Their correctness is unknown; they calibrate no probability.
 
     evidence : sentence about the evidence for the seeds; "" if no test was run
     """
@@ -147,5 +149,5 @@ def nodes_of(
     """Return the node of each label in its graph, -1 where it has none."""
     people, names = np.asarray(source_labels).reshape(-1), np.asarray(target_labels).reshape(-1)
     if len(people) != len(names):
-        raise UnmaskError(f"there are {len(people)} source labels and {len(names)} target labels, expected as many")
+        raise UnmaskError(f"there are {len(people)} source and {len(names)} target labels, expected equal counts")
     return source.nodes_called(people), target.nodes_called(names)

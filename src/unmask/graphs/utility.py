@@ -1,9 +1,8 @@
-"""Utility losses of a released network: degrees, circles, distances, communities, ranks,
-contagion.
+"""Utility losses of a released network: degrees, clustering, distances, communities, ranks, contagion.
 
-Every loss is a share, 0 where nothing is lost. Degrees, clustering, distances, assortativity and contagion are those of
-the release as an analyst sees it, identities of one person being several nodes; edges, communities and ranks are of
-people.
+Each loss is a share, and 0 means no loss. Degrees, clustering, distances, assortativity and contagion are measured on
+the release as an analyst sees it, where the identities of a person are separate nodes. Edges, communities and ranks
+are measured on people.
 """
 
 from __future__ import annotations
@@ -19,28 +18,27 @@ from unmask.graphs.communities import communities, modularity
 from unmask.graphs.criteria._refinement import tokens
 from unmask.graphs.graph import SocialGraph
 
-FROM = 50
-"""Largest number of people from which distances are measured."""
+MAX_START_NODES = 50
+"""Largest number of people from whom distances are measured."""
 
 LOSSES = (
     "edges_lost", "degrees_lost", "clustering_lost", "distances_lost", "assortativity_lost", "communities_lost",
     "ranks_lost", "contagion_lost",
 )  # fmt: skip
-"""What `lost` measures."""
+"""Losses that `lost` measures."""
 
 OUTBREAKS = 30
-"""Contagions that are drawn for each network."""
+"""Number of simulated contagions in each network."""
 
 DAMPING = 0.85
-"""Probability that a walk of `pagerank` goes on along an edge."""
+"""Probability that the random walk of `pagerank` follows an edge."""
 
 
 def lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64]) -> dict[str, float]:
-    """Name -> loss of each measure of utility, in the order in which they are shown.
+    """Return name -> loss for each utility measure, in display order.
 
-    original, release : the networks; origin : (release.n_nodes,) the node of the original behind each released one
-
-    Samples are of the same people and edges in both, by fixed seeds: what is left as it is has no loss.
+    original, release : both networks; origin : (release.n_nodes,) original node of each released node
+    Random samples use fixed seeds, so both networks have the same sample and an unchanged network has no loss.
 
     >>> from unmask.graphs import PerturbEdges, datasets
     >>> graph = datasets.barabasi_albert(300, 4, rng=np.random.default_rng(0))
@@ -51,7 +49,7 @@ def lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64])
     True
     """
     nodes = np.arange(original.n_nodes)
-    sample = np.random.default_rng(0).permutation(nodes)[:FROM]
+    sample = np.random.default_rng(0).permutation(nodes)[:MAX_START_NODES]
     passes_on = min(1.0, 2 / max(original.degree.mean(), 1e-9)) if len(nodes) else 0.0
     near = distances(original, sample), distances(release, np.flatnonzero(np.isin(origin, sample)))
     values = (
@@ -68,7 +66,7 @@ def lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64])
 
 
 def utility(losses: Mapping[str, float]) -> float:
-    """1 - the greatest loss of a release: what it keeps of whatever its recipient looks at.
+    """Return 1 - the largest loss of a release.
 
     >>> utility({"edges_lost": 0.0, "degrees_lost": 0.25})
     0.75
@@ -77,9 +75,9 @@ def utility(losses: Mapping[str, float]) -> float:
 
 
 def edges_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64]) -> float:
-    """1 - Jaccard index of the edges among people: 1 - true and released / true or released. Copies are one.
+    """Return 1 - Jaccard index of the edges among people; copies of an edge count once.
 
-    0 where neither has an edge.
+    It is 1 - (true and released) / (true or released), and 0 if no network has an edge.
 
     >>> path = SocialGraph.from_edges([0, 1], [1, 2])
     >>> edges_lost(path, SocialGraph.from_edges([0, 0], [1, 2]), np.arange(3))
@@ -93,7 +91,7 @@ def edges_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.i
 
 
 def kolmogorov_smirnov(first: NDArray[np.number], second: NDArray[np.number]) -> float:
-    """Return the Kolmogorov-Smirnov distance: the largest difference of two distribution functions; inf is last.
+    """Return the Kolmogorov-Smirnov distance: the largest difference of two distribution functions; inf sorts last.
 
     >>> kolmogorov_smirnov(np.array([1, 1, 2, 2]), np.array([1, 2, 2, math.inf]))
     0.25
@@ -106,19 +104,19 @@ def kolmogorov_smirnov(first: NDArray[np.number], second: NDArray[np.number]) ->
 
 
 def transitivity(graph: SocialGraph) -> float:
-    """Return the global clustering coefficient: 3 triangles / pairs of edges with a common end; 0 without such a pair.
+    """Return the global clustering coefficient: 3 triangles / pairs of edges with a common end; 0 without such pairs.
 
     >>> transitivity(SocialGraph.from_edges([0, 1, 2, 2], [1, 2, 0, 3]))
     0.6
     """
-    from unmask.graphs._kernels import triangles  # numba is imported where a kernel runs
+    from unmask.graphs._kernels import triangles  # late import: numba is slow to load
 
     pairs = float((graph.degree * (graph.degree - 1) / 2).sum())
     return float(triangles(graph.indptr, graph.neighbor).sum()) / pairs if pairs else 0.0
 
 
 def distances(graph: SocialGraph, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return lengths of the shortest paths from these nodes to all others, inf without a path.
+    """Return the lengths of the shortest paths from these nodes to all others, inf without a path.
 
     >>> distances(SocialGraph.from_edges([0, 1], [1, 2], n_nodes=4), np.array([0]))
     array([ 1.,  2., inf])
@@ -135,7 +133,7 @@ def distances(graph: SocialGraph, nodes: NDArray[np.int64]) -> NDArray[np.float6
 
 
 def assortativity(graph: SocialGraph) -> float:
-    """Return Pearson correlation of the degrees at both ends of an edge, in [-1, 1]; 0 where all are alike.
+    """Return the Pearson correlation of the degrees at both ends of an edge, in [-1, 1]; 0 if all degrees are equal.
 
     >>> round(assortativity(SocialGraph.from_edges([0, 1, 2], [1, 2, 3])), 6)
     -0.5
@@ -148,9 +146,10 @@ def assortativity(graph: SocialGraph) -> float:
 
 
 def communities_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64]) -> float:
-    """|1 - modularity in the release / modularity in the original| of the communities of the original, at most 1.
+    """Return |1 - modularity in the release / modularity in the original|, at most 1, for communities of the original.
 
-    0 where the original has none. They are sought once: sought again, they would differ even in the same network.
+    0 if the original has no communities. They are detected once, because a second detection can differ on the same
+    network.
 
     >>> two = SocialGraph.from_edges([0, 0, 1, 3, 3, 4, 2], [1, 2, 2, 4, 5, 5, 3])
     >>> apart = SocialGraph.from_edges([0, 0, 0, 1, 1, 1, 2], [3, 4, 5, 3, 4, 5, 3])
@@ -163,10 +162,10 @@ def communities_lost(original: SocialGraph, release: SocialGraph, origin: NDArra
 
 
 def ranks_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64]) -> float:
-    """Return (1 - Spearman's correlation of the PageRank of people before and after) / 2; several identities add up.
+    """Return (1 - Spearman's correlation of PageRank before and after) / 2; identities of a person are summed.
 
-    Who is not in the release has 0 there. Where all people of one network are alike there is no order to lose: 0 if
-    that is so in the original, else one half.
+    People without a released node have rank value 0. If all people of one network have equal values, the correlation is
+    undefined: the loss is 0 if they are equal in the original, and one half otherwise.
 
     >>> star = SocialGraph.from_edges([0, 0, 0], [1, 2, 3])
     >>> ranks_lost(star, star, np.arange(4)), ranks_lost(star, star.take([1, 0, 2, 3]), np.arange(4)) > 0.5
@@ -180,9 +179,9 @@ def ranks_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.i
 
 
 def pagerank(graph: SocialGraph) -> NDArray[np.float64]:
-    """Return (n_nodes,) PageRank: the stationary distribution of a walk that restarts anywhere with probability 0.15.
+    """Return (n_nodes,) PageRank: the stationary distribution of a walk that restarts uniformly with probability 0.15.
 
-    Sums to 1; a walk at a node without neighbors starts anew. To 1e-10 of the sum.
+    The values sum to 1, with an accuracy of 1e-10. A walk at a node without neighbors restarts.
 
     >>> pagerank(SocialGraph.from_edges([0, 0], [1, 2])).round(3)
     array([0.486, 0.257, 0.257])
@@ -200,14 +199,15 @@ def pagerank(graph: SocialGraph) -> NDArray[np.float64]:
 
 
 def outbreak(graph: SocialGraph, person: NDArray[np.int64], passes_on: float) -> float:
-    """Return the mean share of nodes that a disease reaches from a random node if edges transmit with this probability.
+    """Return the mean share of nodes that a disease reaches from a random node, if each edge transmits with a
+    probability.
 
-    It is the final size of the SIR model with infections of one length: a person is reached by a path of transmitting
-    edges (Newman). So it is the mean of sum_c (nodes of component c / n)^2 over 30 draws of such edges. Edges between
-    the same people share their draws. In `lost` the probability is 2 / mean degree of the original, so that the first
-    person infects two.
+    It is the final size of the SIR model with a constant infectious period. A person is infected if a path of
+    transmitting edges exists (Newman). The value is the mean of sum_c (nodes of component c / n)^2 over 30 draws of
+    transmitting edges. Edges between the same people share their draws. `lost` uses the probability 2 / mean degree of
+    the original, for which the first person infects two people on average.
 
-    person : (n_nodes,) who is behind each node
+    person : (n_nodes,) person of each node
 
     >>> outbreak(SocialGraph.from_edges([0, 1], [1, 2], n_nodes=4), np.arange(4), 1.0)
     0.625

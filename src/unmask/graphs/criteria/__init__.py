@@ -1,4 +1,4 @@
-"""Criteria: how well nodes hide in a graph, told from the release alone, without an adversary."""
+"""Criteria of anonymity that are computed from the release, without an adversary."""
 
 from unmask.core.lazy import import_lazily
 

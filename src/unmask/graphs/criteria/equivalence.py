@@ -1,4 +1,4 @@
-"""Nodes that no attack on the structure can tell apart."""
+"""Equivalence classes of nodes that no structural attack can distinguish."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from unmask.graphs.graph import SocialGraph
 
 
 def structural_equivalence(graph: SocialGraph, *, directed: bool = False) -> NDArray[np.int64]:
-    """Return (n_nodes,) the class of each node, numbered from 0: nodes of one class have the same neighbors.
+    """Return (n_nodes,) the class of each node, numbered from 0: structurally equivalent nodes (twins).
 
-    Two nodes are equivalent (twins) if they have the same neighbors, or the same ones but for each other; swapping
-    them leaves the graph as it is, so no adversary who sees the structure alone can tell which is which. Nodes without
-    a neighbor are one class. Neighbor sets are compared by sums of 64-bit tokens.
+    Two nodes are twins if they have the same neighbors apart from each other. Exchanging twins does not change the
+    graph, so no structural attack can distinguish them. Nodes without neighbors form one class. Neighbor sets are
+    compared by sums of 64-bit tokens.
 
     Parameters
     ----------
     graph : SocialGraph
         Graph.
     directed : bool
-        Whether they must also link to, and be linked by, the same; where the graph has directions.
+        Require equal incoming and equal outgoing links, if the graph has directions.
 
     Returns
     -------
@@ -31,7 +31,7 @@ def structural_equivalence(graph: SocialGraph, *, directed: bool = False) -> NDA
 
     References
     ----------
-    A class of k nodes that are not adjacent is what G. Gulyas, 2015, definition 4, calls (k, 2)-anonymous.
+    A class of k nodes that are not adjacent is (k, 2)-anonymous by G. Gulyas, 2015, definition 4.
     F. Lorrain, H. C. White, "Structural equivalence of individuals in social networks", J. Math. Sociology 1971.
 
     Examples
@@ -44,7 +44,7 @@ def structural_equivalence(graph: SocialGraph, *, directed: bool = False) -> NDA
     way = graph.way if directed and graph.way is not None else mutual
     own_token = tokens(4 * np.arange(graph.n_nodes) + mutual)
     outside = row_sums(graph.indptr, tokens(4 * graph.neighbor.astype(np.int64) + way))
-    # No node is both kinds of twin: of those who share `outside` none are tied, of those who share `inside` all are.
+    # No node is both kinds of twin: nodes with equal `outside` are not adjacent, nodes with equal `inside` are.
     inside = outside + own_token
     twins_inside = class_sizes(numbered(inside)) > 1
     return numbered(np.where(twins_inside, inside, outside))
@@ -53,9 +53,9 @@ def structural_equivalence(graph: SocialGraph, *, directed: bool = False) -> NDA
 def color_classes(graph: SocialGraph, rounds: int | None = None) -> NDArray[np.int64]:
     """Return (n_nodes,) the class of each node under color refinement, numbered from 0.
 
-    Nodes are in one class if they have as many neighbors of each class: what is left alike for an adversary who
-    starts from degrees and looks ever further, without seeds. Nodes that some automorphism maps to each other are in
-    one class, and twins are such nodes, so that n_nodes >= twin classes >= orbits >= color classes.
+    Nodes of a class have equally many neighbors in each class. An adversary without seeds who compares degrees, then
+    the degrees of neighbors, and so on, cannot distinguish them. Twins and nodes that an automorphism exchanges are in
+    one class, so n_nodes >= twin classes >= orbits >= color classes.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def color_classes(graph: SocialGraph, rounds: int | None = None) -> NDArray[np.i
 
 
 def class_sizes(classes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return (n,) the number of nodes, itself among them, in the class of each node: its anonymity set.
+    """Return (n,) the size of the class of each node, including the node: its anonymity set.
 
     Parameters
     ----------
@@ -107,10 +107,10 @@ def class_sizes(classes: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def degree_anonymity(graph: SocialGraph) -> NDArray[np.int64]:
-    """Return (n_nodes,) the number of nodes, itself among them, that have as many neighbors as each node.
+    """Return (n_nodes,) the number of nodes with the same degree as each node, including the node.
 
-    The graph is k-degree anonymous for k up to the least of them: an adversary who knows nothing but the degree of a
-    node finds it with probability 1 over its number.
+    The graph is k-degree anonymous for each k up to the smallest number. An adversary who knows only the degree of a
+    node finds it with probability 1 / number.
 
     Parameters
     ----------
@@ -137,16 +137,16 @@ def degree_anonymity(graph: SocialGraph) -> NDArray[np.int64]:
 
 
 def spearman(score: NDArray[np.floating | np.integer], anonymity: NDArray[np.floating | np.integer]) -> float | None:
-    """Return the rank correlation of the success of an attack with a criterion, in [-1, 1]; ties share their mean rank.
+    """Return Spearman's rank correlation of attack success and a criterion, in [-1, 1]; ties have their mean rank.
 
-    Nodes for which either is nan are left out; None where fewer than two are left, or all of them tie.
+    Nodes with a nan are excluded. None if fewer than two nodes remain, or if all values tie.
 
     Parameters
     ----------
     score : (n,) array
-        How often each node is found, `Score.score` or `Score.hit_share`.
+        Success on each node, `Score.score` or `Score.hit_share`.
     anonymity : (n,) array
-        a criterion of the same nodes; a good one has a correlation near -1, the degree near 1.
+        Criterion of each node. A good criterion has a correlation near -1; the degree has one near 1.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def spearman(score: NDArray[np.floating | np.integer], anonymity: NDArray[np.flo
 
     References
     ----------
-    C. Spearman, "The proof and measurement of association between two things", 1904; used like this by G. Gulyas, 2015,
+    C. Spearman, "The proof and measurement of association between two things", 1904; applied as in G. Gulyas, 2015,
     section 4.1.2.
 
     Examples
@@ -173,7 +173,7 @@ def spearman(score: NDArray[np.floating | np.integer], anonymity: NDArray[np.flo
 
 
 def mean_ranks(values: NDArray[np.floating | np.integer]) -> NDArray[np.float64]:
-    """Return (n,) the rank of each value, from 1; equal ones share their mean rank. SciPy's import is slow.
+    """Return (n,) the rank of each value, from 1, with mean ranks for ties; avoids the slow import of SciPy.
 
     >>> mean_ranks(np.array([7, 3, 7]))
     array([2.5, 1. , 2.5])

@@ -1,4 +1,4 @@
-"""Local topological anonymity: similarity of a node and its neighbors' neighbors, from the release alone."""
+"""Local topological anonymity: similarity of a node to the neighbors of its neighbors."""
 
 from __future__ import annotations
 
@@ -14,22 +14,23 @@ from unmask.graphs.graph import SocialGraph
 Variant = Literal["A", "B", "C", "degree"]
 """Variants of local topological anonymity."""
 
-_DECIMALS: Final = 12  # like places tie exactly, whatever the order in which their sums were taken
+_DECIMALS: Final = 12  # equal neighborhoods tie exactly, although their sums are added in another order
 
 
 def local_anonymity(graph: SocialGraph, variant: Variant = "A") -> NDArray[np.float64]:
-    """Return local topological anonymity (LTA): the similarity of a node to the nodes that an attack compares it with.
+    """Return the local topological anonymity (LTA) of each node: its similarity to the nodes that attacks compare it
+    with.
 
-    V_i are the neighbors of node i, V2_i the other nodes at the end of a path of two edges from i (a neighbor of i is
-    among them if it closes a triangle), and CosSim(i, k) = |V_i and V_k in common| / sqrt(|V_i| |V_k|). Then
+    V_i is the set of neighbors of node i. V2_i is the set of other nodes at the end of a two-edge path from i; it
+    includes neighbors that close a triangle. CosSim(i, k) = |V_i intersect V_k| / sqrt(|V_i| |V_k|). Then
 
     "A"      : mean over V2_i of CosSim                                                                        (4.3)
     "B"      : sum over V2_i of CosSim / max(|V_i|, 2)                                                          (4.4)
     "C"      : A / max(sigma, 1), sigma the sample standard deviation over k in V2_i of | |V_k| - |V_i| |       (4.5)
     "degree" : |V_i|                                                                                            (4.6)
 
-    A, B, C: a low value says that the node is easily found. "degree" points the other way: a node with many neighbors
-    is easily found. A is in (0, 1], C in (0, 1], B is above 0.
+    For A, B and C, a low value means that the node is easily re-identified. For "degree", a high value does. A and C
+    are in (0, 1], and B is above 0.
 
     Parameters
     ----------
@@ -45,11 +46,11 @@ def local_anonymity(graph: SocialGraph, variant: Variant = "A") -> NDArray[np.fl
 
     References
     ----------
-    The sum needs no walk over two hops: sum over k of CosSim(i, k) = sum over x in V_i of (sum over k in V_x of
-    |V_k|^(-1/2) - |V_i|^(-1/2)) / |V_i|^(1/2), two products of a sparse matrix and a vector.
+    The sum needs no enumeration of two-edge paths: sum over k of CosSim(i, k) = sum over x in V_i of (sum over k in V_x
+    of |V_k|^(-1/2) - |V_i|^(-1/2)) / |V_i|^(1/2), which is two products of a sparse matrix and a vector.
 
-    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 4.1.1;
-    neighbors that close a triangle, and sigma over absolute differences, as in the program that made its figures.
+    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, section 4.1.1.
+    As in the author's program, V2_i includes neighbors that close a triangle, and sigma is over absolute differences.
 
     Examples
     --------
@@ -63,7 +64,7 @@ def local_anonymity(graph: SocialGraph, variant: Variant = "A") -> NDArray[np.fl
 
 
 def local_anonymities(graph: SocialGraph, variants: Iterable[Variant]) -> dict[Variant, NDArray[np.float64]]:
-    """`local_anonymity` in several variants, for the work of one.
+    """Return `local_anonymity` in several variants, which share most of the work.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def local_anonymities(graph: SocialGraph, variants: Iterable[Variant]) -> dict[V
     values = {variant: graph.degree.astype(np.float64) for variant in wanted}
     if {*wanted} <= {"degree"} or not graph.n_nodes:
         return values
-    from unmask.graphs._kernels import two_hops  # numba is imported where a kernel runs
+    from unmask.graphs._kernels import two_hops  # late import: numba is slow to load
 
     reached, total, squares = np.zeros((3, graph.n_nodes))
     last_visitor = np.full(graph.n_nodes, -1, dtype=np.int32)
@@ -104,7 +105,7 @@ def local_anonymities(graph: SocialGraph, variants: Iterable[Variant]) -> dict[V
 
 
 def _similarity(graph: SocialGraph) -> NDArray[np.float64]:
-    """Return (n_nodes,) sum of CosSim over all nodes two hops away."""
+    """Return (n_nodes,) the sum of CosSim over all nodes at the end of a two-edge path."""
     adjacency = graph.adjacency().astype(np.float64)
     inverse_root = 1.0 / np.sqrt(np.maximum(graph.degree, 1))
     similarity: NDArray[np.float64] = adjacency @ (adjacency @ inverse_root) - graph.degree * inverse_root

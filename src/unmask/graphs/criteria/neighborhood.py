@@ -1,4 +1,4 @@
-"""Neighborhood anonymity, against an adversary who knows the edges among a person's neighbors."""
+"""Neighborhood anonymity against an adversary who knows the edges among a person's neighbors."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from unmask.core.csr_rows import distinct
 from unmask.graphs.criteria._refinement import numbered, refine, row_sums, tokens
 from unmask.graphs.graph import SocialGraph
 
-_PLAIN: Final = 5  # connected graphs of up to so many nodes are told apart by their colors; of 6, not all are
-_EXACT: Final = 50  # nodes of the largest piece of a neighborhood that is compared node by node
+_MAX_IDENTIFIED: Final = 5  # color refinement distinguishes all connected graphs of up to 5 nodes, but not of 6
+_MAX_COMPARED: Final = 50  # largest connected component of a neighborhood that is compared node by node
 
 
 @dataclass(frozen=True, eq=False)
 class NeighborhoodAnonymity:
-    """Nodes with a neighborhood like that of each node.
+    """Number of nodes with an isomorphic neighborhood, for each node.
 
     Parameters
     ----------
     size : (n_nodes,) int64 array
-        Number of nodes, itself among them, whose neighbors are tied to each other in the same way.
+        Number of nodes with an isomorphic neighborhood, including the node.
     exact : (n_nodes,) bool array
-        Whether the size is exact; where it is not, it is an upper bound.
+        True if the size is exact, False if it is an upper bound.
     """
 
     size: NDArray[np.int64]
@@ -37,13 +37,13 @@ class NeighborhoodAnonymity:
 def neighborhood_anonymity(graph: SocialGraph) -> NeighborhoodAnonymity:
     """Return the number of nodes whose neighborhood is isomorphic to that of each node: k-neighborhood anonymity.
 
-    The neighborhood of a node is the graph among its neighbors; the node itself, tied to all of them, adds nothing.
-    Two are isomorphic if their connected pieces are, one by one. The graph is k-neighborhood anonymous for k up to
-    the least size. An isolated node is alike to the other isolated nodes.
+    The neighborhood of a node is the graph induced by its neighbors. Two neighborhoods are isomorphic if their
+    connected components are isomorphic one by one. The graph is k-neighborhood anonymous for each k up to the smallest
+    size. All isolated nodes have isomorphic neighborhoods.
 
-    Pieces are compared by color refinement, which is exact for trees, complete graphs, pieces of up to 5 nodes and
-    pieces all of whose nodes differ; other pieces that it finds alike are compared node by node if they have at most
-    50 nodes. Larger ones count as alike: the size is then an upper bound, and `exact` False.
+    Components are compared by color refinement. It is exact for trees, complete graphs, components of at most 5 nodes,
+    and components with distinct colors. Other components with equal colors are compared node by node up to 50 nodes.
+    Larger ones count as isomorphic; the size is then an upper bound, and `exact` is False.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def neighborhood_anonymity(graph: SocialGraph) -> NeighborhoodAnonymity:
     Returns
     -------
     NeighborhoodAnonymity
-        Number of nodes with an isomorphic neighborhood, and whether it is exact.
+        Number of nodes with an isomorphic neighborhood, and whether the number is exact.
 
     References
     ----------
@@ -66,7 +66,7 @@ def neighborhood_anonymity(graph: SocialGraph) -> NeighborhoodAnonymity:
     >>> neighborhood_anonymity(bow_tie).size
     array([1, 3, 3, 3, 1, 1])
     """
-    from unmask.graphs._kernels import neighborhood_edges  # numba is imported where a kernel runs
+    from unmask.graphs._kernels import neighborhood_edges  # late import: numba is slow to load
 
     indptr, neighbor = neighborhood_edges(graph.indptr, graph.neighbor)
     pieces = _Pieces.split(indptr, neighbor)
@@ -76,7 +76,7 @@ def neighborhood_anonymity(graph: SocialGraph) -> NeighborhoodAnonymity:
     needed[pieces.of_node[np.repeat(shared, graph.degree)]] = True
     fine = _combine(graph, pieces, _isomorphism_classes(pieces, needed))
     size = np.bincount(fine)[fine]
-    doubtful = ~pieces.identified & (pieces.size > _EXACT)
+    doubtful = ~pieces.identified & (pieces.size > _MAX_COMPARED)
     unsure = np.zeros(graph.n_nodes, dtype=np.bool_)
     unsure[np.repeat(np.arange(graph.n_nodes), graph.degree)[doubtful[pieces.of_node]]] = True
     return NeighborhoodAnonymity(size, ~unsure | (size == 1))
@@ -84,13 +84,13 @@ def neighborhood_anonymity(graph: SocialGraph) -> NeighborhoodAnonymity:
 
 @dataclass(frozen=True, eq=False)
 class _Pieces:
-    """Connected pieces of all neighborhoods. Nodes here are the entries of `graph.neighbor`.
+    """Connected components of all neighborhoods. Their nodes are the entries of `graph.neighbor`.
 
-    color     : (n_entries,) stable color
-    of_node    : (n_entries,) the piece of each
-    size       : (n_pieces,) nodes
-    kind       : (n_pieces,) pieces of one kind have the same colors, each as often
-    identified : (n_pieces,) whether those of one kind are known to be isomorphic
+    color      : (n_entries,) stable color
+    of_node    : (n_entries,) component of each node
+    size       : (n_pieces,) number of nodes
+    kind       : (n_pieces,) number of the color multiset
+    identified : (n_pieces,) True if all components with this color multiset are known to be isomorphic
     """
 
     indptr: NDArray[np.int64]
@@ -115,18 +115,18 @@ class _Pieces:
         multiset = np.zeros(count, dtype=np.uint64)
         np.add.at(multiset, of_node, tokens(color))
         colors = np.bincount(distinct(of_node * (n + 1) + color) // (n + 1), minlength=count)
-        plain = (size <= _PLAIN) | (edges == size - 1) | (edges == size * (size - 1) // 2) | (colors == size)
+        plain = (size <= _MAX_IDENTIFIED) | (edges == size - 1) | (edges == size * (size - 1) // 2) | (colors == size)
         return cls(indptr, neighbor, color, of_node, size, numbered(multiset), plain)
 
     def nodes(self, piece: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-        """Return the nodes of each of these pieces."""
+        """Yield the nodes of each of these components."""
         order = np.argsort(self.of_node, kind="stable")
         begin = np.searchsorted(self.of_node[order], piece)
         for first, size in zip(begin.tolist(), self.size[piece].tolist(), strict=True):
             yield order[first : first + size]
 
     def isomorphic(self, piece: NDArray[np.int64], other_piece: NDArray[np.int64]) -> bool:
-        """Return True if two pieces of one kind, given by their nodes, are isomorphic."""
+        """Return True if two components with equal color multisets, given by their nodes, are isomorphic."""
         nodes = np.concatenate((piece, other_piece))
         number = dict(zip(nodes.tolist(), range(len(nodes)), strict=True))
         rows = [self.neighbor[self.indptr[x] : self.indptr[x + 1]] for x in nodes]
@@ -136,13 +136,13 @@ class _Pieces:
 
 
 def _combine(graph: SocialGraph, pieces: _Pieces, kind: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return (n_nodes,) the class of each node by the multiset of the kinds of its pieces, weighted by their nodes."""
+    """Return (n_nodes,) the class of each node: the multiset of the kinds of its components, weighted by size."""
     return numbered(row_sums(graph.indptr, tokens(kind)[pieces.of_node]))
 
 
 def _isomorphism_classes(pieces: _Pieces, needed: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return (n_pieces,) kinds, split where two pieces of one kind are not isomorphic after all."""
-    open_ones = np.flatnonzero(needed & ~pieces.identified & (pieces.size <= _EXACT))
+    """Return (n_pieces,) kinds, split so that components of one kind are isomorphic."""
+    open_ones = np.flatnonzero(needed & ~pieces.identified & (pieces.size <= _MAX_COMPARED))
     kind = pieces.kind.copy()
     following = int(kind.max(initial=-1)) + 1
     models: dict[int, list[tuple[NDArray[np.int64], int]]] = {}
@@ -160,8 +160,9 @@ def _isomorphism_classes(pieces: _Pieces, needed: NDArray[np.bool_]) -> NDArray[
 def _match(indptr: NDArray[np.int64], neighbor: NDArray[np.int64], color: NDArray[np.int64]) -> bool:
     """Return True if the first half of a graph is isomorphic to the second; no edge joins the halves.
 
-    Individualisation and refinement: a node of the first half that has no color of its own is matched with each node
-    of that color in the second, and the colors are refined, until all differ or the halves do. Exponential at worst.
+    Individualization and refinement: a node of the first half without a unique color is matched with each node of that
+    color in the second half, and colors are refined. The search stops if all colors are unique, or if the halves
+    differ. It is exponential in the worst case.
     """
     color = refine(indptr, neighbor, color)
     half, n_colors = len(color) // 2, int(color.max()) + 1

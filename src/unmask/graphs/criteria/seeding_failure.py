@@ -1,20 +1,20 @@
 """Probability that seeding fails for a user with separate identities.
 
-An attack on a graph begins with a few people that it finds by cliques or by their high degree. A user with N contacts
-who has y identities in the release hands each contact to them, as one of three models says (`Model`), and the seeding
-fails when none of the identities still looks like the person.
+An attack on a graph starts from a few people whom it finds by cliques or by high degree (seeding). A user with N
+contacts and y identities in the release divides the contacts among the identities by one of three models (`Model`).
+Seeding fails for this user if no identity resembles the original node.
 
-G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, sections 3.5
-and 5.1; equation numbers are from there. Where the print slips or is silent, this is the reading taken:
+The source is G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015,
+sections 3.5 and 5.1, with its equation numbers. Errors and gaps of the printed text are resolved as follows:
 
-* (5.8): the last sum multiplies P(X' = x'), it is not added to it; (5.9) and (5.10) do so. Identities run from 1 to y.
-* "Sum of binomial distributions" is the only description of the realistic model: see `Model`. The print's normal
-  distribution (3.8) is that of its simulations, with a covariance that is not given.
-* Of the factor 1 +- epsilon only the lower side can fail, as (5.5) has it: no identity has more than N contacts.
-* (5.14): a degree at the border itself neither fails nor has been counted as beyond it; here it is in reach.
-* (5.4): the number of intact cliques is not binomial, as cliques share members; its expectation is right all the same.
-* (5.13): the last sign is an equality, and P(Y = 0) of (5.1) is missing (0 in the basic model); "Y = 2" must be the
-  least failure over all divisions that occur.
+* (5.8): the last sum is multiplied by P(X' = x') instead of added, as in (5.9) and (5.10). Identities are 1 to y.
+* "Sum of binomial distributions" is the only description of the realistic model: see `Model`. The normal distribution
+  (3.8) belongs to the simulations of the source, with an unknown covariance.
+* Of the bounds 1 +- epsilon only the lower one can be violated, as in (5.5): no identity has more than N contacts.
+* (5.14): a degree equal to the border is in reach of the attack. The source does not assign it.
+* (5.4): the number of intact cliques is not binomial, because cliques share members. Its expectation is correct.
+* (5.13): the last sign is an equality, and P(Y = 0) of (5.1) is missing (0 in the basic model). "Y = 2" must be the
+  smallest failure over all possible divisions.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ realistic : to identity i with probability p_i whatever the others get, so that 
 """
 
 SLACK: Final = 1e-9
-"""How far probabilities may sum above 1, or a bound may miss a whole number: the rounding of decimals."""
+"""Largest rounding error of decimals: excess of probabilities over 1, or distance of a bound from an integer."""
 
 REACH: Final = 10.0
-"""Standard deviations about its mode on which a Poisson distribution is kept: 1e-20 of it lies outside."""
+"""Half-width, in standard deviations, of the kept part of a Poisson distribution: 1e-20 of it is outside."""
 
 
 # --- cliques --------------------------------------------------------------------------------------------------------
@@ -69,28 +69,29 @@ def clique_failure(
     *,
     model: Model = "basic",
 ) -> float | Floats:
-    """Return chance that a member of a k-clique is not recognized in it after separating (5.2), (5.5)-(5.11).
+    """Return the probability that a member of a k-clique is not recognized in it after separating (5.2), (5.5)-(5.11).
 
-    Identity i is recognized if all k - 1 contacts inside the clique are its own and it has at least (1 - epsilon) N
-    contacts in all, which has the chance
+    Identity i is recognized if it has all k - 1 contacts of the clique and at least (1 - epsilon) N contacts in total.
+    The probability is
 
         g_i = p_i^(k-1) P(Bin(N - k + 1, p_i) >= (1 - epsilon) N - (k - 1))
 
-    Without copies at most one identity is recognized, so that failure = 1 - sum_i g_i; with copies they are
-    independent, failure = prod_i (1 - g_i). No layout is enumerated. It is a lower bound, as the numbers of common
-    neighbors may differ too and others in the clique may separate. g_i / p_i does not fall with p_i, so that joining
-    identities never raises the failure: of all divisions with an identity of p_i, that into two fails least (5.12).
+    Without copies, at most one identity is recognized, and failure = 1 - sum_i g_i. With copies, identities are
+    independent, and failure = prod_i (1 - g_i). The result is a lower bound, because common neighbors can change, and
+    other members of the clique can separate. g_i / p_i does not decrease with p_i, so joining identities never raises
+    the failure. Of all divisions that contain an identity of p_i, the division into two has the smallest failure
+    (5.12).
 
     Parameters
     ----------
     degree : int or (n,) int array
-        One number or (n,), N, contacts before the separation, at least k - 1.
+        N, contacts before the separation, at least k - 1.
     probabilities : (y,) array-like
         p_i, see `Model`.
     clique_size : int
         k, at least 2.
     tolerance : float
-        epsilon, in [0, 1): how much smaller, as a share, a degree may be and still be taken for the same.
+        epsilon, in [0, 1): largest relative loss of degree for which the identity still matches.
     model : Model
         How contacts are assigned to identities, see `Model`.
 
@@ -118,22 +119,22 @@ def clique_failure(
     enough = np.ceil((1 - tolerance) * N - SLACK)[..., None]
     recognized = p**inner * binom.sf(enough - inner - 1, N[..., None] - inner, p)
     if model == "realistic":
-        return _as_asked(np.prod(1 - recognized, axis=-1))
-    return _as_asked(np.clip(1 - recognized.sum(axis=-1), 0.0, 1.0))
+        return _scalar_or_array(np.prod(1 - recognized, axis=-1))
+    return _scalar_or_array(np.clip(1 - recognized.sum(axis=-1), 0.0, 1.0))
 
 
 def intact_cliques(separating: float, clique_size: int = 4, probabilities: ArrayLike = ()) -> float:
-    """Return share of k-cliques to expect unbroken when everyone separates with chance P(Y > 1), (5.3) and (5.4).
+    """Return the expected share of intact k-cliques if each user separates with probability P(Y > 1), (5.3) and (5.4).
 
-    (1 - P(Y > 1) + P(Y > 1) sum_i p_i^(k-1))^k: a member who separates leaves a clique unbroken if all its contacts go
-    to one identity, i with `probabilities` p_i of the basic or best model. Without them the clique always breaks, which
-    is the print's theoretical limit. Its simulation with two even identities and P(Y = 2) = 0.2 counts those left
-    unbroken, 51.3 to 55.2 %, and this gives 0.85^4.
+    The share is (1 - P(Y > 1) + P(Y > 1) sum_i p_i^(k-1))^k. A member who separates keeps a clique intact if all its
+    contacts go to one identity; `probabilities` are the p_i of the basic or best model. Without `probabilities`,
+    separation always breaks the clique, which is the theoretical limit in the source. Its simulation with two even
+    identities and P(Y = 2) = 0.2 finds 51.3 to 55.2 % intact cliques; this function returns 0.85^4.
 
     Parameters
     ----------
     separating : float
-        Share of the users who separate, 0 to 1.
+        Share of users who separate, 0 to 1.
     clique_size : int
         Number of members, at least 2.
     probabilities : array-like
@@ -167,25 +168,27 @@ def top_failure(degree: Degrees, probabilities: ArrayLike, border: int, *, model
 def top_failure(
     degree: Degree | Degrees, probabilities: ArrayLike, border: int, *, model: Model = "basic"
 ) -> float | Floats:
-    """Return the chance that all identities have less than `border` contacts and escape top seeding (5.14), (5.15).
+    """Return the probability that all identities have fewer than `border` contacts and escape top seeding (5.14),
+    (5.15).
 
-    basic, best: the chance that all cells of a multinomial stay below the border. A multinomial is Poisson variables
-    X_i of means lambda p_i given their sum N, whatever lambda, so that it is
+    For basic and best, it is the probability that all cells of a multinomial are below the border. A multinomial is the
+    distribution of Poisson variables X_i with means lambda p_i, conditional on their sum N, for any lambda. Therefore
+    it is
 
         prod_i P(X_i < border) * P(sum_i X_i = N | all X_i < border) / P(Poisson(lambda) = N)
 
-    a convolution of truncated Poisson distributions, with the lambda that puts their mean at N: no far tail is needed,
-    and the relative error stays below 1e-8 up to a degree of 1e5.
-    realistic: prod_i P(Bin(N, p_i) < border).
+    This is a convolution of truncated Poisson distributions. lambda is chosen so that their mean is N. No far tail is
+    then needed, and the relative error is below 1e-8 up to a degree of 1e5. For realistic, it is prod_i P(Bin(N, p_i) <
+    border).
 
     Parameters
     ----------
     degree : int or (n,) int array
-        One number or (n,), N, contacts before the separation.
+        N, contacts before the separation.
     probabilities : (y,) array-like
         p_i, see `Model`.
     border : int
-        The smallest degree in reach, at least 1; see `top_border`.
+        Smallest degree in reach of the attack, at least 1; see `top_border`.
     model : Model
         How contacts are assigned to identities, see `Model`.
 
@@ -208,16 +211,16 @@ def top_failure(
     if model == "realistic":
         from scipy.stats import binom
 
-        return _as_asked(np.prod(binom.cdf(border - 1, N[..., None], p), axis=-1))
+        return _scalar_or_array(np.prod(binom.cdf(border - 1, N[..., None], p), axis=-1))
     degrees, back = np.unique(N, return_inverse=True)
     chance = np.array([_all_below(int(n), p, border) for n in degrees], dtype=np.float64)
-    return _as_asked(chance[back].reshape(N.shape))
+    return _scalar_or_array(chance[back].reshape(N.shape))
 
 
 def top_border(degrees: ArrayLike, size: int) -> int:
-    """Return the degree of the `size`-th node in falling order, kappa of (5.14): the border of `top_failure`.
+    """Return the degree of the `size`-th node by descending degree, kappa of (5.14): the border of `top_failure`.
 
-    All nodes that tie with it are in reach.
+    Nodes that tie with it are in reach, too.
 
     Parameters
     ----------
@@ -244,7 +247,7 @@ def top_border(degrees: ArrayLike, size: int) -> int:
 
 
 def _all_below(n: int, p: Floats, border: int) -> float:
-    """P(all cells of a multinomial (n; p) are below the border); what p leaves to 1 may be any number."""
+    """Return P(all cells of a multinomial (n; p) are below the border); p may sum to less than 1."""
     if border > n:
         return 1.0
     share, times = np.unique(p[p > 0], return_counts=True)
@@ -269,9 +272,10 @@ def _all_below(n: int, p: Floats, border: int) -> float:
 
 
 def _scale(n: int, share: Floats, times: NDArray[np.int64], caps: Floats) -> float:
-    """Return a lambda with which the means of the truncated Poisson variables sum to about n, for precision.
+    """Return a lambda for which the means of the truncated Poisson variables sum to about n, for numerical precision.
 
-    E[X | X <= c] = theta P(X <= c - 1) / P(X <= c), or about c - c / (theta - c) far above c, where both underflow.
+    E[X | X <= c] = theta P(X <= c - 1) / P(X <= c). If theta is far above c, both probabilities underflow, and the mean
+    is about c - c / (theta - c).
     """
     from scipy.special import gammaincc
 
@@ -296,7 +300,7 @@ def _scale(n: int, share: Floats, times: NDArray[np.int64], caps: Floats) -> flo
 
 
 def _poisson(theta: float, top: int) -> tuple[float, tuple[int, Floats]]:
-    """Return the log of the sum of theta^x / x! over x <= top, and (first x, significant terms as shares of it)."""
+    """Return the log of the sum of theta^x / x! over x <= top, and (first x, significant terms divided by the sum)."""
     from scipy.special import gammaln
 
     mode = min(int(theta), top)
@@ -308,14 +312,14 @@ def _poisson(theta: float, top: int) -> tuple[float, tuple[int, Floats]]:
 
 
 def _add(first: tuple[int, Floats], second: tuple[int, Floats]) -> tuple[int, Floats]:
-    """Return the distribution of a sum, without the ends that do not count."""
+    """Return the distribution of a sum, without negligible terms at both ends."""
     chance = np.convolve(first[1], second[1])
     significant = np.flatnonzero(chance > 1e-22 * chance.max())
     return first[0] + second[0] + int(significant[0]), chance[significant[0] : significant[-1] + 1]
 
 
 def _power(piece: tuple[int, Floats], count: int) -> tuple[int, Floats]:
-    """Return the distribution of a sum of `count` alike, by squaring."""
+    """Return the distribution of a sum of `count` independent copies, by repeated squaring."""
     result: tuple[int, Floats] = (0, np.ones(1))
     while count:
         if count & 1:
@@ -326,20 +330,20 @@ def _power(piece: tuple[int, Floats], count: int) -> tuple[int, Floats]:
     return result
 
 
-# --- all numbers of identities --------------------------------------------------------------------------------------
+# --- distribution of the number of identities -------------------------------------------------------------------------
 
 
 def overall_failure(identities: ArrayLike, failure: Callable[[int], Any]) -> float:
-    """Return the chance that seeding fails if a user has y identities with probability P(Y = y), equation (5.1).
+    """Return the probability that seeding fails if a user has y identities with probability P(Y = y), equation (5.1).
 
-    P(Y = 0) + sum_{y >= 1} P(failure | Y = y) P(Y = y): who has no identity in the release is not found.
+    P(Y = 0) + sum_{y >= 1} P(failure | Y = y) P(Y = y): a user without an identity in the release is not found.
 
     Parameters
     ----------
     identities : (y_max + 1,) array-like
         P(Y = 0), P(Y = 1), ..., summing to 1.
     failure : Callable[[int], Any]
-        y -> P(failure | Y = y), asked only for y >= 1 that occur.
+        Function from y to P(failure | Y = y), called for each y >= 1 with positive probability.
 
     Returns
     -------
@@ -354,7 +358,7 @@ def overall_failure(identities: ArrayLike, failure: Callable[[int], Any]) -> flo
     """
     chance = np.asarray(identities, dtype=np.float64)
     if chance.ndim != 1 or not (chance >= 0).all() or not abs(chance.sum() - 1) <= SLACK:
-        raise UnmaskError("identities are not probabilities that sum to 1; give P(Y = 0), P(Y = 1), ...")
+        raise UnmaskError("the probabilities of identities do not sum to 1; give P(Y = 0), P(Y = 1), ...")
     return float(chance[0] + sum(float(failure(int(y))) * chance[y] for y in np.flatnonzero(chance) if y))
 
 
@@ -366,17 +370,17 @@ def _shares(probabilities: ArrayLike, model: Model) -> Floats:
         raise UnmaskError(f"model is {model!r}, expected one of {', '.join(get_args(Model))}")
     p = np.asarray(probabilities, dtype=np.float64)
     if p.ndim != 1 or not p.size or not ((p >= 0) & (p <= 1)).all():
-        raise UnmaskError("the probabilities are not a list of numbers from 0 to 1; give one for each identity")
+        raise UnmaskError("the probabilities are not numbers from 0 to 1; give one for each identity")
     total = float(p.sum())
     if model == "basic" and abs(total - 1) > SLACK:
         raise UnmaskError(f"the probabilities sum to {total:g}, expected 1; model='best' deletes the rest")
     if model == "best" and total > 1 + SLACK:
         raise UnmaskError(f"the probabilities sum to {total:g}, expected at most 1; model='realistic' makes copies")
-    return p / total if model == "basic" else p  # without the rounding of decimals, which a high degree would multiply
+    return p / total if model == "basic" else p  # remove the rounding error of decimals, which a high degree magnifies
 
 
-def _as_asked(values: Any) -> float | Floats:
-    """Return one number for one degree, an array for more."""
+def _scalar_or_array(values: Any) -> float | Floats:
+    """Return a number for a single degree, an array otherwise."""
     return float(values) if np.ndim(values) == 0 else np.asarray(values, dtype=np.float64)
 
 

@@ -1,4 +1,4 @@
-"""Ensemble of attacks: rounds on parts of the seeds, votes weighed by the withheld ones, and the success announced."""
+"""Ensemble of attacks: rounds without part of the seeds, votes weighted by withheld seeds, announced success."""
 
 from unmask.graphs.ensemble.ensemble import Announced, Ensemble
 

@@ -1,4 +1,4 @@
-"""Attacks that are rerun on random parts of the seeds, and their votes for pairs of people and nodes."""
+"""Rounds of an ensemble: attacks run on random subsets of the seeds and vote for pairs of nodes."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
 
 MIN_SEEDS = 30
-"""Fewer seeds are too few to test a probability."""
+"""Smallest number of seeds for which a probability can be tested."""
 
-IRMA = 10_000
-"""Nodes of the larger graph up to which `Irma` votes."""
+MAX_IRMA_NODES = 10_000
+"""Largest number of nodes of the larger graph for which `Irma` votes."""
 
-_LEAST = 0.02  # listed candidates that are less likely have no vote
+_MIN_PROBABILITY = 0.02  # listed candidates below it have no vote
 
-_SMALL = 0.01  # share in the first climb of pairs that others leave out
+_MIN_FIRST_SHARE = 0.01  # pairs below it in the first climb are excluded from the other climbs
 
-_STEPS = 10  # of `GraphMatching`; from the center all 30 move its hits by -1 to 3 points on thin networks
+_STEPS = 10  # of `GraphMatching`; 30 steps from the center change its hits by -1 to 3 points on thin networks
 
 Vote = tuple[NDArray[np.integer], NDArray[np.integer], NDArray[np.floating]]
-"""People, candidates, and how much is voted for each."""
+"""People, candidates, and the vote for each pair."""
 
 Votes = dict[str, list[Vote]]
-"""Kind of attack -> the votes of each attack of that kind."""
+"""Kind of attack -> votes of each attack of this kind."""
 
 
 class Round(NamedTuple):
-    """The votes of one round.
+    """Votes of one round.
 
-    withheld : (n_seeds,) seeds that the attacks did not know
-    pair     : (n_pairs,) source node * target nodes + target node, ascending: pairs with a vote
-    vote     : (n_pairs, n_kinds) mean over the attacks of a kind
+    withheld : (n_seeds,) True for seeds that the attacks did not know
+    pair     : (n_pairs,) source node * number of target nodes + target node, ascending, for pairs with a vote
+    vote     : (n_pairs, n_kinds) mean vote of the attacks of each kind
     """
 
     withheld: NDArray[np.bool_]
@@ -51,7 +51,7 @@ class Round(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """Votes of several rounds, by person; the same number of rounds or not.
+    """Votes of several rounds for each person; the number of rounds may differ between people.
 
     person, candidate : (n_pairs,) ascending by person, then candidate
     share             : (n_pairs, n_kinds) votes of a kind for the pair / rounds of the person
@@ -63,20 +63,20 @@ class Tally(NamedTuple):
 
 
 def kinds_for(release: SocialGraph, knowledge: Auxiliary) -> tuple[str, ...]:
-    """Return the kinds of attacks that vote, by the size of the graphs and by what the adversary knows."""
+    """Return the kinds of attacks that vote, by the size of the graphs and by the adversary's knowledge."""
     n = max(release.n_nodes, knowledge.graph.n_nodes)
     is_used = {
         "alike": knowledge.similarity is not None,
-        "irma": n <= IRMA,
-        "dense": n <= GraphMatching.largest,  # wherever it runs
+        "irma": n <= MAX_IRMA_NODES,
+        "dense": n <= GraphMatching.largest,
     }
     return ("named", "listed", "climb", "discounted", *(kind for kind, votes in is_used.items() if votes))
 
 
 def split_seeds(n_seeds: int, *, rng: np.random.Generator) -> NDArray[np.bool_]:
-    """Return which seeds are withheld in each round: (7, n_seeds), two random halves, then five random fifths.
+    """Return (7, n_seeds) masks of the seeds withheld in each round: two random halves, then five random fifths.
 
-    Each seed is withheld once in a half and once in a fifth, which are independent.
+    Each seed is withheld in one half and in one fifth; the two divisions are independent.
 
     >>> split_seeds(10, rng=np.random.default_rng(0)).sum(axis=1)
     array([5, 5, 2, 2, 2, 2, 2])
@@ -86,7 +86,7 @@ def split_seeds(n_seeds: int, *, rng: np.random.Generator) -> NDArray[np.bool_]:
 
 
 class Stage(NamedTuple):
-    """The networks of a round, all seeds, (n_seeds,) those that its attacks do not know, and walks of other rounds."""
+    """The networks and seeds of a round, the (n_seeds,) withheld seeds, and cached walks of other rounds."""
 
     release: SocialGraph
     knowledge: Auxiliary
@@ -95,13 +95,15 @@ class Stage(NamedTuple):
 
     @property
     def visible_knowledge(self) -> Auxiliary:
-        """Return the knowledge without the seeds that are withheld."""
+        """Return the knowledge without the withheld seeds."""
         source, target = self.knowledge.seeds
         return replace(self.knowledge, seeds=(source[~self.withheld], target[~self.withheld]))
 
 
 def run_round(stage: Stage, forward: Matching, kinds: Sequence[str]) -> Round:
-    """Return the votes of all attacks; only a seed is matched to its image. forward : the belief of `rematch`"""
+    """Return the votes of all attacks. Images of seeds are candidates for no other node. forward : belief of
+    `rematch`
+    """
     votes, n, (source, target) = _votes(stage, forward, kinds), stage.release.n_nodes, stage.knowledge.seeds
     free, free_target = np.ones(stage.knowledge.graph.n_nodes, dtype=np.bool_), np.ones(n, dtype=np.bool_)
     free[source[~stage.withheld]], free_target[target] = False, False
@@ -116,19 +118,19 @@ def run_round(stage: Stage, forward: Matching, kinds: Sequence[str]) -> Round:
 def _flat(
     votes: Votes, kinds: Sequence[str], n: int
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.floating]]]:
-    """Return (pairs, kinds, votes) of each attack; several of one kind share its vote."""
+    """Yield (pairs, kinds, votes) of each attack; several attacks of one kind share its weight."""
     for number, kind in enumerate(kinds):
         for u, c, vote in votes[kind]:
             yield u.astype(np.int64) * n + c, np.full(len(u), number), vote / len(votes[kind])
 
 
 def _votes(stage: Stage, forward: Matching, kinds: Sequence[str]) -> Votes:
-    """Return the votes of all attacks. Other discounts leave out what has a small share in the first climb."""
+    """Return the votes of all attacks. Climbs with other discounts skip pairs with a small share in the first climb."""
     release, knowledge = stage.release, stage.visible_knowledge
     backward = rematch(knowledge.graph, knowledge.reversed(release))
     support = Support.of(release, knowledge, lists=(forward, backward), walks=stage.walks)
     share = Climb(0.25).shares(support)
-    smaller = support.take(share >= _SMALL)
+    smaller = support.take(share >= _MIN_FIRST_SHARE)
     votes: Votes = {
         "named": [_vote_mapping(forward), _reverse_vote(_vote_mapping(backward))],
         "listed": [_vote_listed(forward), _reverse_vote(_vote_listed(backward))],
@@ -161,7 +163,7 @@ def _vote_mapping(belief: Matching) -> Vote:
 
 def _vote_listed(belief: Matching) -> Vote:
     vote = np.exp(belief.log_probability.astype(np.float64))
-    has_vote = vote >= _LEAST
+    has_vote = vote >= _MIN_PROBABILITY
     return belief.row[has_vote], belief.candidate[has_vote], vote[has_vote]
 
 
@@ -171,9 +173,9 @@ def _vote_shares(support: Support, share: NDArray[np.float32]) -> Vote:
 
 
 def tally_votes(rounds: Sequence[Round], counted: NDArray[np.bool_], n_target: int) -> Tally:
-    """Return the votes of the rounds that count for a person, over the number of these rounds.
+    """Return for each person the sum of votes over the counted rounds, divided by the number of these rounds.
 
-    counted : (n_rounds, n_source)
+    counted : (n_rounds, n_source) True if the round counts for the person
     """
     is_counted = [counted[i, round_.pair // n_target] for i, round_ in enumerate(rounds)]
     pair = np.concatenate([round_.pair[rows] for round_, rows in zip(rounds, is_counted, strict=True)])
@@ -187,7 +189,9 @@ def tally_votes(rounds: Sequence[Round], counted: NDArray[np.bool_], n_target: i
 
 
 def find_leaders(tally: Tally) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return people with votes, the candidate of each with the largest mean share over kinds, and that share."""
+    """Return the people with votes, and for each the candidate with the largest mean share over kinds, and this
+    share.
+    """
     mean = tally.share.mean(axis=1)
     order = np.lexsort((-mean, tally.person))
     first = order[np.flatnonzero(np.diff(tally.person[order], prepend=-1))]

@@ -1,4 +1,4 @@
-"""An adversary who runs other attacks on random parts of the seeds and weighs their votes by withheld seeds."""
+"""Ensemble: an attack that combines votes of other attacks, with weights fitted to withheld seeds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from unmask.ranges import check_ranges
 SeedsAre = Literal["sample", "chosen", "guessed"]
 
 ROUNDS = 8
-"""Two without a half of the seeds, five without a fifth, and one from all seeds."""
+"""Two rounds without half of the seeds, five without a fifth, and one with all seeds."""
 
 MAX_AUC = 0.7
 """The AUC of degree as a sign of a seed, on average of both graphs, from which on seeds do not look like a sample.
@@ -42,10 +42,10 @@ Where people of one graph are absent from the other, and have few edges, sampled
 
 
 class Success(NamedTuple):
-    """Expected share of right matches among people who are in the release, and its 95 % interval.
+    """Expected share of right matches among people who are in the release, with a 95 % interval.
 
-    mean, low       : None where the margin is so wide that only the bound `high` is announced
-    of_anybody_high : bound of the share of right matches among all people but the seeds
+    mean, low       : None if the margin is so wide that only the upper bound `high` is announced
+    of_anybody_high : upper bound of the share of right matches among all people without seeds
     """
 
     mean: float | None
@@ -58,7 +58,7 @@ class Success(NamedTuple):
 class Announced(Matching):
     """The belief of `Ensemble`: matches, and the probability that each is right if the person is in the target.
 
-    The belief lists P(c | in the target), of everybody. Its status is `scores`, as nothing tells who is absent.
+    The belief lists P(c | in the target) for all people. Its status is `scores`, because absent people are unknown.
 
     Parameters
     ----------
@@ -88,9 +88,9 @@ log_prior, status, provenance, candidate_label, representative, mapping, sweeps,
     refused: tuple[str, ...]
 
     def expected_success(self, present: NDArray[np.bool_] | None = None) -> Success | None:
-        """Return the announced success; None where no probability is announced.
+        """Return the announced success; None if no probability is announced.
 
-        present : (n_observations,) people who are known to be in the target; None where that is not known of anybody
+        present : (n_observations,) True for people who are known to be in the target; None if this is unknown for all
         """
         if self.estimate is None or self.confidence == "scores":
             return None
@@ -187,7 +187,7 @@ class Ensemble:
         check_ranges(self)
         check_choice("seeds_are", self.seeds_are, SeedsAre)
         if self.folder is not None:
-            object.__setattr__(self, "folder", Path(self.folder))  # a document says it in text
+            object.__setattr__(self, "folder", Path(self.folder))  # documents give it as text
 
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
@@ -220,7 +220,7 @@ class Ensemble:
         )
 
     def _run(self, data: VoteData, rng: np.random.Generator) -> list[Round]:
-        """Run rounds without each fifth of the seeds, without each half if enough, and one from all seeds."""
+        """Run the planned rounds: without each fifth of the seeds, without each half if enough, and with all seeds."""
         parts = split_seeds(data.n_seeds, rng=rng)
         learns = data.n_seeds >= MIN_SEEDS and self.rounds >= ROUNDS
         n_parts = 7 if learns else 0 if data.n_seeds < 10 else min(5, self.rounds - 1)
@@ -233,7 +233,7 @@ class Ensemble:
         return rounds
 
     def _round(self, data: VoteData, withheld: NDArray[np.bool_], *, first: bool) -> Round:
-        """Return a cached round or run it; the first one reports the matches of `Rematch`."""
+        """Return a cached round, or run it; the first round reports the matches of `Rematch`."""
         stage = Stage(data.release, data.knowledge, withheld, data.walks)
         if self.folder is not None and (cached := load_round(self.folder, stage)) is not None:
             return cached
@@ -256,7 +256,7 @@ class Ensemble:
     def _to_matching(
         self, data: VoteData, candidates: Candidates, rounds: Sequence[Round]
     ) -> tuple[Matching, NDArray[np.float64]]:
-        """Return certain seeds with the likeliest candidates of each other person, and the probability of the first."""
+        """Return the matching with certain seeds, and the probability of the best candidate of each other person."""
         seed_source, seed_target = data.seeds
         mapping, first = data.image.astype(np.int32), candidates.first
         mapping[candidates.person[first]] = candidates.candidate[first]
@@ -275,7 +275,7 @@ class Ensemble:
 
 
 def _so_far(method: str, n_right: float, n_withheld: int) -> str:
-    """Describe the success so far, "" without withheld seeds."""
+    """Describe the success so far; "" without withheld seeds."""
     return (
         f"; so far: names about {100 * n_right / n_withheld:.0f} % ({method}; {n_withheld} held-back seeds)"
         if n_withheld
@@ -287,14 +287,14 @@ _NO_SAMPLE = ", so that held-back seeds do not stand for other people"
 
 
 def _dispersion(data: VoteData, rng: np.random.Generator) -> SeedDispersion | None:
-    """Measure the dispersion of the seeds; None if they are too few or a network has no edge."""
+    """Return the dispersion of the seeds; None if they are too few, or if a network has no edge."""
     if data.n_seeds < MIN_SEEDS or not (data.release.n_edges and data.knowledge.graph.n_edges):
         return None
     return measure_seed_dispersion(data.knowledge.graph, data.release, data.seeds, rng=rng)
 
 
 def _refusals(data: VoteData, spread: SeedDispersion | None, seeds_are: SeedsAre, rounds: int) -> Iterator[str]:
-    """Why no probability is announced, by the seeds alone."""
+    """Yield reasons, from the seeds only, why no probability is announced."""
     if seeds_are == "guessed":
         yield "seeds were guessed, so that held-back seeds tell what is guessed alike, and not what is right"
     if seeds_are == "chosen":
@@ -319,7 +319,7 @@ def _refusals(data: VoteData, spread: SeedDispersion | None, seeds_are: SeedsAre
 
 
 def _auc(degree: NDArray[np.int64], seeds: NDArray[np.int64]) -> float:
-    """Return the probability that a seed has more edges than another node; ties count one half."""
+    """Return the probability that a seed has more edges than another node; ties count half."""
     rank, n = scipy.stats.rankdata(degree)[seeds], len(seeds)
     n_others = len(degree) - n
     return float((rank.sum() - n * (n + 1) / 2) / (n * n_others)) if n_others else 0.5

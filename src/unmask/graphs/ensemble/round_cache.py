@@ -1,4 +1,4 @@
-"""Cache of the finished rounds of an ensemble on disk, so that an interrupted attack resumes."""
+"""Cache of finished rounds on disk: an interrupted attack resumes from it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from unmask.version import __version__
 DAMAGED = (
     OSError, EOFError, ValueError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error, tokenize.TokenError,
 )  # fmt: skip
-"""What numpy raises of a damaged file, by the place of the damage."""
+"""Exceptions that numpy raises for a damaged file, depending on the damaged part."""
 
 
 def load_round(folder: Path, stage: Stage) -> Round | None:
-    """Return the cached round of these networks and seeds by this version, None if its file is absent or damaged."""
+    """Return the cached round of these networks and seeds by this version; None if its file is missing or damaged."""
     try:
         with _file(folder, stage).open("rb") as file, np.load(file) as stored:
             return Round(stage.withheld, stored["pair"], stored["vote"])
@@ -33,18 +33,18 @@ def load_round(folder: Path, stage: Stage) -> Round | None:
 
 
 def save_round(folder: Path, stage: Stage, result: Round) -> None:
-    """Write a finished round into the folder, which is created if needed, in one step: no file is incomplete."""
+    """Write a finished round to the folder, which is created if needed. The write is atomic: files are complete."""
     path = _file(folder, stage)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with replace_file(path) as place:
             np.savez_compressed(place, pair=result.pair, vote=result.vote)
     except OSError as error:
-        raise FailedError(f"a round cannot be kept in folder {folder.name!r}: {error.strerror}") from None
+        raise FailedError(f"a round cannot be written to folder {folder.name!r}: {error.strerror}") from None
 
 
 def _file(folder: Path, stage: Stage) -> Path:
-    """Named by all that a round depends on."""
+    """Return the file of a round; its name is a digest of all inputs of the round."""
     digest = hashlib.blake2b(__version__.encode(), digest_size=16)
     for array in _inputs(stage):
         digest.update(f"{array.dtype} {array.shape}".encode())

@@ -1,4 +1,4 @@
-"""A test of whether seeds are spread over two networks as a random sample of their people is."""
+"""Test whether the seeds are dispersed over two networks like a random sample of people."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from unmask.graphs.communities import communities
 from unmask.graphs.graph import SocialGraph
 
 MAX_P_VALUE = 0.005
-"""Level of each of the two tests: that of the largest of 200 draws."""
+"""Significance level of each of the two tests. It is reached only if no draw exceeds the seeds."""
 
 MIN_RATIO, MIN_COMMUNITY_RATIO = 1.2, 1.5
-"""Smaller effects are not evidence, whatever their p-value: people who are in both networks are clustered, too."""
+"""Smallest effect sizes. Below them, clustering of the common people explains the result, even if it is significant."""
 
 MAX_STRATA = 10
 MIN_STRATUM_SEEDS = 10
 
-_MIN_EXPECTED = 0.5  # seeds of a community, which divide
-_BLOCK_CELLS = 20_000_000  # nodes times draws at a time
+_MIN_EXPECTED = 0.5  # smallest expected number of seeds of a community, a divisor
+_BLOCK_CELLS = 20_000_000  # nodes times draws in memory
 
 
 @dataclass(frozen=True)
 class SeedDispersion:
-    """Dispersion of seeds, compared with random draws of nodes with the same degrees. Of both networks, the larger
-    p-value and the smaller ratio.
+    """Dispersion of seeds relative to random nodes with the same degrees; the larger p-value and the smaller ratio of
+    both networks.
 
-    p_value, ratio                     : of the share of seeds among neighbors, and among their other neighbors
-    community_p_value, community_ratio : of the unevenness of seeds over communities
+    p_value, ratio                     : share of seeds among neighbors, and among the neighbors of neighbors
+    community_p_value, community_ratio : unevenness of seeds over communities
     """
 
     p_value: float
@@ -55,25 +55,25 @@ def measure_seed_dispersion(
     n_draws: int = 199,
     rng: np.random.Generator,
 ) -> SeedDispersion:
-    """Return how the seeds are spread over both networks, compared with random draws.
+    """Compare the dispersion of the seeds over both networks with random draws.
 
     With adjacency M, degrees d, seed indicator s and w = 1 / (d - 1), the statistics are
 
         T = mean over seeds of (y + z) / 2, y = M s / d, z = (M (w M s) - s M w) / (neighbors of degree above 1)
         C = sum over communities c of (seeds of c - expected)^2 / max(expected, .5)
 
-    y is the share of seeds among the neighbors of a node, and z that among the neighbors' other neighbors. A draw has
-    the same number of nodes in each stratum of degree. Strata are cut at quantiles of the seeds' degrees: at most 10,
-    with at least 10 seeds each. Communities are those of Louvain.
+    y is the share of seeds among the neighbors of a node, and z is their share among the other neighbors of its
+    neighbors. A draw has as many nodes as the seeds in each degree stratum. Strata are cut at quantiles of the seeds'
+    degrees: at most 10 strata, each with at least 10 seeds. Communities are detected by the Louvain method.
 
     Parameters
     ----------
     auxiliary, release : SocialGraph
         The adversary's network and the released one, each with an edge.
     seeds : pair of (n_seeds,) arrays
-        Nodes of the auxiliary network, and their nodes in the release.
+        Source nodes of the seeds, and their nodes in the release.
     n_draws : int
-        Random draws in each network.
+        Number of random draws in each network.
 
     Returns
     -------
@@ -96,7 +96,7 @@ def measure_seed_dispersion(
     False
     """
     if not len(seeds[0]) or not (auxiliary.n_edges and release.n_edges):
-        raise UnmaskError("dispersion is measured with at least 1 seed and 1 edge in each network; give more of them")
+        raise UnmaskError("dispersion needs at least 1 seed, and at least 1 edge in each network")
     results = [_compare(graph, nodes, n_draws, rng) for graph, nodes in zip((auxiliary, release), seeds, strict=True)]
     p_values, ratios = np.max([p for p, _ in results], axis=0), np.min([ratio for _, ratio in results], axis=0)
     return SeedDispersion(float(p_values[0]), float(ratios[0]), float(p_values[1]), float(ratios[1]))
@@ -105,7 +105,7 @@ def measure_seed_dispersion(
 def _compare(
     graph: SocialGraph, seeds: NDArray[np.integer], n_draws: int, rng: np.random.Generator
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """P-values and ratios of T and C in one network."""
+    """Return p-values and ratios of T and C in one network."""
     strata = _strata(graph.degree, seeds)
     label, n = communities(graph), graph.n_nodes
     membership = scipy.sparse.csr_array((np.ones(n), (label, np.arange(n))))
@@ -120,7 +120,7 @@ def _compare(
 
 
 def _strata(degree: NDArray[np.int64], seeds: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return (n_nodes,) the stratum of degree of each node."""
+    """Return (n_nodes,) the degree stratum of each node."""
     n_strata = max(1, min(MAX_STRATA, len(seeds) // MIN_STRATUM_SEEDS))
     cuts = np.unique(np.quantile(degree[seeds], np.arange(1, n_strata) / n_strata))
     return np.searchsorted(cuts, degree, side="right")
@@ -129,7 +129,7 @@ def _strata(degree: NDArray[np.int64], seeds: NDArray[np.integer]) -> NDArray[np
 def _draws(
     strata: NDArray[np.int64], seeds: NDArray[np.integer], n_draws: int, rng: np.random.Generator
 ) -> Iterator[NDArray[np.float64]]:
-    """Return (n_nodes, n_columns) indicators of the seeds, then of the draws, in blocks of columns."""
+    """Yield (n_nodes, n_columns) indicators of the seeds, then of the draws, in blocks of columns."""
     counts = np.bincount(strata[seeds], minlength=strata.max() + 1)
     members = [np.flatnonzero(strata == stratum) for stratum in range(len(counts))]
     width = max(1, _BLOCK_CELLS // len(strata))
@@ -144,7 +144,7 @@ def _draws(
 def _statistics(
     graph: SocialGraph, chosen: NDArray[np.float64], membership: scipy.sparse.csr_array, expected: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return (2, n_columns) T and C of each column of nodes."""
+    """Return (2, n_columns) T and C for each column of indicators."""
     matrix, degree = graph.adjacency().astype(np.float64), graph.degree
     back = np.where(degree > 1, 1.0 / np.maximum(degree - 1, 1), 0.0)
     near = matrix @ chosen

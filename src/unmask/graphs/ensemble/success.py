@@ -1,4 +1,4 @@
-"""Success of the matches of an ensemble, estimated with withheld seeds."""
+"""Success of an ensemble, estimated with withheld seeds."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ Of the mean of probabilities of people who are known to be in the release, and o
 
 
 MAX_MARGIN = 0.1
-"""A wider margin makes the announced success a bound."""
+"""Largest margin for which the success is announced as an estimate; above it, only as a bound."""
 
 
 class VoteData:
-    """The graphs, the seeds, and the people who are open.
+    """The graphs, the seeds, and the people without a known identity.
 
-    seeds : source nodes, and the target node of each; image: (n_source,) the same, -1 of all others
+    seeds : source nodes and target nodes; image: (n_source,) target node of each seed, -1 for other nodes
     free  : source nodes that are not seeds, ascending
     """
 
@@ -53,16 +53,16 @@ class VoteData:
         self.walks = Walks(knowledge.graph), Walks(release)
 
     def choices(self, tally: Tally, people: Nodes) -> Choices:
-        """Return the features of votes for some people."""
+        """Return the features of the votes for these people."""
         likeness = None if self.ratios is None else self.ratios.look_up(tally.person, tally.candidate)
         return choices(tally, people, self.degrees, self.seeds, likeness)
 
     def tally(self, rounds: Sequence[Round]) -> Tally:
-        """Return the votes of rounds for open people."""
+        """Return the votes of these rounds for people who are not seeds."""
         return tally_votes(rounds, np.tile(self.image < 0, (len(rounds), 1)), self.release.n_nodes)
 
     def tally_withheld(self, rounds: Sequence[Round]) -> tuple[Tally, Nodes]:
-        """Return the votes for each seed of the rounds that withheld it, and the withheld seeds, ascending."""
+        """Return the votes for each seed in the rounds that withheld it, and the withheld seeds, ascending."""
         counted = np.zeros((len(rounds), len(self.image)), dtype=np.bool_)
         counted[:, self.seeds[0]] = [round_.withheld for round_ in rounds]
         return tally_votes(rounds, counted, self.release.n_nodes), np.flatnonzero(counted.any(axis=0))
@@ -71,10 +71,10 @@ class VoteData:
 class SuccessEstimate(NamedTuple):
     """Success in matching people who are in the release, estimated with withheld seeds.
 
-    mean   : expected share of right matches with all seeds, if it is unknown who is in the release
-    error  : standard error by the luck of the seeds
-    curve  : (share of the seeds that the attacks knew, share of withheld seeds that the votes of one round match)
-    check  : probabilities announced for withheld seeds, and their realized success
+    mean   : expected share of right matches with all seeds, if the people in the release are unknown
+    error  : standard error from the random choice of seeds
+    curve  : (share of seeds known to the attacks, share of withheld seeds that the votes of one round match)
+    check  : announced probabilities of withheld seeds, and their actual success
     """
 
     mean: float
@@ -84,22 +84,22 @@ class SuccessEstimate(NamedTuple):
 
     @property
     def margin(self) -> float:
-        """Half of the 95 % interval of a mean of probabilities of people who are known to be in the release."""
+        """Half-width of the 95 % interval of a mean probability of people who are known to be in the release."""
         return float(1.96 * np.hypot(self.error, SCATTER))
 
     @property
     def confidence(self) -> Literal["calibrated", "bound"]:
-        """Return "calibrated" if the margin is narrow enough, else "bound"."""
+        """Return "calibrated" if the margin is small enough, else "bound"."""
         return "bound" if self.margin > MAX_MARGIN else "calibrated"
 
     @property
     def blind_margin(self) -> float:
-        """Half of the 95 % interval of `mean`."""
+        """Half-width of the 95 % interval of `mean`."""
         return float(1.96 * np.hypot(self.error, BLIND_SCATTER))
 
 
 class Candidates(NamedTuple):
-    """Candidates of open people, likelier ones of a person first; ascending by person."""
+    """Candidates of people who are not seeds, ascending by person, then by decreasing probability."""
 
     person: Nodes
     candidate: Nodes
@@ -107,12 +107,12 @@ class Candidates(NamedTuple):
 
     @property
     def first(self) -> Nodes:
-        """Return position of the likeliest candidate of each person."""
+        """Return the position of the likeliest candidate of each person."""
         return np.flatnonzero(np.diff(self.person, prepend=-1))
 
     @property
     def rank(self) -> Nodes:
-        """Return (n_pairs,) number of likelier candidates of the person."""
+        """Return (n_pairs,) the number of likelier candidates of the same person."""
         first = self.first
         return np.arange(len(self.person)) - np.repeat(first, np.diff(np.append(first, len(self.person))))
 
@@ -120,15 +120,15 @@ class Candidates(NamedTuple):
 def estimate_success(
     data: VoteData, halves: Sequence[Round], fifths: Sequence[Round], full_round: Round, *, rng: np.random.Generator
 ) -> tuple[Candidates, SuccessEstimate]:
-    """Return the candidates of open people with their probabilities, and the success that these announce.
+    """Return the candidates of people who are not seeds, with probabilities, and the success that these announce.
 
-    The bag of a seed is the round of a half and the round of a fifth that withheld it. The bags of open people are each
-    round of a fifth with the round from all seeds, whose numbers of seeds have a similar ratio. Five models are fitted,
-    each to the bags of four fifths of the seeds; p(c | u) is the mean over bags and models.
+    The bag of a seed is the half round and the fifth round that withheld it. Each bag of other people is a fifth round
+    with the full round; the ratio of their numbers of seeds is similar. Five models are fitted, each to the bags of
+    four fifths of the seeds. p(c | u) is the mean over bags and models.
 
-    The estimated mean is the success of withheld seeds, times the growth of the probabilities of open people between a
-    bag as seeds have it and their own bags. Absent people hardly change that ratio; they would lower the mean of the
-    probabilities themselves.
+    The estimated mean is the success of withheld seeds, multiplied by a growth factor: the sum of the probabilities of
+    other people in their own bags, divided by their sum in bags like those of seeds. Absent people hardly change this
+    ratio, but they would lower the mean of the probabilities.
     """
     models, announced, hit_rate = _cross_fit(data, [*halves, *fifths], rng)
     bags = [(fifth, full_round) for fifth in fifths]
@@ -144,7 +144,7 @@ def estimate_success(
 def rank_candidates(
     data: VoteData, bags: Sequence[Sequence[Round]], models: Sequence[Floats], *, rng: np.random.Generator
 ) -> Candidates:
-    """Return the candidates of open people with the mean of their probabilities over bags and models, ties drawn."""
+    """Return the candidates of people who are not seeds, with mean probabilities over bags and models; random ties."""
     n, pairs, probability = data.release.n_nodes, [], []
     for bag in bags:
         tally = data.tally(bag)
@@ -166,8 +166,9 @@ def _sum_of_first(candidates: Candidates) -> float:
 def _cross_fit(
     data: VoteData, rounds: Sequence[Round], rng: np.random.Generator
 ) -> tuple[list[Floats], Floats, Floats]:
-    """Fit a model without each fold of the seeds; return the models, and for each seed, what the model without it
-    is right.
+    """Fit a model without each fold of the seeds.
+
+    Return the models. Return for each seed, by the model without it, the largest probability and whether it is right.
     """
     tally, people = data.tally_withheld(rounds)
     features, is_right = data.choices(tally, people), data.image[tally.person] == tally.candidate
@@ -179,7 +180,7 @@ def _cross_fit(
 
 
 def _find_best(indptr: Nodes, p: Floats, is_right: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Return (n_people,) the largest p of each person, and how often it is of the right candidate; ties are drawn."""
+    """Return (n_people,) the largest p of each person, and the share of right candidates; ties are broken at random."""
     max_probability = segment_max(p, indptr, empty=0.0)
     is_best = p >= np.repeat(max_probability, np.diff(indptr))
     hit = segment_sum((is_best & is_right).astype(np.float64), indptr)
@@ -187,13 +188,13 @@ def _find_best(indptr: Nodes, p: Floats, is_right: NDArray[np.bool_]) -> tuple[F
 
 
 def count_right(data: VoteData, rounds: Sequence[Round]) -> tuple[int, int]:
-    """Count the withheld seeds that most votes match rightly, and all that were withheld."""
+    """Count the withheld seeds that the majority of votes matches correctly, and all withheld seeds."""
     tally, people = data.tally_withheld(rounds)
     person, candidate, _ = find_leaders(tally)
     return int((data.image[person] == candidate).sum()), len(people)
 
 
 def _success_of_one_round(data: VoteData, rounds: Sequence[Round]) -> tuple[float, float]:
-    """Return the share of seeds that the rounds know, and the share of withheld seeds that a single round matches."""
+    """Return the share of seeds known to the rounds, and the share of withheld seeds that a single round matches."""
     n_right, n_withheld = np.sum([count_right(data, [round_]) for round_ in rounds], axis=0)
     return 1 - float(np.mean([round_.withheld.mean() for round_ in rounds])), float(n_right / n_withheld)

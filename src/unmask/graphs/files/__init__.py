@@ -1,4 +1,4 @@
-"""Files of networks: reading them into lists of links, and writing graphs."""
+"""Files of networks: read links, write graphs."""
 
 from unmask.graphs.files.edge_lists import EdgeListOptions
 from unmask.graphs.files.node_numbers import LinkList

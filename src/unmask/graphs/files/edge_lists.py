@@ -1,4 +1,4 @@
-"""Text files of edges, adjacencies or a matrix: the reading that explains every line, and its edges."""
+"""Edge lists, adjacency lists and matrices in text files: recognize the format and read all edges."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ FORMATS = (
     "a list of edges or an adjacency list (.txt, .csv, .tsv), a matrix in such a file, Parquet, Pajek (.net), GraphML, "
     "GEXF, node-link JSON"
 )
-"""Forms that are read."""
+"""Formats that can be read."""
 
 _MIN_SHARED, _MIN_ROWS = 0.02, 5
-"""Overlap, and rows from which it counts: two columns that share fewer ids are of two kinds."""
+"""Smallest share of common ids of two end columns, tested from 5 rows on; below it, the columns are of two kinds."""
 
 _REFUSED = {
     "Matrix Market": r"%%MatrixMarket", "GML": r"(Creator\b[^\n]*\n\s*)?graph\s*\[", "GDF": r"nodedef>",
@@ -49,7 +49,7 @@ _REFUSED = {
 
 @dataclass(frozen=True)
 class EdgeListOptions:
-    """Options of files of networks; None: recognized, or refused with the options that decide.
+    """Options for files of networks. None: recognized, or rejected with the options that decide.
 
     Parameters
     ----------
@@ -60,13 +60,13 @@ class EdgeListOptions:
     delimiter : str, optional
         delimiter of the ids: a character, or tab, bar, semicolon, comma or blank (any run of blanks)
     header : bool, optional
-        first row names columns
+        first row contains column names
     skip_lines : int
         lines to skip at the top
     comment : str, optional
         mark of comments, also below the first row (none: no line is a comment)
     encoding : str, optional
-        encoding of a text file that is not UTF-8
+        encoding of a text file, if it is not UTF-8
     form : {"links", "adjacency", "matrix"}, optional
         rows are edges (links), nodes with their neighbors (adjacency), or rows of a matrix
     ids : {"text", "number"}, optional
@@ -111,13 +111,13 @@ class EdgeListOptions:
 def read_edge_list(
     connection: duckdb.DuckDBPyConnection, file: TextFile, folder: str, options: EdgeListOptions
 ) -> LinkList:
-    """Return the edges of a text file; refuse one with two readings, and one with a line that is not explained."""
+    """Return the edges of a text file; raise for a file with two readings, and for a line that does not fit."""
     sample = read_sample(file, skip_lines=options.skip_lines, comment=options.comment)
     _refuse_other_forms(sample)
     ragged = options.form == "links"
     dialects = score_dialects(sample, delimiter=options.delimiter, ragged=ragged, is_known=is_known)
     if not dialects:
-        raise UnmaskError(f"no line of {file.name!r} has the delimiter; leave it out to have it recognized")
+        raise UnmaskError(f"no line of {file.name!r} has the delimiter; omit it to have it recognized")
     colons = dialects[0].delimiter == " " and all(row[0].endswith(":") for row in dialects[0].rows)
     if colons and options.delimiter is None:
         raise UnmaskError(
@@ -153,7 +153,7 @@ def _refuse_other_forms(sample: Sample) -> None:
 
 
 def _check_lines(dialect: Dialect) -> None:
-    """Raise `AmbiguousInput` for lines of the sample that no reading explains."""
+    """Raise `AmbiguousInput` for lines of the sample that fit no reading."""
     check_comments(dialect)
     if dialect.misfits:
         first, sample = dialect.misfits[0], dialect.sample
@@ -168,7 +168,7 @@ def _check_lines(dialect: Dialect) -> None:
 
 
 def _check_kinds(end_columns: EndColumns, file: str) -> None:
-    """Raise `AmbiguousInput` if the two ends may be of two kinds, or one an attribute."""
+    """Raise `AmbiguousInput` if the two ends may be of two kinds, or if an end may be an attribute."""
     if end_columns.terms["words"] >= 0.9:
         return
     modes = ["--two-mode", "--one-mode"]
@@ -180,10 +180,10 @@ def _check_kinds(end_columns: EndColumns, file: str) -> None:
         raise AmbiguousInput(f"an end in {file!r} has the name of an attribute", [end_columns.options])
 
 
-# --- the whole file -------------------------------------------------------------------------------------------------
+# --- the complete file ----------------------------------------------------------------------------------------------
 
 MakeLinks = Callable[[str], None]
-"""Makes table `link` by a query of a relation `rows`."""
+"""Function that creates the table `link` by a query on a relation `rows`."""
 
 
 def _read_text(
@@ -199,7 +199,7 @@ def _read_text(
         refuse_comments(reading)
     lines = account_lines(reading, n_rows)
     if lines.n_continued:
-        raise AmbiguousInput(f"quotes in {sample.file.name!r} run over {lines.n_continued:,} line breaks; mend them")
+        raise AmbiguousInput(f"quotes in {sample.file.name!r} run over {lines.n_continued:,} line breaks; correct them")
     is_free = options.header is None and options.ends is None and not options.skip_lines
     ignored = [f"{lines.n_comments:,} comment lines", f"{lines.n_blank:,} blank", *filter(None, [sample.note])]
     ignored += [f"{lines.n_skipped:,} skipped"] * bool(lines.n_skipped)
@@ -208,7 +208,7 @@ def _read_text(
 
 
 def read_table(connection: duckdb.DuckDBPyConnection, relation: str, file: str, options: EdgeListOptions) -> LinkList:
-    """Return the edges of a relation of texts, given as SQL, whose columns have names."""
+    """Return the edges of a relation of texts with named columns, given as SQL."""
     names = [row[0] for row in connection.execute(f"describe from {relation}").fetchall()]
     end_columns = choose_named_ends(
         names, connection.execute(f"from {relation} limit {FIRST_LINES}").fetchall(), file, options
@@ -226,7 +226,7 @@ def read_table(connection: duckdb.DuckDBPyConnection, relation: str, file: str, 
 def choose_named_ends(
     names: Sequence[str], rows: Sequence[Sequence[str | None]], file: str, options: EdgeListOptions
 ) -> EndColumns:
-    """Return the ends of a table whose columns have names, by these and some of its rows."""
+    """Return the ends of a table with named columns, chosen by the names and some of the rows."""
     if len(names) < 2:
         raise UnmaskError(f"file {file!r} has {len(names)} column, expected two of node ids")
     sample = Sample(TextFile(Path(file), file, "", 0, 0), (), 0, 0, ())
@@ -242,9 +242,9 @@ def choose_named_ends(
 def _make_link_table(
     connection: duckdb.DuckDBPyConnection, make_links: MakeLinks, end_columns: EndColumns, options: EdgeListOptions
 ) -> tuple[int, int]:
-    """Make table `link` of the ids and weights of all rows; return the numbers of rows, and of those like comments.
+    """Create the table `link` with ids and weights; return the number of rows, and the number that look like comments.
 
-    Ids are whole numbers if all of them are, which the sample shows first, else texts.
+    Ids are integers if all of them are. The sample is tested first. Otherwise they are texts.
     """
     body = end_columns.reading.dialect.rows[end_columns.reading.header :]
     if not options.two_mode and all(WHOLE.fullmatch(row[place]) for row in body for place in end_columns.places):
@@ -265,7 +265,7 @@ def _make_link_table(
 
 
 def _select(end_columns: EndColumns, ends: str, *, is_marked: bool) -> str:
-    """Return a query of the ends, of the weight if there is one, and of marks of comments."""
+    """Return a query for the ends, the weight if there is one, and marks of comment rows."""
     weight, marked = _weight_column(end_columns), f"coalesce(regexp_matches(c0, '{COMMENT_BELOW}'), false) as marked"
     number = [] if weight is None else [f"coalesce(try_cast(replace(c{weight}, ',', '.') as double), 1.0) as weight"]
     return f"select {', '.join([ends.format(*end_columns.places), *number, *([marked] * is_marked)])} from rows"
@@ -277,7 +277,7 @@ def _weight_column(end_columns: EndColumns) -> int | None:
 
 
 def _count_rows(connection: duckdb.DuckDBPyConnection, *, is_marked: bool) -> tuple[int, int, int]:
-    """Return the numbers of rows, of marked ones, and of rows with both ids."""
+    """Return the number of rows, of marked rows, and of rows with both ids."""
     marked = "count_if(marked)" if is_marked else "0"
     (counts,) = connection.execute(f"select count(*), {marked}, least(count(u), count(v)) from link").fetchall()
     n_rows, n_marked, n_whole = map(int, counts)
@@ -292,7 +292,7 @@ def _number_links(
     *,
     may_count: bool = False,
 ) -> LinkList:
-    """Return the links of table `link` and the other attributes of the file; reject ends of two types."""
+    """Return the links of table `link` and the other attributes of the file; raise if the ends are of two types."""
     file, has_weights = end_columns.reading.dialect.sample.file.name, _weight_column(end_columns) is not None
     if connection.execute("select 1 from link limit 1").fetchone() is None:
         raise UnmaskError(f"file {file!r} has no edges, expected at least one")
@@ -306,7 +306,7 @@ def _number_links(
 
 
 def _check_shared(links: LinkList, file: str) -> None:
-    """Raise `AmbiguousInput` if the two ends have hardly an id in common in the whole file."""
+    """Raise `AmbiguousInput` if the two ends have almost no common ids in the complete file."""
     is_source, is_target = (mark_nodes(links.n_nodes, side) for side in (links.u, links.v))
     fewer = min(int(is_source.sum()), int(is_target.sum()))
     overlap = int((is_source & is_target).sum()) / max(1, links.n_nodes * fewer) ** 0.5

@@ -1,4 +1,4 @@
-"""Links of other files than edge lists: matrices, adjacency lists, Pajek, GraphML, GEXF and node-link JSON."""
+"""Links in other formats: matrices, adjacency lists, Pajek, GraphML, GEXF and node-link JSON."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from unmask.data.readings import iterate_rows
 from unmask.graphs.files.end_columns import is_weight
 from unmask.graphs.files.node_numbers import LinkList, are_whole, describe_zeros, is_zero, sort_labels
 
-_MIN_ROWS = 3  # of a matrix or an adjacency list; fewer lines look like both
-_MAX_DIALECTS = 4  # of a matrix: further ones fit too badly
-_MAX_VERTICES = 10**8  # a line must not claim all memory
+_MIN_ROWS = 3  # of a matrix or adjacency list; fewer lines are ambiguous
+_MAX_DIALECTS = 4  # tested for a matrix; further ones fit badly
+_MAX_VERTICES = 10**8  # a single line of a file must not allocate all memory
 _VERTEX = re.compile(r'\s*(\d{1,18})(?!\d)(?:\s+("[^"]*"|\S+))?', re.ASCII)
 _EDGE = re.compile(r"\s*(\d{1,18})\s+(\d{1,18})(?:\s+(\S+)|\s*$)", re.ASCII)
 _JSON_KEYS = ("id", "source", "target", "key")  # of nodes and links
@@ -29,9 +29,9 @@ _JSON_KEYS = ("id", "source", "target", "key")  # of nodes and links
 
 
 def matrix_dialect(dialects: Sequence[Dialect], *, is_chosen: bool) -> tuple[Dialect, bool, bool] | None:
-    """Return the dialect of a square matrix, and whether its first row and its first column name nodes.
+    """Return the dialect of a square matrix, and whether its first row and its first column contain node names.
 
-    is_chosen : the user names the form, so that only names are looked for
+    is_chosen : the user named the format, so only names must be recognized
     """
     for dialect in (dialect for dialect in dialects[:_MAX_DIALECTS] if dialect.rows):
         first, *body = dialect.rows[: dialect.n_first]
@@ -49,7 +49,7 @@ def matrix_dialect(dialects: Sequence[Dialect], *, is_chosen: bool) -> tuple[Dia
 
 
 def _is_adjacency_matrix(rows: Sequence[Sequence[str]]) -> bool:
-    """Return whether cells are numbers, and hollow or symmetric: of 0 and 1 either, of other numbers both."""
+    """Return True for a matrix of numbers that is hollow or symmetric (entries 0 and 1) or both (other numbers)."""
     if not all(cell == "" or NUMBER.fullmatch(cell) for row in rows for cell in row):
         return False
     n = min(len(rows), len(rows[0]))
@@ -65,7 +65,7 @@ def _number(cell: str) -> float:
 
 
 def read_matrix(dialect: Dialect, has_header: bool, has_names: bool) -> LinkList:
-    """Return the links of a square matrix: each entry other than 0."""
+    """Return the links of a square matrix: one for each nonzero entry."""
     file = dialect.sample.file
     first, *body = iterate_rows(dialect)
     rows = [row[has_names:] for row in body] if has_header else [first, *body]
@@ -83,21 +83,21 @@ def read_matrix(dialect: Dialect, has_header: bool, has_names: bool) -> LinkList
     u, v = values.nonzero()
     is_directed, is_weighted = not np.array_equal(values != 0, values.T != 0), bool((values[u, v] != 1).any())
     if len({*names}) < len(names):
-        raise UnmaskError(f"file {file.name!r} has two nodes of one name, expected every name once")
+        raise UnmaskError(f"file {file.name!r} has two nodes with one name, expected distinct names")
     labels = np.array(names, dtype=object) if has_header else np.arange(len(rows))
     account = f"{file.n_lines:,} lines; a matrix of {len(rows):,} nodes"
     return LinkList(u, v, labels, len(rows), name_attributes(is_directed, is_weighted), account)
 
 
 def name_attributes(is_directed: bool, is_weighted: bool) -> tuple[str, ...]:
-    """Return the names of the attributes of links, without their ends."""
+    """Return the names of the attributes of links."""
     return ("direction",) * is_directed + ("weight",) * is_weighted
 
 
 def adjacency_dialect(dialects: Sequence[Dialect], *, is_chosen: bool) -> Dialect | None:
-    """Return the dialect of lines that are each a node and its neighbors; refuse lines that may be edges as well.
+    """Return the dialect of an adjacency list (a node and its neighbors on each line); raise if lines may be edges.
 
-    is_chosen : the user names the form
+    is_chosen : the user named the format
     """
     pure = max(dialects, key=lambda dialect: dialect.terms["pure"])
     if is_chosen:
@@ -121,7 +121,7 @@ def adjacency_dialect(dialects: Sequence[Dialect], *, is_chosen: bool) -> Dialec
             raise AmbiguousInput(question, ["--skip-lines 1 --form adjacency", "--form adjacency"])
         return pure
     if is_numeric or later & heads:
-        question = f"file {pure.sample.file.name!r} has lines of unequal length, all of ids: neighbors, or attributes?"
+        question = f"file {pure.sample.file.name!r} has lines of unequal length: neighbors or attributes?"
         raise AmbiguousInput(question, ["--form adjacency", f"--form links {pure.option}"])
     return None
 
@@ -132,7 +132,7 @@ def _count_open_columns(dialect: Dialect) -> int:
 
 
 def _strip_row(row: Sequence[str]) -> list[str]:
-    """Return a row without empty cells at its end."""
+    """Return a row without its trailing empty cells."""
     cells = [*row]
     while len(cells) > 1 and not cells[-1]:
         cells.pop()
@@ -140,7 +140,7 @@ def _strip_row(row: Sequence[str]) -> list[str]:
 
 
 def read_adjacency(dialect: Dialect) -> LinkList:
-    """Return the links of lines that are each a node and its neighbors."""
+    """Return the links of an adjacency list: each line is a node and its neighbors."""
     rows = [[cell for cell in row if cell] for row in iterate_rows(dialect, any_width=True)]
     labels = sort_labels([*{cell for row in rows for cell in row}])
     number = {str(label): node for node, label in enumerate(labels.tolist())}
@@ -154,7 +154,7 @@ def read_adjacency(dialect: Dialect) -> LinkList:
 
 
 def read_pajek(lines: Iterable[str], file: str) -> LinkList:
-    """Return the edges and arcs of a .net file; refuse any other section.
+    """Return the edges and arcs of a .net file; raise for other sections.
 
     >>> links = read_pajek(["*vertices 2", "1 ann", "*arcs", "1 2 0.5"], "it.net")
     >>> links.labels, links.attributes
@@ -202,7 +202,7 @@ def _parse_size(words: list[str], file: str, line: int) -> int:
 
 
 def read_graphml(stream: IO[bytes], file: str) -> LinkList:
-    """Return the links of a GraphML or GEXF file, read piece by piece; refuse nested and several graphs, hyperedges.
+    """Return the links of a GraphML or GEXF file, read as a stream; raise for nested or several graphs and hyperedges.
 
     >>> import io
     >>> text = b'<graphml><graph><node id="a"/><edge source="a" target="a"/></graph></graphml>'
@@ -238,7 +238,7 @@ def read_graphml(stream: IO[bytes], file: str) -> LinkList:
             weights |= {element.get("id")} if is_weight(element.get("attr.name") or "") else set()
             attributes[element.get("attr.name") or element.get("title") or "an attribute without a name"] = None
         if event == "end" and tag in {"node", "edge"} and graphs:
-            graphs[0].clear()  # to limit the memory
+            graphs[0].clear()  # limit memory
     if not graphs:
         raise UnmaskError(f"file {file!r} has no graph element, expected GraphML or GEXF")
     return _number_names(file, ids, links, sorted(attributes, key=lambda name: name != "direction"), n_zero)
@@ -247,12 +247,12 @@ def read_graphml(stream: IO[bytes], file: str) -> LinkList:
 def _attribute(element: ET.Element, key: str, file: str, name: str) -> str:
     value = element.get(key)
     if value is None:
-        raise UnmaskError(f"{name} of {file!r} has no {key}, expected one in every node and edge")
+        raise UnmaskError(f"{name} of {file!r} has no {key}; every node and edge needs one")
     return value
 
 
 def read_node_link(stream: IO[str], file: str) -> LinkList:
-    """Return the links of node-link JSON, as networkx and D3 write it: nodes with an `id`, links with both ends."""
+    """Return the links of node-link JSON (networkx, D3): nodes with an `id`, links with a source and a target."""
     try:
         data = json.load(stream)
         links = data["links"] if "links" in data else data["edges"]
@@ -262,7 +262,7 @@ def read_node_link(stream: IO[str], file: str) -> LinkList:
         keys = dict.fromkeys([key for item in (*data["nodes"], *links) for key in item])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise UnmaskError(
-            f"file {file!r} is no node-link JSON, expected nodes with an id and links with a source and a target"
+            f"file {file!r} is not node-link JSON, expected nodes with an id, and links with a source and a target"
         ) from None
     attributes = (*(("direction",) if data.get("directed") else ()), *(key for key in keys if key not in _JSON_KEYS))
     edges = [pair for pair, zero in zip(ends, zeros, strict=True) if not zero]
@@ -270,7 +270,7 @@ def read_node_link(stream: IO[str], file: str) -> LinkList:
 
 
 def _format_id(name: object) -> str:
-    """Return an id as text: 12.0 is 12, and a missing one is an error."""
+    """Return an id as text: 12.0 becomes 12; raise if it is missing."""
     if name is None:
         raise ValueError
     return str(int(name)) if isinstance(name, float) and name.is_integer() else str(name)
@@ -279,7 +279,7 @@ def _format_id(name: object) -> str:
 def _number_names(
     file: str, ids: list[str], links: list[tuple[str, str]], attributes: Iterable[str], n_zero: int
 ) -> LinkList:
-    """Return links between the ids of nodes as a `LinkList`."""
+    """Return links between node ids as a `LinkList`."""
     labels = _check_labels(ids, file)
     number = {name: node for node, name in enumerate(ids)}
     ends = np.array([(number.get(u, -1), number.get(v, -1)) for u, v in links], dtype=np.int64).reshape(-1, 2)
@@ -290,7 +290,7 @@ def _number_names(
 
 
 def _check_labels(labels: list[str], file: str) -> NDArray[Any]:
-    """Return labels as whole numbers, if all of them are, else as texts; refuse repeated ones."""
+    """Return labels as integers if all of them are, otherwise as texts; raise for repeated labels."""
     if len(set(labels)) != len(labels):
-        raise UnmaskError(f"file {file!r} has two vertices of one label, expected every label once")
+        raise UnmaskError(f"file {file!r} has two vertices with one label, expected distinct labels")
     return np.array([int(label) for label in labels]) if are_whole(labels) else np.array(labels, dtype=object)

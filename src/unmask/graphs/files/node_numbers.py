@@ -1,4 +1,4 @@
-"""Node numbers for the ids of a table of links: spellings of one id, missing ids, and links of weight 0."""
+"""Node numbers for the ids of a table of links; handles spellings of ids, missing ids, and weights of 0."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import duckdb
 
 MAX_NODES = 2**31 - 1
-"""Nodes of a graph: their numbers have 32 bits."""
+"""Largest number of nodes of a graph: node numbers have 32 bits."""
 
 _IDS_PER_LINK, _MIN_IDS = 4, 1024
-"""Whole numbers within a range of so many per link are numbered by a boolean array instead of a sort."""
+"""Integer ids in a range of at most so many values per link are numbered by a boolean array instead of a sort."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +37,9 @@ class LinkList:
     n_nodes : int
         Number of nodes.
     attributes : tuple of str
-        Names of other attributes of the source, "direction" first if it has one.
+        Names of other attributes of the source; "direction" is first if the source has one.
     account : str
-        Lines of a file, and the reasons why some of them are ignored.
+        Number of lines of a file, and reasons why some are ignored.
     """
 
     u: NDArray[np.integer[Any]]
@@ -59,11 +59,11 @@ def number_ids(
     has_weights: bool,
     may_count: bool,
 ) -> LinkList:
-    """Return the links of temporary table `link`, numbered by ascending id, and count the rows that are not links.
+    """Return the links of temporary table `link`, with nodes numbered by ascending id, and count the ignored rows.
 
-    The table has the ids u and v, both whole numbers or both texts, and perhaps weights. It is dropped.
+    The table has ids u and v, both integers or both texts, and optional weights. It is dropped.
 
-    may_count : whether the first row may be numbers of nodes and edges
+    may_count : True if the first row may contain the numbers of nodes and edges
     """
     coded, labels, notes = _code_ids(connection, file, ids, "weight" if has_weights else "1.0 as weight")
     missing = _find_missing(labels, missing_ids)
@@ -108,7 +108,7 @@ def _fetch_row(connection: duckdb.DuckDBPyConnection, query: str) -> tuple[Any, 
 def _fetch_links(
     connection: duckdb.DuckDBPyConnection, rows: str, n_rows: int, n_links: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the ends of links, in the order of the file; many of them are fetched block by block into a file."""
+    """Return the ends of links in file order; large tables are fetched block by block into memory-mapped arrays."""
     u, v = (allocate(n_links, np.int32, is_mapped=n_rows > MAX_LINKS_IN_MEMORY) for _ in range(2))
     end = 0
     for block in iterate_blocks(n_rows):
@@ -120,7 +120,7 @@ def _fetch_links(
 
 
 def _renumber(ends: Sequence[NDArray[np.int32]], is_node: NDArray[np.bool_]) -> None:
-    """Replace codes by the numbers of the codes that are nodes."""
+    """Replace codes by node numbers, which count only the codes that are nodes."""
     if is_node.all():
         return
     number = np.cumsum(is_node, dtype=np.int32) - np.int32(1)
@@ -130,7 +130,7 @@ def _renumber(ends: Sequence[NDArray[np.int32]], is_node: NDArray[np.bool_]) -> 
 
 
 def is_zero(weight: object) -> bool:
-    """Return whether the weight of an edge is 0, so that it is ignored.
+    """Return True if the weight of an edge is 0, so the edge is ignored.
 
     >>> is_zero("0.0"), is_zero(None), is_zero("strong")
     (True, False, False)
@@ -142,12 +142,12 @@ def is_zero(weight: object) -> bool:
 
 
 def describe_zeros(n_zero: int) -> str:
-    """Return the number of edges of weight 0 in words, for the account of a file."""
+    """Describe the number of edges with weight 0 for the account of a file; "" for none."""
     return f"{n_zero:,} of weight 0 (no edges)" if n_zero else ""
 
 
 def sort_labels(ids: Sequence[str]) -> NDArray[Any]:
-    """Return distinct ids in ascending order: as whole numbers, if all of them are, else as texts.
+    """Return distinct ids in ascending order: as integers if all of them are, otherwise as texts.
 
     >>> sort_labels(["10", "9"]), sort_labels(["10", "09"])
     (array([ 9, 10]), array(['09', '10'], dtype=object))
@@ -156,14 +156,14 @@ def sort_labels(ids: Sequence[str]) -> NDArray[Any]:
 
 
 def are_whole(ids: Sequence[str]) -> bool:
-    """Return whether all ids are whole numbers as Python writes them."""
+    """Return True if all ids are integers in Python's notation."""
     return all(len(name) < 19 and name.removeprefix("-").isdecimal() and str(int(name)) == name for name in ids)
 
 
 def _code_ids(
     connection: duckdb.DuckDBPyConnection, file: str, ids: str | None, weight: str
 ) -> tuple[str, NDArray[Any] | range, list[str]]:
-    """Return a query of the links by the places of their ends in distinct ids, these, and notes on their spellings."""
+    """Return a query for links with ends as positions in the distinct ids, these ids, and notes on their spellings."""
     ((kind,),) = connection.execute("select typeof(u) from link limit 1").fetchall()
     if kind == "BIGINT":
         bounds = "least(min(u), min(v)), greatest(max(u), max(v))"
@@ -195,14 +195,16 @@ def _code_ids(
 
 
 def _unify(texts: NDArray[Any], file: str, ids: str | None) -> tuple[NDArray[Any], NDArray[np.int64] | None, list[str]]:
-    """Return distinct ids, ascending; the place of each text in them, None if it is its own; and notes on spellings."""
+    """Return distinct ids, ascending; the position of each text among them (None: unchanged); and notes on
+    spellings.
+    """
     spellings = texts.tolist()
     names = spellings if ids == "text" else unify_ids(spellings)
     stripped = [name.lstrip("0") or "0" if name.isdecimal() else name for name in names]
     if ids == "number":
         names = stripped
     elif ids is None and stripped != names and len({*stripped}) < len({*names}):
-        raise AmbiguousInput(f"ids in {file!r} such as 07 and 7 may be one", ["--ids text", "--ids number"])
+        raise AmbiguousInput(f"ids in {file!r} such as 07 and 7 may be one id", ["--ids text", "--ids number"])
     folded = len({*names}) - len({name.casefold() for name in names})
     notes = [f"{folded:,} ids differ from others in capitals only (caution)"] * bool(folded)
     if names == spellings and not are_whole(names):
@@ -215,7 +217,7 @@ def _unify(texts: NDArray[Any], file: str, ids: str | None) -> tuple[NDArray[Any
 
 
 def _find_missing(labels: NDArray[Any] | range, missing_ids: str | None) -> NDArray[np.bool_]:
-    """Return which ids are words for a missing one, or -1 among numbers from 0."""
+    """Return a mask of the ids that denote a missing id: known words, or -1 among numbers from 0."""
     missing = np.zeros(len(labels), dtype=np.bool_)
     if missing_ids == "keep":
         return missing
@@ -226,7 +228,7 @@ def _find_missing(labels: NDArray[Any] | range, missing_ids: str | None) -> NDAr
 
 
 def _refuse_counts(connection: duckdb.DuckDBPyConnection, coded: str, labels: NDArray[Any] | range, file: str) -> None:
-    """Raise `AmbiguousInput` if the first row may be the numbers of nodes and edges."""
+    """Raise `AmbiguousInput` if the first row may contain the numbers of nodes and edges."""
     if not isinstance(labels, range) and labels.dtype == object:
         return
     later = f"from {coded} where place > 0"

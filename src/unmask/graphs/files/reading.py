@@ -1,4 +1,4 @@
-"""Links of a file, a matrix or a graph object as arrays of node numbers."""
+"""Read the links of a file, matrix or graph object as arrays of node numbers."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _log = logging.getLogger(__name__)
 
 _NOT_READ = (".gml", ".mtx", ".mm", ".pickle", ".pkl", ".graph", ".metis", ".dot", ".gv", ".graph6", ".sparse6", ".mat")
 _XML, _PAJEK, _JSON = (".graphml", ".gexf"), (".net",), (".json",)
-_ENGINE_BYTES = 512 << 20  # more links are spilled
+_ENGINE_BYTES = 512 << 20  # memory limit of the engine; larger tables go to disk
 
 
 def read_links(source: object, options: EdgeListOptions | None = None) -> LinkList:
-    """Read the links of a source, as `SocialGraph.read` describes.
+    """Read the links of a source, see `SocialGraph.read`.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def read_links(source: object, options: EdgeListOptions | None = None) -> LinkLi
     if isinstance(source, str | os.PathLike):
         return _from_path(Path(os.fspath(source)), options or EdgeListOptions())
     if options not in (None, EdgeListOptions()):
-        raise UnmaskError("options of reading are given, expected for a file only")
+        raise UnmaskError("reading options were given, but the source is not a file; remove them")
     if scipy.sparse.issparse(source):
         return _from_matrix(source)
     if hasattr(source, "get_edgelist"):
@@ -74,7 +74,7 @@ def read_links(source: object, options: EdgeListOptions | None = None) -> LinkLi
 def _from_matrix(matrix: Any) -> LinkList:
     entries = scipy.sparse.coo_array(matrix)
     if entries.shape[0] != entries.shape[1]:
-        raise UnmaskError(f"the matrix has shape {entries.shape}, expected as many rows as columns")
+        raise UnmaskError(f"the matrix has shape {entries.shape}, expected a square matrix")
     links = entries.data != 0
     row, column = (ends[links].astype(np.int64) for ends in entries.coords)
     pairs, reverse = (set(zip(u.tolist(), v.tolist(), strict=True)) for u, v in ((row, column), (column, row)))
@@ -107,13 +107,13 @@ def _is_directed(graph: Any) -> bool:
 
 def _from_path(path: Path, options: EdgeListOptions) -> LinkList:
     if not path.is_file():
-        raise FailedError(f"file {path.name!r} does not exist or is no file; check the path")
+        raise FailedError(f"file {path.name!r} does not exist or is not a file; check the path")
     name = path.name.lower().removesuffix(".gz")
     if name.endswith(_NOT_READ):
-        raise UnmaskError(f"file {path.name!r} is of a kind that is not read; expected {FORMATS}")
+        raise UnmaskError(f"file {path.name!r} has an unsupported format; expected {FORMATS}")
     if options.ends is not None and name.endswith((*_XML, *_PAJEK, *_JSON)):
-        raise UnmaskError(f"columns were given, and file {path.name!r} has none; leave --source and --target out")
-    if name.endswith(_XML):  # has an encoding of its own
+        raise UnmaskError(f"columns were given, but file {path.name!r} has none; remove --source and --target")
+    if name.endswith(_XML):  # XML declares its encoding
         return _read_xml(path)
     with temporary_folder(None) as folder, open_database(memory_limit=_ENGINE_BYTES) as connection:
         file = prepare_file(path, folder, encoding=options.encoding)
@@ -121,8 +121,8 @@ def _from_path(path: Path, options: EdgeListOptions) -> LinkList:
             _log.warning("%s", file.note)
         try:
             return _from_file(connection, file, folder, options)
-        except duckdb.Error as error:  # the engine's own message quotes the line
-            message = f"file {path.name!r} cannot be read; expected whole text or Parquet"
+        except duckdb.Error as error:  # its message quotes the line, so it is not shown
+            message = f"file {path.name!r} cannot be read; expected complete text or Parquet"
             raise explain_failure(error, message) from None
 
 
@@ -155,11 +155,11 @@ def _read_xml(path: Path) -> LinkList:
     except UnmaskError:
         raise
     except (ParseError, OSError, EOFError, zlib.error, ValueError, LookupError):  # the last two: unknown encodings
-        raise FailedError(f"file {path.name!r} is no whole XML or cannot be read; export it again, as UTF-8") from None
+        raise FailedError(f"file {path.name!r} is not complete XML or cannot be read; export it again, as UTF-8") from None
 
 
 def read_first_rows(path: str | os.PathLike[str]) -> tuple[tuple[str, ...], ...]:
-    """Return the first rows of a text file; none of a file of another kind."""
+    """Return the first rows of a text file; empty for other files."""
     file = Path(os.fspath(path))
     if file.name.lower().removesuffix(".gz").endswith((*_XML, *_PAJEK, *_JSON)) or not file.is_file():
         return ()

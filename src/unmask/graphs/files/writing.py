@@ -1,4 +1,4 @@
-"""Edge lists, Parquet, Pajek and GraphML files of a graph, written whole or not at all."""
+"""Write a graph as edge list, Parquet, Pajek or GraphML file. Writes are atomic."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.databases import open_database
 
-_EDGES_PER_PIECE = 1_000_000  # of text
+_EDGES_PER_PIECE = 1_000_000  # edges that are formatted at once
 _PARQUET = {".parquet", ".pq"}
 _GRAPHML_HEAD = (
     '<?xml version="1.0" encoding="UTF-8"?>\n<graphml xmlns="http://graphml.graphdrawing.org/xmlns">\n'
@@ -36,7 +36,7 @@ def write_graph(
     n_nodes: int,
     force: bool,
 ) -> None:
-    """Write the edges of a graph, as `SocialGraph.write` describes.
+    """Write the edges of a graph, see `SocialGraph.write`.
 
     Parameters
     ----------
@@ -45,20 +45,21 @@ def write_graph(
     u, v : (n_edges,) int32 array
         Ends of each edge.
     labels : (n_nodes,) array or None
-        Names of the nodes; None: their numbers.
+        Names of the nodes; None: node numbers.
     n_nodes : int
         Number of nodes.
     force : bool
+        Replace an existing file.
         Replace a file of this name.
     """
     target = Path(path)
     kind = check_suffix(target.name)
     if target.exists() and not force:
-        raise UnmaskError(f"output {target.name!r} exists; choose another name or overwrite it (force=True)")
+        raise UnmaskError(f"output {target.name!r} exists; choose another name, or replace it (force=True)")
     n_isolated = n_nodes - len(np.union1d(u, v))
     if n_isolated and kind not in {".net", ".graphml"}:
         raise UnmaskError(
-            f"{n_isolated} nodes have no edge, which {kind} cannot hold; write .net, or take the others only"
+            f"{n_isolated} nodes have no edge, which {kind} cannot store; write .net, or write the other nodes only"
         )
     names = np.arange(n_nodes) if labels is None else labels
     try:
@@ -71,7 +72,7 @@ def write_graph(
 
 
 def check_suffix(name: str) -> str:
-    """Return the suffix of an output, without .gz; refuse an unknown one, and compressed Parquet."""
+    """Return the suffix of an output without .gz; raise for an unknown one, and for compressed Parquet."""
     kind = Path(name.lower().removesuffix(".gz")).suffix
     if kind not in _KINDS or (kind in _PARQUET and name.lower().endswith(".gz")):
         raise UnmaskError(
@@ -99,7 +100,7 @@ def _write_parquet(path: Path, source: NDArray[Any], target: NDArray[Any]) -> No
 def _write_text(path: Path, pieces: Iterator[str]) -> None:
     with path.open("wb") as file:
         if path.name.lower().endswith(".gz"):
-            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:  # the same bytes at any time
+            with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:  # reproducible: no time stamp
                 packed.writelines(piece.encode() for piece in pieces)
         else:
             file.writelines(piece.encode() for piece in pieces)
@@ -129,14 +130,14 @@ def _pieces(u: NDArray[np.int32], v: NDArray[np.int32]) -> Iterator[Iterable[tup
 def _checked(names: NDArray[Any]) -> list[str]:
     texts = [str(name) for name in names.tolist()]
     if any(not text or '"' in text or "\n" in text or "\r" in text for text in texts):
-        raise UnmaskError("a label is empty or holds a quotation mark or a line break; write Parquet, or rename it")
+        raise UnmaskError("a label is empty or has a quotation mark or a line break; write Parquet, or rename it")
     return texts
 
 
 def _format_graphml(ids: Sequence[str], links: Iterable[Iterable[tuple[int, int]]]) -> Iterator[str]:
-    """Yield the text of an undirected graph, piece by piece."""
+    """Yield the text of a GraphML file piece by piece."""
     if any(_NOT_XML.search(name) for name in ids):
-        raise UnmaskError("a label holds a control character, which XML cannot; write Parquet, or rename it")
+        raise UnmaskError("a label has a control character, which XML does not allow; write Parquet, or rename it")
     quoted = [quoteattr(name, {"\n": "&#10;", "\r": "&#13;", "\t": "&#9;"}) for name in ids]
     yield _GRAPHML_HEAD
     yield from (f"    <node id={name}/>\n" for name in quoted)

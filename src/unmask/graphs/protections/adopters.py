@@ -1,4 +1,4 @@
-"""Choice of the adopters of several identities: single people, groups of neighbors, or hubs."""
+"""Selection of adopters of identity separation: independent people, groups of neighbors, or hubs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unmask.core.errors import UnmaskError, nearest
 from unmask.graphs.graph import SocialGraph
 
 Cooperation = Literal["none", "local", "degree", "lta"]
-"""How adopters are organized, see `choose_adopters`."""
+"""Organization of adopters, see `choose_adopters`."""
 
 
 def choose_adopters(
@@ -26,37 +26,37 @@ def choose_adopters(
     refuse_top: float = 0.0,
     minimum_degree: int = 3,
 ) -> NDArray[np.int64]:
-    """Return (n_adopters,) int64, the nodes that adopt a protection, ascending.
+    """Return (n_adopters,) int64 nodes that adopt a protection, ascending.
 
-    Shares are rounded to the nearest whole number.
+    Products of shares are rounded to the nearest integer.
 
     Parameters
     ----------
     graph : SocialGraph
         Graph.
     adopters : float
-        A float is a share, from 0 to 1, of the candidates; an int is how many, so that 1 is a single user and 1.0
-        is everybody.
+        A float is a share, from 0 to 1, of the candidates. An int is a number: 1 is a single person, and 1.0 is all
+        candidates.
     cooperation : Cooperation
-        * "none": each one alone: uniform among the candidates, the eligible nodes of at least the minimum degree;
-          the others take every eligible node for a candidate:.
-        * "local": groups of neighbors: a random candidate and up to group - 1 random neighbors, again and again;
-          groups are disjoint, and the last group may be cut.
-        * "degree": those of the highest degree, ties at random.
-        * "lta": those of the lowest LTA_A in the graph (`graphs.criteria.local_anonymity`), ties at random, those
-          who have none last.
+        * "none": independent adopters, uniform among the eligible nodes of at least the minimum degree. The other
+          options consider all eligible nodes.
+        * "local": groups of neighbors. Each group has a random candidate and up to group - 1 random neighbors. Groups
+          are disjoint, and the last group may be smaller.
+        * "degree": the nodes of highest degree, ties at random.
+        * "lta": the nodes of lowest LTA_A in the graph (`graphs.criteria.local_anonymity`), ties at random; nodes
+          without a value are last.
     rng : numpy.random.Generator
         Source of the random draws.
     eligible : array-like or None
-        The nodes that may adopt, None for all. Published figures are of the people in both graphs, `pair.truth`
-        where it is not -1: with all nodes as the base, far fewer of the people who can be found adopt.
+        Nodes that may adopt; None: all. Published figures use the people in both graphs, the entries of `pair.truth`
+        that are not -1. If all nodes are eligible, far fewer of the people in both graphs adopt.
     group : int
         Size of a group of neighbors.
     refuse_top : float
-        Share, from 0 to 1, of the eligible nodes who refuse: those of the highest degree, ties at random. They
-        count as candidates when a share is taken, but are not chosen.
+        Share, from 0 to 1, of the eligible nodes that refuse: those of the highest degree, ties at random. They count
+        as candidates in shares, but are not chosen.
     minimum_degree : int
-        Least degree of a candidate without cooperation.
+        Smallest degree of a candidate without cooperation.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def choose_adopters(
     pool[by_degree[: round(refuse_top * len(able))]] = False
     if n > np.count_nonzero(pool):
         raise UnmaskError(
-            f"{n} are to adopt the protection, but {np.count_nonzero(pool)} nodes may and do not refuse; lower adopters"
+            f"{n} people should adopt the protection, but only {np.count_nonzero(pool)} may and agree; lower adopters"
         )
     if cooperation == "local":
         return _groups(graph, pool, shuffled, n, group, rng)
@@ -101,7 +101,7 @@ def choose_adopters(
 def check_adopters(
     adopters: float, *, cooperation: str = "none", group: int = 10, refuse_top: float = 0.0, minimum_degree: int = 3
 ) -> None:
-    """Refuse what `choose_adopters` cannot carry out for any graph."""
+    """Raise for arguments that `choose_adopters` rejects for any graph."""
     if isinstance(adopters, bool) or (not _is_whole(adopters) and not 0.0 <= adopters <= 1.0) or adopters < 0:
         raise UnmaskError(f"adopters is {adopters}, expected a share from 0.0 to 1.0, or a whole number of people")
     if cooperation not in get_args(Cooperation):
@@ -110,7 +110,7 @@ def check_adopters(
         raise UnmaskError(f"refuse_top is {refuse_top}, expected a share from 0 to 1")
     if group < 1 or minimum_degree < 0:
         raise UnmaskError(
-            f"group is {group} and minimum_degree {minimum_degree}, expected groups of at least 1 and no degree below 0"
+            f"group is {group} and minimum_degree is {minimum_degree}, expected group >= 1 and minimum_degree >= 0"
         )
 
 
@@ -125,7 +125,7 @@ def _eligible(graph: SocialGraph, eligible: ArrayLike | None) -> NDArray[np.int6
     if len(nodes) and not 0 <= nodes[0] <= nodes[-1] < graph.n_nodes:
         raise UnmaskError(
             f"eligible nodes go from {nodes[0]} to {nodes[-1]}, expected 0 to {graph.n_nodes - 1}; "
-            "leave out people who are not in the graph"
+            "remove people who are not in the graph"
         )
     return nodes
 
@@ -139,7 +139,7 @@ def _anonymity(graph: SocialGraph) -> NDArray[np.float64]:
 def _groups(
     graph: SocialGraph, pool: NDArray[np.bool_], order: NDArray[np.int64], n: int, group: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """n nodes of the pool in groups of neighbors around random ones; the pool is used up on the way."""
+    """Return n nodes of the pool in groups of neighbors around random nodes; chosen nodes are removed from the pool."""
     free = pool.copy()
     chosen: list[int] = []
     for first in order.tolist():

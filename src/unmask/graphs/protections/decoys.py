@@ -1,4 +1,4 @@
-"""Decoys: a public identity that is meant to be found, and a hidden one with the contacts that matter."""
+"""Decoy protection: a public identity that should be found, and a hidden identity with the sensitive contacts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from unmask.graphs.protections.identities import Kept, Role, Separated, release_
 
 @dataclass(frozen=True)
 class Decoy:
-    """Adopters show one identity to most of their contacts and hide another, known to few.
+    """Adopters have a public identity with most of their contacts and a hidden identity with few contacts.
 
     Of d contacts in random order, the public identity keeps the first round(public d), and the hidden identity the next
     round(hidden d), or the remaining ones. The hidden identity also keeps round(overlap d) random contacts of the
-    public identity. All other contacts are dropped; with the defaults there are none.
+    public identity. All other contacts are dropped; with the default values, no contact is dropped.
 
     `Separated.role` marks each released node as `Role.PUBLIC` or `Role.HIDDEN`. `disclosure` reports which of the two
     identities an attack finds.
@@ -72,11 +72,11 @@ class Decoy:
         return choose_adopters(graph, self.adopters, rng=rng, eligible=eligible, minimum_degree=self.minimum_degree)
 
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
-        """Return the two identities of these nodes and the contacts of each."""
+        """Return the two identities of these nodes, and the contacts of each identity."""
         degree = graph.degree[adopters]
-        n_public = _rounded(self.public * degree)
-        n_hidden = np.minimum(_rounded(self.hidden * degree), degree - n_public)
-        n_shared = np.minimum(_rounded(self.overlap * degree), n_public)
+        n_public = _round_counts(self.public * degree)
+        n_hidden = np.minimum(_round_counts(self.hidden * degree), degree - n_public)
+        n_shared = np.minimum(_round_counts(self.overlap * degree), n_public)
         person, rank = spans(degree)
         contact = rank[np.argsort(person + rng.random(len(person)), kind="stable")]  # random order for each person
         public = rank < n_public[person]
@@ -96,5 +96,5 @@ class Decoy:
         return release_of(graph, [sorting], rng=rng)
 
 
-def _rounded(contacts: NDArray[np.floating]) -> NDArray[np.int64]:
+def _round_counts(contacts: NDArray[np.floating]) -> NDArray[np.int64]:
     return np.floor(np.round(contacts, 9) + 0.5).astype(np.int64)

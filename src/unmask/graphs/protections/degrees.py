@@ -1,4 +1,4 @@
-"""k-degree anonymity: everybody has the degree of at least k - 1 others."""
+"""k-degree anonymity: each person has the same degree as at least k - 1 others."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class KDegree:
         rng = secret_unless(rng)
         raised = graph.degree.copy()
         added, n_left = _edges(graph, anonymous_degrees(raised, self.k) - graph.degree, rng)
-        while n_left:  # 0 at the complete graph at the latest
+        while n_left:  # ends at the latest with the complete graph
             candidates = rng.permutation(np.flatnonzero(raised < graph.n_nodes - 1))
             raised[candidates[:n_left]] += 1
             added, n_left = _edges(graph, anonymous_degrees(raised, self.k) - graph.degree, rng)
@@ -65,14 +65,15 @@ class KDegree:
 
 
 def anonymous_degrees(degree: ArrayLike, k: int) -> NDArray[np.int64]:
-    """Return (n,) the degrees raised such that each occurs at least k times and their sum is least.
+    """Return (n,) raised degrees such that each value occurs at least k times; their sum is minimal.
 
-    Sorted from the highest, degrees of one group are consecutive and become its highest, and some best grouping has
-    groups of k to 2 k - 1 only, as larger ones can be cut. With I(i, j) the cost of raising i..j to the degree of i,
+    In descending order, groups are consecutive and are raised to their largest degree. An optimal grouping has only
+    groups of k to 2 k - 1 people, because larger groups can be split. With I(i, j) the cost of raising i..j to the
+    degree of i,
 
         cost(j) = min over i, k <= j - i + 1 <= 2 k - 1, of cost(i - 1) + I(i, j)
 
-    degree : (n,) at least k of them
+    degree : (n,) with n >= k
 
     >>> anonymous_degrees([4, 1, 1, 5, 1], 2)
     array([5, 1, 1, 5, 1])
@@ -99,7 +100,7 @@ def anonymous_degrees(degree: ArrayLike, k: int) -> NDArray[np.int64]:
 
 def _edges(graph: SocialGraph, lacking: NDArray[np.int64], rng: np.random.Generator) -> tuple[NDArray[np.int64], int]:
     """Return (2, n_new) ends of new edges that raise degrees as required, and the number of unmatched ends."""
-    free = rng.permutation(np.flatnonzero(lacking))  # random among those who lack as much
+    free = rng.permutation(np.flatnonzero(lacking))  # random order among equal deficits
     open_ends, n_left = lacking.copy(), 0
     joined: list[NDArray[np.int64]] = [np.zeros((2, 0), np.int64)]
     for _ in range(len(free)):

@@ -1,4 +1,4 @@
-"""Protections by changed edges: everybody stays one node, and some edges of the release are not true."""
+"""Protections that change edges: each person has one node, and some edges of the release are false."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unmask.graphs.protections.identities import Role, Separated
 from unmask.ranges import Range, check_ranges
 
 MAX_WALKS_PER_EDGE = 10
-"""The M of the source of `RandomWalk`."""
+"""M in the source of `RandomWalk`."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class SwitchEdges:
         """Return the release, and the node behind each of its nodes."""
         rng = secret_unless(rng)
         ends = np.stack(graph.edges())
-        m, arcs = ends.shape[1], np.concatenate((ends, ends[::-1]), axis=1)  # edge i both ways round: i, and i + m
+        m, arcs = ends.shape[1], np.concatenate((ends, ends[::-1]), axis=1)  # edge i in both directions: i and i + m
         alike = graph.degree[arcs[1]] if self.keep == "joint_degrees" else np.zeros(2 * m, np.int64)
         near, far = arcs.tolist()
         edge_set = set(zip(near, far, strict=True))
@@ -124,12 +124,12 @@ class SwitchEdges:
             if len({t, u, v, w}) == 4 and (t, w) not in edge_set and (v, u) not in edge_set:
                 edge_set -= {(t, u), (u, t), (v, w), (w, v)}
                 edge_set |= {(t, w), (w, t), (v, u), (u, v)}
-                far[i], far[j] = near[i - m], near[j - m] = w, u  # in both readings of each edge
+                far[i], far[j] = near[i - m], near[j - m] = w, u  # in both directions of each edge
         return shuffled(np.array(near[:m], np.int64), np.array(far[:m], np.int64), graph.n_nodes, rng)
 
 
 def _draws(alike: NDArray[np.int64], tries: int, rng: np.random.Generator) -> tuple[list[int], list[int]]:
-    """Draw pairs: an element, and an element of the same class, each uniform."""
+    """Draw pairs of an element and another element of the same class, each uniform."""
     order = np.argsort(alike, kind="stable")
     ranked = alike[order]
     first_draw = rng.integers(max(len(alike), 1), size=tries if len(alike) else 0)
@@ -138,9 +138,9 @@ def _draws(alike: NDArray[np.int64], tries: int, rng: np.random.Generator) -> tu
 
 
 def other_pairs(edges: NDArray[np.int64], n: int, wanted: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Draw pairs u < v that are not edges, as u n + v, uniform without replacement; all if there are fewer.
+    """Draw pairs u < v that are not edges, as u n + v, uniformly without replacement; all if there are fewer.
 
-    Draws again what is taken, which is quick unless nearly all pairs are.
+    Repeated draws are rejected, which is fast unless nearly all pairs are edges.
     """
     free = n * (n - 1) // 2 - len(edges)
     if 2 * wanted > free:
@@ -151,18 +151,18 @@ def other_pairs(edges: NDArray[np.int64], n: int, wanted: int, rng: np.random.Ge
         u, v = rng.integers(n, size=(2, 2 * (wanted - len(drawn)) + 8))
         pairs = np.minimum(u, v) * n + np.maximum(u, v)
         new = np.concatenate((drawn, pairs[(u != v) & ~np.isin(pairs, edges)]))
-        drawn = new[np.sort(np.unique(new, return_index=True)[1])]  # in the order of draws
+        drawn = new[np.sort(np.unique(new, return_index=True)[1])]  # in order of the draws
     return drawn[:wanted]
 
 
 def check_enough(n: int, k: int) -> None:
-    """Return an error where n people are too few for a group of k."""
+    """Raise if n people are too few for a group of k."""
     if n < k:
         raise UnmaskError(f"k is {k} and there are {n} people, expected at least as many people")
 
 
 def shuffled(u: NDArray[np.int64], v: NDArray[np.int64], n: int, rng: np.random.Generator) -> Separated:
-    """Return a release with these edges in which everybody is one node."""
+    """Return a release with these edges in which each person has one node, in random order."""
     origin = rng.permutation(n)
     new = np.argsort(origin)
     release = SocialGraph.from_edges(new[u], new[v], n_nodes=n)
@@ -170,7 +170,7 @@ def shuffled(u: NDArray[np.int64], v: NDArray[np.int64], n: int, rng: np.random.
 
 
 def distinct(pairs: NDArray[np.int64], late: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the pairs, and -1 for all but the first of equal ones; those at the places `late` come last.
+    """Return the pairs with -1 for repetitions; of equal pairs, those at the positions `late` count as last.
 
     >>> distinct(np.array([7, 8, 7]), np.array([0]))
     array([-1,  8,  7])
@@ -236,7 +236,7 @@ class RandomWalk:
 
 
 def _draw_starts(graph: SocialGraph, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Draw the nodes that make an edge, and the first step of its walk."""
+    """Draw the nodes from which an edge starts, and the first step of its walk."""
     degree = graph.degree
     stays = np.flatnonzero(degree)
     chance = np.repeat(np.maximum(degree / 2 - 1, 0) / np.maximum(degree - 1, 1), degree)
@@ -246,7 +246,7 @@ def _draw_starts(graph: SocialGraph, rng: np.random.Generator) -> tuple[NDArray[
 
 
 def _walk(graph: SocialGraph, node: NDArray[np.int64], steps: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return the ends of random walks of so many steps."""
+    """Return the ends of random walks with this number of steps."""
     for _ in range(steps):
         node = graph.neighbor[graph.indptr[node] + rng.integers(graph.degree[node])].astype(np.int64)
     return node

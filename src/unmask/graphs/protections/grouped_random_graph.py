@@ -1,4 +1,4 @@
-"""Grouped random graph: edges are random within and between groups, a bound for every adversary."""
+"""Grouped random graph: random edges within and between groups, with a bound for all adversaries."""
 
 from __future__ import annotations
 
@@ -59,22 +59,22 @@ class GroupNodes:
         rng = secret_unless(rng)
         shuffled_nodes = rng.permutation(n)
         order = shuffled_nodes[np.argsort(graph.degree[shuffled_nodes], kind="stable")]
-        cut = np.append(np.arange(n // self.k) * self.k, n)  # the last group takes who is left
+        cut = np.append(np.arange(n // self.k) * self.k, n)  # the last group includes the remainder
         group = np.empty(n, dtype=np.int64)
         group[order] = np.repeat(np.arange(len(cut) - 1), np.diff(cut))
         u_ends, v_ends = graph.edges()
-        u, v = _dealt(group[u_ends], group[v_ends], order, cut, rng)
+        u, v = _draw_edges(group[u_ends], group[v_ends], order, cut, rng)
         return shuffled(u, v, n, rng)
 
 
-def _dealt(
+def _draw_edges(
     u_group: NDArray[np.int64],
     v_group: NDArray[np.int64],
     order: NDArray[np.int64],
     cut: NDArray[np.int64],
     rng: np.random.Generator,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Draw distinct edges between people of these groups, uniform without replacement, by rejection."""
+    """Draw distinct edges between these groups, uniformly without replacement, by rejection sampling."""
     n = len(order)
     pairs = np.full(len(u_group), -1, dtype=np.int64)
     while len(missing := np.flatnonzero(pairs < 0)):

@@ -1,4 +1,4 @@
-"""Common parts of protections by several identities: the release, and the person behind each of its nodes."""
+"""Common parts of protections with several identities: the release, and the person behind each released node."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from unmask.graphs.graph import SocialGraph
 class Role(IntEnum):
     """Role of a released node for its person."""
 
-    WHOLE = 0  # the person as such, who has not adopted the protection
+    WHOLE = 0  # the person did not adopt the protection
     IDENTITY = 1  # one of several identities
-    PUBLIC = 2  # the decoy, meant to be found
-    HIDDEN = 3  # the identity behind the decoy
+    PUBLIC = 2  # the decoy, which should be found
+    HIDDEN = 3  # the identity that the decoy protects
 
 
 class _Released(NamedTuple):
@@ -45,7 +45,7 @@ class Separated(_Released):
 
     Notes
     -----
-    The origins are the lambda_G of G. Gulyas, 2015, section 3.2: they are for evaluation, and no attack sees them.
+    The origins are lambda_G of G. Gulyas, 2015, section 3.2. They serve evaluation; no attack sees them.
     """
 
     role: NDArray[np.int8]
@@ -54,7 +54,7 @@ class Separated(_Released):
     def __new__(
         cls, release: SocialGraph, origin: NDArray[np.int64], role: NDArray[np.int8], adopters: NDArray[np.int64]
     ) -> Separated:
-        """Create the tuple of `release` and `origin`; the other two are attributes only."""
+        """Create the tuple of `release` and `origin`; the other fields are attributes only."""
         instance = super().__new__(cls, release, origin)
         instance.role, instance.adopters = role, adopters
         return instance
@@ -66,13 +66,13 @@ class Separated(_Released):
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """Identities of some people, and the contacts of each.
+    """Identities of some people, and the contacts of each identity.
 
     adopters : (n_adopters,) nodes of the graph
-    owner    : (n_identities,) the node behind each identity
-    role     : (n_identities,) its `Role`
+    owner    : (n_identities,) node of the person of each identity
+    role     : (n_identities,) `Role` of each identity
     identity : (n_kept,) an identity, 0 to n_identities - 1
-    tie      : (n_kept,) the place in `graph.neighbor` of a contact of this identity, each pair once
+    tie      : (n_kept,) position in `graph.neighbor` of a contact of this identity; pairs are distinct
     """
 
     adopters: NDArray[np.int64]
@@ -83,7 +83,7 @@ class Kept:
 
 
 class Protection(Protocol):
-    """A protection by several identities: it chooses who adopts it, and sorts their contacts."""
+    """Protection with several identities: it chooses adopters and assigns their contacts to identities."""
 
     def choose(
         self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None
@@ -92,16 +92,16 @@ class Protection(Protocol):
         ...
 
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
-        """Return the identities of these nodes and the contacts of each."""
+        """Return the identities of these nodes, and the contacts of each identity."""
         ...
 
 
 def protected(
     protection: Any, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None
 ) -> Separated:
-    """Return the release of any protection; if people adopt it, it gets the eligible ones.
+    """Return the release of any protection. Protections with adopters choose them from the eligible people.
 
-    A plug-in returns the release and the node behind each of its nodes.
+    A plug-in returns the release, and the original node of each released node.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def protected(
 
 
 def adopted(protection: Any) -> bool:
-    """Return True if people adopt the protection and take several identities: it has a parameter `eligible`.
+    """Return True if people adopt the protection: it has a parameter `eligible`.
 
     Parameters
     ----------
@@ -144,11 +144,11 @@ def adopted(protection: Any) -> bool:
 
 
 def release_of(graph: SocialGraph, parts: Sequence[Kept], *, rng: np.random.Generator) -> Separated:
-    """Return the release in which the adopters of all parts, which are disjoint, appear under their identities.
+    """Return the release in which the adopters of all parts (disjoint) appear under their identities.
 
-    Everybody sorts the people they know, as they are in `graph`. Identity i of u and identity j of v are adjacent if u
-    and v are, i keeps v and j keeps u; a person who has not adopted keeps everybody. So an edge goes if either end
-    drops it, and is there as often as the copies at one end times those at the other.
+    Identity i of u and identity j of v are adjacent if u and v are adjacent, i keeps v and j keeps u. A person without
+    identity separation keeps all contacts. An edge disappears if either end drops it. If both ends have copies, the
+    number of released edges is the product of the numbers of copies.
     """
     adopters = np.concatenate([part.adopters for part in parts]) if parts else np.zeros(0, np.int64)
     is_whole = np.ones(graph.n_nodes, dtype=np.bool_)
@@ -157,7 +157,7 @@ def release_of(graph: SocialGraph, parts: Sequence[Kept], *, rng: np.random.Gene
     number = np.full(graph.n_nodes, -1, dtype=np.int64)
     number[whole_nodes] = np.arange(len(whole_nodes))
     starts = np.cumsum([len(whole_nodes), *(len(part.owner) for part in parts)])
-    places = np.repeat(np.arange(graph.n_nodes), graph.degree)  # who stands at each place of graph.neighbor
+    places = np.repeat(np.arange(graph.n_nodes), graph.degree)  # the node of each entry of graph.neighbor
     unsorted = np.flatnonzero(is_whole[places])
     tie = np.concatenate([unsorted, *(part.tie for part in parts)])
     shifted = (part.identity + start for part, start in zip(parts, starts, strict=False))
@@ -175,11 +175,11 @@ def release_of(graph: SocialGraph, parts: Sequence[Kept], *, rng: np.random.Gene
 def _tied(
     graph: SocialGraph, tie: NDArray[np.int64], identity: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the ends of all edges between identities: all pairs of a keeper at one end and one at the other."""
+    """Return the ends of all edges between identities: all pairs of identities that keep the two ends of an edge."""
     keeper = identity[np.argsort(tie, kind="stable")]
     count = np.bincount(tie, minlength=len(graph.neighbor))
     first = np.cumsum(count) - count
-    back = np.argsort(graph.neighbor, kind="stable")  # as rows and neighbors ascend: the same edge from its other end
+    back = np.argsort(graph.neighbor, kind="stable")  # rows and neighbors ascend: entry of the reverse direction
     once = np.flatnonzero(back > np.arange(len(back)))
     back = back[once]
     ways = count[once] * count[back]
@@ -189,7 +189,7 @@ def _tied(
 
 
 def spans(count: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the block of every element and its place in the block, for consecutive blocks of these lengths.
+    """Return the block of each element and its position in the block, for consecutive blocks of these lengths.
 
     >>> spans(np.array([2, 0, 1]))
     (array([0, 0, 2]), array([0, 1, 0]))

@@ -1,4 +1,4 @@
-"""(k, 2)-anonymity: an identity with the very neighbors that others have, so that no attack can tell them apart."""
+"""(k, 2)-anonymity: an identity with the same neighbors as k - 1 others, which no structural attack can distinguish."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from unmask.graphs.protections.identities import spans
 
 
 def same_neighbors(graph: SocialGraph) -> NDArray[np.int64]:
-    """Return (n_nodes,) |A|: how many nodes, itself among them, have exactly the neighbors that each node has.
+    """Return (n_nodes,) |A|: the number of nodes with exactly the same neighbors as each node, including the node.
 
-    A node is (k, 2)-anonymous if that is at least k. Nodes with the same neighbors are not adjacent. A node
-    without a neighbor has no friends of friends to hide among, and is alone with its 1.
+    A node is (k, 2)-anonymous if the number is at least k. Nodes with the same neighbors are not adjacent. A node
+    without neighbors has no friends of friends, and its number is 1.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def same_neighbors(graph: SocialGraph) -> NDArray[np.int64]:
     classes = structural_equivalence(graph)
     u, v = graph.edges()
     tied = np.zeros(graph.n_nodes, dtype=np.bool_)
-    tied[classes[u[classes[u] == classes[v]]]] = True  # classes of nodes that are the same but for each other
+    tied[classes[u[classes[u] == classes[v]]]] = True  # classes of adjacent twins
     return np.where(tied[classes] | (graph.degree == 0), 1, class_sizes(classes))
 
 
@@ -57,9 +57,9 @@ class AnonymousIdentity:
     members : int64 array
         (at least k - 1,) indistinguishable nodes, ascending.
     existing : int64 array
-        (c - new,) contacts of the person that it takes over, ascending.
+        (c - new,) contacts of the person that the identity takes over, ascending.
     new : int64 array
-        Nodes that the person does not know, and that it needs an edge to, ascending.
+        Nodes that are not contacts of the person and need a new edge, ascending.
     """
 
     members: NDArray[np.int64]
@@ -68,18 +68,18 @@ class AnonymousIdentity:
 
 
 def anonymous_identity(graph: SocialGraph, node: int, *, contacts: int, k: int) -> AnonymousIdentity | None:
-    """Return a new (k, 2)-anonymous identity with so many contacts and the fewest new edges, or None.
+    """Return a new (k, 2)-anonymous identity with a given number of contacts and the fewest new edges, or None.
 
-    Among the friends of friends v_j of v_i with c = `contacts` neighbors, at least one of them a neighbor of v_i,
-    look for k - 1 or more that have the same neighbors, c' of them neighbors of v_i. The new identity takes these c'
-    of its contacts and makes c - c' new ones. The largest c' is chosen, of these the largest group, of these the one of
-    the lowest node. v_i itself is not a neighbor here, nor is anyone in the group kappa of the algorithm, all v_j
-    with the same c' neighbors in common with v_i.
+    Let v_i be the node, and let v_j be friends of friends of v_i with c = `contacts` neighbors, at least one of them a
+    neighbor of v_i. The method searches groups of at least k - 1 nodes v_j with the same neighbors, c' of them
+    neighbors of v_i. The new identity takes over these c' contacts and makes c - c' new ones. It chooses the largest
+    c', then the largest group, then the group with the smallest node number. v_i itself is not a neighbor here. No node
+    of kappa, the v_j with the same c' common neighbors, is a neighbor either.
 
-    This is algorithm 1 of the print without its enumeration of subsets: the k - 1 nodes of gamma all have c neighbors
-    and share c' of them with v_i, so the c - c' others that they must have in common are all that they have, and they
-    have the same neighbors. So each group of v_j with the same neighbors is one gamma, and one pass finds them all.
-    In line 8, "|V_i| = c" is read as |V_j| = c: an identity has as many neighbors as the nodes it hides among.
+    This is algorithm 1 of the source without the enumeration of subsets. The k - 1 nodes of gamma have c neighbors and
+    share c' of them with v_i, so they share the other c - c' neighbors, too. Therefore gamma is a group of v_j with the
+    same neighbors, and one pass finds all groups. In line 8, "|V_i| = c" is read as |V_j| = c, because an identity must
+    have as many neighbors as the nodes of its group.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def anonymous_identity(graph: SocialGraph, node: int, *, contacts: int, k: int) 
     contacts : int
         Number of contacts of the new identity.
     k : int
-        At least 2; the identity and k - 1 others.
+        Size of the group with the identity, at least 2.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def anonymous_identity(graph: SocialGraph, node: int, *, contacts: int, k: int) 
     candidate, rows = _candidates(graph, node, near, contacts)
     is_known = np.isin(rows, near)
     shared = is_known.sum(axis=1)
-    group = _group_equal_rows(np.sort(np.where(is_known, rows, -1), axis=1))  # kappa: the same common neighbors
+    group = _group_equal_rows(np.sort(np.where(is_known, rows, -1), axis=1))  # kappa: equal common neighbors
     of_node = np.full(graph.n_nodes, -1, dtype=np.int64)
     of_node[candidate] = group
     free = ~(of_node[rows] == group[:, None]).any(axis=1)
@@ -135,7 +135,7 @@ def anonymous_identity(graph: SocialGraph, node: int, *, contacts: int, k: int) 
 def _candidates(
     graph: SocialGraph, node: int, near: NDArray[np.int64], contacts: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the friends of friends with so many neighbors, the node not among them, and those neighbors, ascending."""
+    """Return the friends of friends with this number of neighbors, without the node, and their neighbors, ascending."""
     block, place = spans(graph.degree[near])
     beyond = np.unique(graph.neighbor[graph.indptr[near[block]] + place])
     candidate = beyond[(graph.degree[beyond] == contacts) & (beyond != node)].astype(np.int64)
@@ -145,12 +145,12 @@ def _candidates(
 
 
 def _group_equal_rows(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return (n,) the class of each row: equal rows are of one class."""
+    """Return (n,) the class of each row; equal rows have the same class."""
     return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
 
 
 def new_ties(graph: SocialGraph, nodes: ArrayLike, *, contacts: int, k: int) -> NDArray[np.int64]:
-    """Return (n_nodes,) the new edges that a (k, 2)-anonymous identity of each node needs, else -1.
+    """Return (n_nodes,) the number of new edges of a (k, 2)-anonymous identity of each node, -1 if there is none.
 
     Parameters
     ----------
@@ -161,12 +161,12 @@ def new_ties(graph: SocialGraph, nodes: ArrayLike, *, contacts: int, k: int) -> 
     contacts : int
         Number of contacts of the new identity.
     k : int
-        Least number of indistinguishable nodes, the identity included.
+        Smallest number of indistinguishable nodes, including the identity.
 
     Returns
     -------
     int64 array
-        New edges of each identity, else -1.
+        Number of new edges for each node, -1 if there is no such identity.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Separation as people really sort their contacts: patterns of the circles that users of a network have made."""
+"""Identity separation by observed patterns: contacts are assigned like the circles of real users."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from unmask.graphs.protections.identities import Kept, Role, Separated, release_
 Strategy = Literal["patterns", "circles"]
 
 _SHA256 = "5c50a588db7e07e9e3bb4aaae677697d0aa5c8fa6a7231018683f1d62ad8fb89"
-_NEAR = 2.0  # egos whose degree is within this factor are of like degree
+_MAX_DEGREE_RATIO = 2.0  # egos within this ratio have a similar degree
 
 
 @dataclass(frozen=True, eq=False)
 class Ego:
-    """A person who has sorted contacts into circles.
+    """A person whose contacts are sorted into circles.
 
     Parameters
     ----------
     degree : int
-        How many contacts there are, those in no circle too.
+        Number of contacts, including contacts without a circle.
     member : (n_sorted, n_circles) bool array
-        Which of the contacts who are in a circle is in which, circles by falling size.
+        Membership of the contacts with a circle; circles by descending size.
     """
 
     degree: int
@@ -59,9 +59,9 @@ class Ego:
 
 
 def read_egos(path: str | PathLike[str]) -> tuple[Ego, ...]:
-    """Return the egos of a tar file as SNAP has them: EGO.circles, a circle a line, its name and its members behind it.
+    """Return the egos of a tar file in SNAP format: each line of EGO.circles is the name of a circle and its members.
 
-    The lines of EGO.feat are the contacts. Circles without members, and egos without circles, are left out.
+    The lines of EGO.feat are the contacts. Circles without members and egos without circles are omitted.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def facebook_egos() -> tuple[Ego, ...]:
 
 @dataclass(frozen=True)
 class EgoPatterns:
-    """Identity separation with contacts sorted as in the circles of real people: an identity for each circle.
+    """Identity separation with contacts assigned like the circles of real people: one identity for each circle.
 
     Each adopter gets an ego and y identities, one for each of the y largest circles of this ego. Each contact of
     the adopter is compared with a random contact of the ego and goes to the identities of this contact's circles.
@@ -160,7 +160,7 @@ class EgoPatterns:
         if self.largest < 1 or (self.egos is not None and not self.egos):
             raise UnmaskError(f"largest is {self.largest}, expected at least 1 identity, and at least one ego")
         if self.egos is not None and not all(isinstance(ego, Ego) for ego in self.egos):
-            raise UnmaskError("egos are not made by read_egos; leave them out for those of Facebook")
+            raise UnmaskError("egos were not read by read_egos; omit them to use the Facebook egos")
         check_adopters(self.adopters, minimum_degree=self.minimum_degree)
 
     def choose(
@@ -195,7 +195,7 @@ class EgoPatterns:
         """Return the ego and the number of identities of each adopter: an ego of like degree."""
         ego_degree = np.array([ego.degree for ego in egos], dtype=np.float64)
         gap = np.abs(np.log(np.maximum(degree, 1)[:, None]) - np.log(np.maximum(ego_degree, 1)))
-        like = gap <= np.maximum(np.log(_NEAR), gap.min(axis=1))[:, None]
+        like = gap <= np.maximum(np.log(_MAX_DEGREE_RATIO), gap.min(axis=1))[:, None]
         ego = np.argmax(like * rng.random(like.shape), axis=1)
         return ego, np.array([min(member_ego.n_circles, self.largest) for member_ego in egos])[ego]
 

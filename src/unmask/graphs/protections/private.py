@@ -1,4 +1,4 @@
-"""Releases under edge differential privacy: an edge more or less changes no probability by more than e^epsilon."""
+"""Releases with edge differential privacy: one edge changes no probability by more than a factor e^epsilon."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from unmask.ranges import Range, check_ranges
 Epsilon = Annotated[float, Range(0, above=True)]
 
 FOR_COUNT = 0.1
-"""Share of epsilon that the number of edges costs."""
+"""Share of epsilon for the number of edges."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class RandomizeEdges:
 
 
 def answers(edges: int, pairs: int, epsilon: float) -> tuple[float, float]:
-    """Return the probabilities p and q of `RandomizeEdges` that an edge stays, and that another pair becomes one.
+    """Return p and q of `RandomizeEdges`: probabilities that an edge is kept, and that another pair becomes an edge.
 
     >>> [round(chance, 3) for chance in answers(10, 1000, math.log(99))]
     [0.5, 0.005]
@@ -141,6 +141,6 @@ class NoisyDegrees:
 
 
 def _noise(n: int, epsilon: float, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return (n,) whole numbers z, P(z) proportional to e^(-epsilon |z|)."""
+    """Return (n,) integers z with P(z) proportional to e^(-epsilon |z|)."""
     first, second = rng.geometric(-math.expm1(-epsilon), size=(2, n))
     return np.asarray(first - second, dtype=np.int64)

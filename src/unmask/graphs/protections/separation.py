@@ -1,4 +1,4 @@
-"""Identity separation: a person appears in the release as several nodes, each with a part of the contacts."""
+"""Identity separation: a person appears in the release as several nodes, each with some of the contacts."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from unmask.graphs.protections.identities import Kept, Protection, Role, Separat
 from unmask.ranges import Range
 
 Model = Literal["basic", "realistic", "realistic_minimal", "best", "worst"]
-"""What may happen to a contact: see `IdentitySeparation`."""
+"""Model of what happens to contacts, see `IdentitySeparation`."""
 
 
 @dataclass(frozen=True)
 class PowerLaw:
-    """Numbers of identities from `smallest` to `largest`, P(Y = y) proportional to y ** -exponent.
+    """Distribution of the number of identities: P(Y = y) proportional to y ** -exponent, from `smallest` to `largest`.
 
-    G. Gulyas, 2015, section 3.5.1: exponent 2.31 among the circles of 933 Twitter users, from 2 to 18.
+    G. Gulyas, 2015, section 3.5.1: exponent 2.31 for the circles of 933 Twitter users, from 2 to 18.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class PowerLaw:
 
     def __post_init__(self) -> None:
         if not 1 <= self.smallest <= self.largest or not np.isfinite(self.exponent):
-            raise UnmaskError(f"{self!r} has no numbers to choose from, expected 1 <= smallest <= largest")
+            raise UnmaskError(f"{self!r} has an empty range, expected 1 <= smallest <= largest and a finite exponent")
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
@@ -134,7 +134,7 @@ class IdentitySeparation:
             raise UnmaskError(f"the model is {self.model!r}, {nearest(self.model, get_args(Model))}")
         check_sorting(self.sorting)
         if not 0.0 <= self.deviation <= 1.0:
-            raise UnmaskError(f"deviation is {self.deviation}, expected from 0 to 1, of a share")
+            raise UnmaskError(f"deviation is {self.deviation}, expected a value from 0 to 1")
         chances = self._chances()
         max_identities = max(np.flatnonzero(chances).tolist(), default=0)
         if isinstance(self.sorting, tuple) and len(self.sorting) < max_identities:
@@ -144,7 +144,7 @@ class IdentitySeparation:
         check_adopters(self.adopters, **self._adoption())
 
     def _adoption(self) -> dict[str, Any]:
-        """Return the parameters that choose adopters, without their number."""
+        """Return the parameters that choose adopters, without the number of adopters."""
         names = ("cooperation", "group", "refuse_top", "minimum_degree")
         return {name: getattr(self, name) for name in names}
 
@@ -155,11 +155,11 @@ class IdentitySeparation:
         if np.ndim(self.identities) == 0:
             y: object = self.identities
             if isinstance(y, bool) or not isinstance(y, int | np.integer) or y < 0:
-                raise UnmaskError(f"identities is {y!r}, expected a whole number of at least 0, or shares")
+                raise UnmaskError(f"identities is {y!r}, expected a whole number of at least 0, or probabilities")
             return np.concatenate((np.zeros(int(y)), [1.0]))
         p = np.array(self.identities, dtype=np.float64)
         if not len(p) or not bool(np.all(p >= 0)) or not abs(p.sum() - 1) < 1e-9:
-            raise UnmaskError(f"P(Y = 1), ... of identities sum to {p.sum():.6g}, expected none below 0 and sum 1")
+            raise UnmaskError(f"the probabilities of identities sum to {p.sum():.6g}, expected 1 and none below 0")
         chances: NDArray[np.float64] = np.concatenate(([0.0], p / p.sum()))
         return chances
 
@@ -170,11 +170,11 @@ class IdentitySeparation:
         return choose_adopters(graph, self.adopters, rng=rng, eligible=eligible, **self._adoption())
 
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
-        """Return the identities of these nodes and the contacts of each."""
+        """Return the identities of these nodes, and the contacts of each identity."""
         degree = graph.degree[adopters]
         chances = self._chances()
         y = rng.choice(len(chances), size=len(adopters), p=chances)
-        y = np.minimum(y, np.maximum(degree, 1))  # whoever has no contact is one node without an edge
+        y = np.minimum(y, np.maximum(degree, 1))  # a person without contacts is one node without edges
         if self.model == "basic":
             person, contact = spans(np.where(y > 0, degree, 0))
             identity_taken = one_each(np.where(y > 0, degree, 0), y, self.sorting, rng=rng)
@@ -199,7 +199,7 @@ class IdentitySeparation:
 
 @dataclass(frozen=True)
 class Together:
-    """Several protections in one network, each for other people.
+    """Several protections in one network, each with its own adopters.
 
     Parameters
     ----------
@@ -232,10 +232,10 @@ class Together:
     def __post_init__(self) -> None:
         parts: Iterable[Any] = self.parts
         if not self.parts:
-            raise UnmaskError("there are 0 parts, expected some, each a share and a protection")
+            raise UnmaskError("there are 0 parts, expected pairs of a share and a protection")
         for number, part in enumerate(parts, 1):
             if not (isinstance(part, tuple) and len(part) == 2 and hasattr(part[1], "choose")):
-                raise UnmaskError(f"part {number} is not a share and a protection that people adopt by themselves")
+                raise UnmaskError(f"part {number} is not a pair of a share and a protection with adopters")
             if isinstance(part[0], bool) or not isinstance(part[0], int | float) or not 0.0 <= part[0] <= 1.0:
                 raise UnmaskError(f"the share of part {number} is {part[0]!r}, expected from 0 to 1")
 
