@@ -210,7 +210,7 @@ def test_an_attack_on_several_identities_is_made_of_another(tmp_path):
             "",
             "part 1 is 2, expected",
         ),
-        ('use = "graphs.Together"\nwith = { parts = [0.5] }', "", "", "part 1 is not a pair of a share and a protection"),
+        ('use = "graphs.Together"\nwith = { parts = [0.5] }', "", "", "part 1 is not a pair of a share"),
         ('use = "graphs.Together"\nwith.parts = [[1, { use = ["a"] }]]', "", "", r"use is \['a'\] in a part of"),
         (
             'use = "graphs.Together"\nwith.parts = [[1, { use = "graphs.Decoy", with = 3 }]]',

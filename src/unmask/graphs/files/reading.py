@@ -155,7 +155,7 @@ def _read_xml(path: Path) -> LinkList:
     except UnmaskError:
         raise
     except (ParseError, OSError, EOFError, zlib.error, ValueError, LookupError):  # the last two: unknown encodings
-        raise FailedError(f"file {path.name!r} is not complete XML or cannot be read; export it again, as UTF-8") from None
+        raise FailedError(f"file {path.name!r} is not complete XML or cannot be read; export it as UTF-8") from None
 
 
 def read_first_rows(path: str | os.PathLike[str]) -> tuple[tuple[str, ...], ...]:
