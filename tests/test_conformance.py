@@ -96,7 +96,7 @@ OTHERS = ("RegisterAttack", "OrderAttack", "AttributeInference", "MarginalRatio"
 OTHERS += ("ShadowMembership", "Linkability", "SinglingOut", "SeveralRows", "BackOff", "ModelAttribute")
 LINKS = [name for name in LINKS if not name.endswith(OTHERS)]
 OF_TABLES = [name for name in PROTECTIONS if name.startswith("tables.")]
-CONTAINING = [name for name in OF_TABLES if hasattr(PROTECTIONS[name], "fits")]
+CONTAINING = [name for name in OF_TABLES if hasattr(PROTECTIONS[name], "allowed_pairs")]
 OF_GRAPHS = [name for name in ATTACKS if name.startswith("graphs.") and ATTACK_PROBLEMS["graphs"].fit(ATTACKS[name])]
 
 

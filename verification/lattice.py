@@ -16,7 +16,7 @@ from show import Section, Verdict, main
 
 from unmask.economics import Attacker, AttackerKind, ProtectedRelease, Publisher, PublisherGame, Terms
 from unmask.tables import Lattice, Table
-from unmask.tables.protections.lattice_levels import Counted, Node, Nodes
+from unmask.tables.protections.lattice_levels import LevelLattice, Node, NodeClasses
 from unmask.tables.protections.lattice_search import SearchProblem
 
 Group = tuple[np.ndarray, np.ndarray]
@@ -39,20 +39,20 @@ def read_table() -> Table:
     return read_complete_rows(quasi_identifiers=tuple(trees), hierarchies=trees)
 
 
-def walk(nodes: Nodes) -> Iterator[tuple[Node, Counted]]:
+def walk(nodes: LevelLattice) -> Iterator[tuple[Node, NodeClasses]]:
     """Yield every node, counted from the node before it in one column."""
     finest = (0,) * len(nodes.shape)
-    yield from _walk(nodes, finest, 0, nodes.counted(finest))
+    yield from _walk(nodes, finest, 0, nodes.count_classes(finest))
 
 
-def _walk(nodes: Nodes, node: Node, j: int, counted: Counted) -> Iterator[tuple[Node, Counted]]:
+def _walk(nodes: LevelLattice, node: Node, j: int, counted: NodeClasses) -> Iterator[tuple[Node, NodeClasses]]:
     if j == len(node):
         yield node, counted
         return
     yield from _walk(nodes, node, j + 1, counted)
     for level in range(1, nodes.shape[j]):
         node = (*node[:j], level, *node[j + 1 :])
-        counted = nodes.counted(node, counted)
+        counted = nodes.count_classes(node, counted)
         yield from _walk(nodes, node, j + 1, counted)
 
 
@@ -60,11 +60,11 @@ def _walk(nodes: Nodes, node: Node, j: int, counted: Counted) -> Iterator[tuple[
 def count_nodes() -> tuple[np.ndarray, list[Group]]:
     """Return utility and classes of all nodes, no row dropped."""
     problem = SearchProblem.of(Lattice(k=1), read_table())
-    lost = problem.nodes.least_lost(problem.weights)
+    penalty = problem.lattice.minimum_penalty(problem.weights)
     utility, groups = [], []
-    for node, counted in walk(problem.nodes):
+    for node, counted in walk(problem.lattice):
         size, count = np.unique(counted.sizes, return_counts=True)
-        utility.append(max(1.0 - float(lost[node]), 0.0))
+        utility.append(max(1.0 - float(penalty[node]), 0.0))
         groups.append((size, size * count))
     return np.array(utility), groups
 
@@ -76,7 +76,7 @@ def verify_search() -> Section:
         start = time.process_time()
         choice = protection.choose(read_table())
         seconds, least = time.process_time() - start, _enumerate_least(protection)
-        rows.append((repr(protection), f"{choice.loss:.6g}", choice.seen, f"{seconds:.2f}"))
+        rows.append((repr(protection), f"{choice.loss:.6g}", choice.n_counted, f"{seconds:.2f}"))
         is_least = abs(choice.loss - least) <= 1e-9 * least
         verdicts.append(Verdict(f"{protection!r}: least loss", f"{least:.6g}", f"{choice.loss:.6g}", is_least))
     header = ("protection", "loss", f"counted of {len(count_nodes()[0]):,}", "CPU s")
@@ -86,12 +86,12 @@ def verify_search() -> Section:
 def _enumerate_least(protection: Lattice) -> float:
     """Return the least loss of the nodes that satisfy a protection, all of them counted."""
     problem = SearchProblem.of(protection, read_table())
-    lost, best, n = problem.nodes.least_lost(problem.weights), np.inf, read_table().n_rows
-    for node, counted in walk(problem.nodes):
+    minimum, best, n = problem.lattice.minimum_penalty(problem.weights), np.inf, read_table().n_rows
+    for node, counted in walk(problem.lattice):
         bad = problem.violating(counted)
-        if problem.allowed(counted, bad):
+        if problem.is_allowed(counted, bad):
             squares = float(counted.sizes[~bad] @ counted.sizes[~bad]) + n * float(counted.sizes[bad].sum())
-            penalty = float(lost[node]) + problem.added(node, counted, bad)
+            penalty = float(minimum[node]) + problem.suppression_penalty(node, counted, bad)
             best = min(best, penalty if protection.loss == "gcp" else squares)
     return best
 

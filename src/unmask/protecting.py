@@ -126,7 +126,7 @@ def protect(
     if people.control is not None:
         facts["held_back"] = people.control.n_people
     if isinstance(chosen, Mondrian) and chosen.demands:
-        plain = chosen.by_size_alone()(people.members)
+        plain = chosen.without_sensitive_constraints()(people.members)
         facts["gcp_of_k_alone"] = utility.information_loss(people.members, *plain).gcp
     return Protected(release, origin if people.member is None else people.member[origin], facts, loss.width)
 

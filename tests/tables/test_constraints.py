@@ -201,7 +201,7 @@ def test_walks_the_conformance(constraint):
     assert hash(rebuilt) == hash(constraint)
     bound = module.bound_of(constraint)
     value = constraint.value(histogram, overall, paths=PATHS)
-    good = {"at least": value >= bound, "at most": value <= bound, "below": value < bound}[constraint.compares.sense]
+    good = {"at least": value >= bound, "at most": value <= bound, "below": value < bound}[constraint.comparison.sense]
     filled = histogram.any(axis=1)
     assert_array_equal(good[filled], allowed[filled])
 

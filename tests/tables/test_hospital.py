@@ -312,7 +312,7 @@ def test_codes_are_generalized_by_hidden_characters(hidden, cells):
     [
         (["2024-01-01"], 5, "expected one of day, month, quarter, year, decade"),
         (["2024-01-01"], "week", "expected one of day, month, quarter, year, decade"),
-        (["0123"], 7, "7 characters of column 'c' are to be hidden; its codes have up to 4"),
+        (["0123"], 7, "column 'c' hides 7 characters, expected at most 4"),
         (["12"], "year", "expected a number"),
     ],
 )

@@ -20,7 +20,7 @@ from unmask.tables import (
 )
 from unmask.tables.attacks.pairing import compare_levels, find_compatible_pairs, pair
 from unmask.tables.protections import constraints, lattice_levels
-from unmask.tables.protections.bound_constraints import satisfying
+from unmask.tables.protections.bound_constraints import find_satisfying_classes
 from unmask.tables.protections.constraints import Constraint, KAnonymity
 
 CITIES = Hierarchy.from_paths(
@@ -58,7 +58,7 @@ def released(table, node, protection):
     asked = [*protection.constraints]
     asked += [] if protection.l is None else [constraints.DistinctL(protection.l)]
     asked += [] if protection.t is None else [constraints.TCloseness(protection.t)]
-    good = satisfying(release, protection.k, asked)[release.classes.of_row]
+    good = find_satisfying_classes(release, protection.k, asked)[release.classes.of_row]
     return release.take(good), origin[good]
 
 
@@ -72,10 +72,10 @@ def by_enumeration(table, protection):
         risk = len(release.classes.sizes) / release.n_rows
         if protection.average_risk is not None and risk > protection.average_risk * (1 + 1e-9):
             continue
-        lost = utility.evaluate(table, release, origin, queries=1)
+        penalty = utility.evaluate(table, release, origin, queries=1)
         weights = [protection.weights.get(name, 1) for name in LEVELS]
-        gcp = float(np.average(list(lost.ncp.values()), weights=weights))
-        choices.append(gcp if protection.loss == "gcp" else lost.discernibility)
+        gcp = float(np.average(list(penalty.ncp.values()), weights=weights))
+        choices.append(gcp if protection.loss == "gcp" else penalty.discernibility)
     return min(choices, default=None)
 
 
@@ -84,7 +84,7 @@ class Own(Constraint):
     """A user-defined constraint, which a union of good classes may violate."""
 
     most: int
-    compares = constraints.Comparison("rows modulo 7", "at most", "most", lambda view, _, _paths: view.sizes % 7)
+    comparison = constraints.Comparison("rows modulo 7", "at most", "most", lambda view, _, _paths: view.sizes % 7)
 
 
 ASKED = [
@@ -118,14 +118,14 @@ def test_the_choice_is_that_of_enumeration(options):
     choice = options.choose(table)
     assert choice.loss == pytest.approx(wanted, abs=1e-12)
     assert choice.nodes == 36
-    assert choice.seen <= 36
+    assert choice.n_counted <= 36
     release, origin = options(table, rng=np.random.default_rng(0))
     assert table.n_rows - release.n_rows == choice.suppressed
-    lost = utility.evaluate(table, release, origin, queries=1)
+    penalty = utility.evaluate(table, release, origin, queries=1)
     if options.loss == "discernibility":
-        assert lost.discernibility == choice.loss
+        assert penalty.discernibility == choice.loss
     elif not options.weights:
-        assert lost.gcp == pytest.approx(choice.loss, abs=1e-12)
+        assert penalty.gcp == pytest.approx(choice.loss, abs=1e-12)
 
 
 ROUNDS = [
@@ -156,7 +156,7 @@ def test_rounds_lose_less_and_every_class_satisfies_what_is_asked(options):
     options = Lattice(**{**vars(options), "levels": LEVELS})
     rounds, full = options.choose(table), Lattice(**{**vars(options), "rounds": 1}).choose(table)
     release, origin = options(table, rng=np.random.default_rng(0))
-    assert rounds.rest is not None
+    assert rounds.next_round is not None
     assert rounds.loss < full.loss
     assert table.n_rows - release.n_rows == rounds.suppressed <= options.suppression * table.n_rows
     assert len(np.unique(origin)) == len(origin)
@@ -165,14 +165,16 @@ def test_rounds_lose_less_and_every_class_satisfies_what_is_asked(options):
         *([constraints.DistinctL(options.l)] if options.l else []),
         *([constraints.TCloseness(options.t)] if options.t else []),
     ]
-    assert satisfying(release, options.k, demands, reference=table).all()
-    lost = utility.evaluate(table, release, origin, queries=1)
+    assert find_satisfying_classes(release, options.k, demands, reference=table).all()
+    penalty = utility.evaluate(table, release, origin, queries=1)
     if options.loss == "discernibility":
-        assert lost.discernibility == rounds.loss
+        assert penalty.discernibility == rounds.loss
     else:
         weights = [options.weights.get(name, 1) for name in LEVELS]
-        assert np.average(list(lost.ncp.values()), weights=weights) == pytest.approx(rounds.loss, abs=1e-12)
-    places = [[LEVELS[name].index(level) for name, level in choice.levels.items()] for choice in (rounds, rounds.rest)]
+        assert np.average(list(penalty.ncp.values()), weights=weights) == pytest.approx(rounds.loss, abs=1e-12)
+    places = [
+        [LEVELS[name].index(level) for name, level in choice.levels.items()] for choice in (rounds, rounds.next_round)
+    ]
     assert np.all(np.less_equal(*places))
 
 
@@ -182,10 +184,10 @@ def test_the_adversary_who_knows_the_rounds_finds_the_one_class_of_every_person(
     release, origin = protection(table, rng=np.random.default_rng(0))
     pairing = pair(table, release)
     row, klass = find_compatible_pairs(pairing, compare_levels(pairing.columns, missing=release.missing))
-    fits = protection.fits(release, pairing, row, klass)
-    assert not fits.all()  # somebody is also within a coarser class
-    of_row = dict(zip(row[fits].tolist(), klass[fits].tolist(), strict=True))
-    assert len(of_row) == fits.sum() == len(pairing.observed)
+    is_allowed = protection.allowed_pairs(release, pairing, row, klass)
+    assert not is_allowed.all()  # somebody is also within a coarser class
+    of_row = dict(zip(row[is_allowed].tolist(), klass[is_allowed].tolist(), strict=True))
+    assert len(of_row) == is_allowed.sum() == len(pairing.observed)
     assert [of_row[index] for index in pairing.observation[origin].tolist()] == pairing.klass.tolist()
 
 
@@ -196,8 +198,8 @@ def test_if_a_missing_cell_is_any_value_the_rule_leaves_every_person_their_row(p
     release, origin = protection(table, rng=np.random.default_rng(0))
     pairing = pair(table, release)
     row, klass = find_compatible_pairs(pairing, compare_levels(pairing.columns, missing=release.missing))
-    fits = protection.fits(release, pairing, row, klass)
-    pairs = set(zip(row[fits].tolist(), klass[fits].tolist(), strict=True))
+    is_allowed = protection.allowed_pairs(release, pairing, row, klass)
+    pairs = set(zip(row[is_allowed].tolist(), klass[is_allowed].tolist(), strict=True))
     assert pairs >= set(zip(pairing.observation[origin].tolist(), pairing.klass.tolist(), strict=True))
 
 
@@ -205,11 +207,11 @@ def test_if_a_missing_cell_is_any_value_the_rule_leaves_every_person_their_row(p
 def test_classes_are_rolled_up_to_those_of_the_generalized_rows(monkeypatch, limit):
     monkeypatch.setattr(lattice_levels, "KEY_LIMIT", limit)
     table = people()
-    lattice = lattice_levels.Nodes.of(table, LEVELS, [table.histogram(table.column("ill")).to_scipy()])
+    lattice = lattice_levels.LevelLattice.of(table, LEVELS, [table.histogram(table.column("ill")).to_scipy()])
     finer = {}
     for node in product(*map(range, lattice.shape)):
         finer_nodes = [tuple(np.subtract(node, step)) for step in np.eye(3, dtype=int)]
-        counted = finer[node] = lattice.counted(
+        counted = finer[node] = lattice.count_classes(
             node, next((finer[finer_node] for finer_node in finer_nodes if finer_node in finer), None)
         )
         release, _ = released(table, node, Lattice(k=1))
@@ -217,8 +219,8 @@ def test_classes_are_rolled_up_to_those_of_the_generalized_rows(monkeypatch, lim
         (histogram,) = (histogram.toarray() for histogram in counted.histograms)
         wanted = release.histogram(release.column("ill")).to_scipy().toarray()
         assert sorted(map(tuple, histogram)) == sorted(map(tuple, wanted))
-        lost = lattice.lost(node, counted.first, np.full(3, 1 / 3)) @ counted.sizes / table.n_rows
-        assert lost == pytest.approx(lattice.least_lost(np.full(3, 1 / 3))[node], abs=1e-12)
+        penalty = lattice.penalty(node, counted.first, np.full(3, 1 / 3)) @ counted.sizes / table.n_rows
+        assert penalty == pytest.approx(lattice.minimum_penalty(np.full(3, 1 / 3))[node], abs=1e-12)
 
 
 EVERY = [
@@ -269,7 +271,7 @@ def test_pruning_sees_few_nodes_of_many():
     table = people(400)
     choice = Lattice(k=20, levels={**LEVELS, "age": [0, 1, 2, 4, 8, 16, 32, "*"]}).choose(table)
     assert choice.nodes == 72
-    assert choice.seen < 36
+    assert choice.n_counted < 36
 
 
 @pytest.mark.parametrize(
@@ -279,12 +281,12 @@ def test_pruning_sees_few_nodes_of_many():
         ({"suppression": 1.5}, "suppression is 1.5"),
         ({"average_risk": 0.0}, "average_risk is 0.0"),
         ({"loss": "utility"}, "loss is"),
-        ({"weights": {"age": -1}}, "weights of the columns"),
+        ({"weights": {"age": -1}}, "a weight of a column"),
         ({"weights": {"ages": 1}}, "'ages'"),
         ({"levels": {"city": []}}, "expected a list"),
-        ({"levels": {"age": [0, 5, 7]}}, "level 7 of column 'age' parts a cell of level 5"),
+        ({"levels": {"age": [0, 5, 7]}}, "level 7 of column 'age' splits a cell of level 5"),
         ({"levels": {"age": list(range(1))}, "k": 61}, "none of the .* nodes"),
-        ({"levels": {"city": [0, 4]}}, "level 4 of column 'city' does not exist"),
+        ({"levels": {"city": [0, 4]}}, "level of column 'city' is 4"),
         ({"rounds": 0}, "rounds is 0"),
     ],
 )

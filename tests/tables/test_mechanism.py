@@ -340,7 +340,7 @@ def test_impossible_mechanisms_are_refused(make, message):
 def test_a_protection_that_says_nothing_of_itself_is_refused(people):
     with pytest.raises(UnmaskError, match="row_kernel"):
         MechanismAttack()(people, Background(people))
-    with pytest.raises(UnmaskError, match="no exact numbers"):
+    with pytest.raises(UnmaskError, match="not exact numbers"):
         AddNoise(sd={"sex": 1.0})(people)
     with pytest.raises(UnmaskError, match="no order"):
         RankSwap(columns="sex")(people)

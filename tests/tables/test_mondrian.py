@@ -135,7 +135,7 @@ def test_boxes_are_the_same_however_many_are_cut_together(n_together, cloud, k, 
     histogram = np.array([[random.randint(0, 2) for _ in range(3)] for _ in counts])
     settings = {"k": k, "histograms": [histogram], "allows": [lambda h: np.count_nonzero(h, axis=1) >= 2]}
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(module, "_TOGETHER", n_together)
+        patched.setattr(module, "_POINTS_PER_BATCH", n_together)
         small_lots = mondrian(values, counts, **settings)
     assert_array_equal(small_lots, mondrian(values, counts, **settings))
 
@@ -229,7 +229,7 @@ def test_blocks_of_any_size_give_the_same_boxes(monkeypatch, strict):
     at_once = run()
     monkeypatch.setattr(cut_tests, "_CELLS", 20)
     assert_array_equal(run(), at_once)
-    monkeypatch.setattr(module, "_WORD", 0)
+    monkeypatch.setattr(module, "_KEY_BITS", 0)
     assert_array_equal(run(), at_once)
     assert at_once.max() > 20
 

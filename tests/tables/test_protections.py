@@ -342,11 +342,11 @@ def test_relaxed_classes_are_smaller():
 @pytest.mark.parametrize(
     ("protection", "message"),
     [
-        (Mondrian(k=201), "the table has 200 people, fewer than k = 201; ask for k of at most 200"),
+        (Mondrian(k=201), "the table has 200 people, fewer than k = 201; set k to at most 200"),
         (Mondrian(l=5), "the whole table has distinct l 4 on column 'ill', expected at least 5"),
         (Mondrian(constraints=(EntropyL(3.9),)), "entropy l 3.* on column 'ill', expected at least 3.9"),
         (Mondrian(constraints=(AlphaK(0.01),)), "largest share 0.* expected at most 0.01"),
-        (Suppress(k=150), "would drop all 200 rows"),
+        (Suppress(k=150), "would suppress all 200 rows"),
     ],
     ids=repr,
 )
@@ -548,14 +548,14 @@ def test_numeric_column_with_a_hierarchy_takes_levels_and_widths():
 @pytest.mark.parametrize(
     ("levels", "message"),
     [
-        ({"city": 4}, "its hierarchy has levels 0 to 3"),
-        ({"city": -1}, "level -1"),
+        ({"city": 4}, "expected 0 to 3 as in its hierarchy"),
+        ({"city": -1}, "is -1, expected 0 to 3"),
         ({"city": 1.5}, "its type is text"),
         ({"sex": 1}, "give the column a hierarchy"),
         ({"age": 0.0}, "bin width"),
         ({"age": float("inf")}, "bin width"),
         ({"age": "5"}, "expected a number"),
-        ({"ill": 1}, "no quasi-identifier"),
+        ({"ill": 1}, "not a quasi-identifier"),
         ({"agee": 1}, "did you mean 'age'"),
     ],
 )

@@ -9,7 +9,7 @@ from unmask.tables.column import Column
 from unmask.tables.dates import DAYS, PERIODS, _months, _name
 from unmask.tables.matching import compatible, covered
 from unmask.tables.notation import EVERYTHING, MISSING, format_prefix
-from unmask.tables.protections.recoding import covering
+from unmask.tables.protections.recoding import cover_cells
 from unmask.tables.utility.columns import _common
 from unmask.tables.utility.sets import Sets, categorical, singletons
 
@@ -35,7 +35,7 @@ def test_codes_are_covered_as_box_by_box(seed: int):
     levels, _ = read_levels(texts, as_type="code", column="zip")
     box, codes = boxes(rng, len(levels))
     column = Column("zip", codes, levels)
-    coverage, of_box = covering(column, box, codes)
+    coverage, of_box = cover_cells(column, box, codes)
     for index in range(int(box.max()) + 1):
         assert coverage[of_box[index]] == literal(column, sorted(set(codes[box == index].tolist())))
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from unmask.render.charts.svg import small_bars
 from unmask.tables.column import Column
 from unmask.tables.levels import Levels, Type
-from unmask.tables.protections.recoding import generalized
+from unmask.tables.protections.recoding import generalize
 
 MAX_BARS = 28
 
@@ -111,7 +111,7 @@ def _build_ladder(column: Column) -> Iterator[Rung]:
     """Yield the levels of a column, up to the first with one value."""
     yield _build_rung(None, "as it is", column.levels, column.counts)
     for label, level in _list_levels(column):
-        levels, codes = generalized(column, level)
+        levels, codes = generalize(column, level)
         yield (rung := _build_rung(level, label, levels, np.bincount(codes, minlength=len(levels))))
         if rung.distinct < 2:
             return

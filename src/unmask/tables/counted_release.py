@@ -19,7 +19,7 @@ from unmask.tables.column import Column
 from unmask.tables.formulas import Formulas, check_formulas
 from unmask.tables.grouping import group
 from unmask.tables.protections.mondrian import Mondrian
-from unmask.tables.protections.recoding import merged
+from unmask.tables.protections.recoding import merge_cells
 from unmask.tables.stored import StoredTable, unchanged_columns
 from unmask.tables.table import Table
 from unmask.tables.utility.columns import ColumnLoss, Loss
@@ -81,7 +81,7 @@ def generalize(table: Table, protection: Mondrian) -> Generalized:
     classes = complete.classes
     rows_of_levels = [complete.totals_of(column) for column in complete.quasi_identifiers]
     box = protection.search(complete, rows_of_levels).boxes(complete)
-    recoded = [merged(column, box, classes.levels[:, j]) for j, column in enumerate(table.quasi_identifiers)]
+    recoded = [merge_cells(column, box, classes.levels[:, j]) for j, column in enumerate(table.quasi_identifiers)]
     of_class, _, levels = group([code for _, code in recoded], [len(levels) for levels, _ in recoded])
     sizes = np.bincount(of_class, classes.sizes).astype(np.int64)
     columns = tuple(

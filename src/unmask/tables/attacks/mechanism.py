@@ -64,10 +64,10 @@ class MechanismAttack:
     out is estimated by applying K to people in general. It is mixed with independent columns of the released margins;
     the weight of the mixture maximizes the likelihood of the release.
 
-    A protection provides K in one of three ways. `row_kernel` gives a kernel for each column. `fits` gives the rows
-    that may belong to a person; K is then constant over these rows. `coordinates` gives positions, if the protection
-    groups similar people: p(row i belongs to x) is then a conditional logit on the distances of the 15 nearest classes,
-    learned by protecting people in general three more times. Positions cannot answer questions of membership. For
+    A protection provides K in one of three ways. `row_kernel` returns a kernel for each column. `allowed_pairs` returns
+    the rows that may belong to a person; K is then constant over these rows. `coordinates` returns positions, if the
+    protection groups similar people: p(row i belongs to x) is then a conditional logit on the distances of the 15
+    nearest classes, learned by protecting people in general three more times. Positions do not show membership. For
     protections without these methods, `ShadowMembership` runs the protection again.
 
     A sensitive value is inferred from the row of a person with `AttributeInference(link=...)`.
@@ -121,13 +121,13 @@ class MechanismAttack:
         pairing, protection = pair(people, release), self.protection
         if hasattr(protection, "row_kernel"):
             evidence = _evidence_by_kernel(protection, pairing, population, secret_unless(rng))
-        elif hasattr(protection, "fits"):
+        elif hasattr(protection, "allowed_pairs"):
             evidence = _evidence_by_rule(protection, pairing, people, population, release)
         elif hasattr(self.protection, "coordinates"):
             evidence = self._evidence_of_groups(pairing, population, secret_unless(rng))
         else:
             raise UnmaskError(
-                f"{self.protection!r} does not provide its probabilities (row_kernel, fits or coordinates); "
+                f"{self.protection!r} does not provide its probabilities (row_kernel, allowed_pairs or coordinates); "
                 "use ShadowMembership, which runs the protection again"
             )
         evidence.provenance.update(attack=repr(self), missing=release.missing)
@@ -244,7 +244,7 @@ def _sum(tables: list[Floats], codes: NDArray[np.int32]) -> Floats:
 def _evidence_by_rule(
     protection: Any, pairing: Pairing, people: Table, population: Table | None, release: Table
 ) -> Evidence:
-    """Return the evidence about a protection whose method `fits` selects the possible rows of a person."""
+    """Return the evidence about a protection whose method `allowed_pairs` selects the possible rows of a person."""
     row, klass = _find_fitting_pairs(protection, pairing, release)
     general = people if population is None else population
     population_pairing = pairing if population is None else pair(population, release)
@@ -266,7 +266,7 @@ def _evidence_by_rule(
 
 def _find_fitting_pairs(protection: Any, pairing: Pairing, release: Table) -> tuple[Ints, Ints]:
     row, klass = find_compatible_pairs(pairing, compare_levels(pairing.columns, missing=release.missing))
-    is_fitting = protection.fits(release, pairing, row, klass)
+    is_fitting = protection.allowed_pairs(release, pairing, row, klass)
     return row[is_fitting], klass[is_fitting]
 
 

@@ -37,7 +37,7 @@ MAX_ROWS, MAX_COMPARED_PAIRS, MIN_COMPARED = 200_000, 4_000_000, 50
 ROUNDING = 1e-9
 """Largest difference between two probabilities that are equal."""
 
-DECLARED = ("row_kernel", "fits", "coordinates")
+DECLARED = ("row_kernel", "allowed_pairs", "coordinates")
 """Methods by which a protection declares the probability of its rows."""
 
 SAME = "finds what the prosecutor finds: the released cells decide which rows can be whose"

@@ -1,4 +1,4 @@
-"""Compiled loops of tables: swapping of neighbors, merging of classes."""
+"""Compiled loops of table protections: partners of rank swapping, and numbers of keys."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from unmask.compiled import compiled
 
 
 @compiled
-def swapped(width: int, uniform: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return (n,) the swap partner of each of n sorted positions; a position without a partner keeps its place.
+def choose_swap_partners(width: int, uniform: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return (n,) the swap partner of each of n sorted positions; a position without a partner is its own.
 
-    In order, each free position swaps with a free one among the `width` next, drawn uniformly.
+    In order, each free position swaps with a random free position among the next `width` positions.
 
-    uniform : (n, n_tries + 1) draws from [0, 1). The first n_tries draw a position that may be taken; the last draws
-        among the free positions.
+    uniform : (n, n_tries + 1) random numbers from [0, 1). The first n_tries draw a position, which may be taken; the
+    last one draws among the free positions.
     """
     n, n_tries = uniform.shape[0], uniform.shape[1] - 1
     partner = np.full(n, -1, dtype=np.int64)
@@ -30,13 +30,13 @@ def swapped(width: int, uniform: NDArray[np.float64]) -> NDArray[np.int64]:
                 chosen = j
                 break
         if chosen < 0:
-            wanted = int(uniform[i, n_tries] * np.sum(partner[i + 1 : i + 1 + ahead] < 0))
+            n_skipped = int(uniform[i, n_tries] * np.sum(partner[i + 1 : i + 1 + ahead] < 0))
             for j in range(i + 1, i + 1 + ahead):
                 if partner[j] < 0:
-                    if wanted == 0:
+                    if n_skipped == 0:
                         chosen = j
                         break
-                    wanted -= 1
+                    n_skipped -= 1
         partner[i] = i
         if chosen >= 0:
             partner[i], partner[chosen] = chosen, i
@@ -44,23 +44,22 @@ def swapped(width: int, uniform: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 @compiled
-def merged(key: NDArray[np.int64], bits: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """(n,) number of each key, in the order in which keys first occur, and (J,) where each occurs first.
+def number_keys(key: NDArray[np.int64], bits: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Return (n,) the number of each key, in the order of first occurrence, and (J,) the first position of each.
 
-    bits : of the table that keys are looked up in, 2^bits entries: more than there are keys. A taken place is followed
-           by the next one.
+    bits : the hash table has 2^bits entries, more than the number of keys. Collisions go to the next free entry.
     """
-    n, mask, used = len(key), (1 << bits) - 1, 0
+    n, mask, n_numbers = len(key), (1 << bits) - 1, 0
     place = np.full(1 << bits, -1, dtype=np.int32)
-    owner = np.empty(n, dtype=np.int32)
+    number = np.empty(n, dtype=np.int32)
     first = np.empty(n, dtype=np.int64)
     for i in range(n):
         position = np.int64((np.uint64(key[i]) * np.uint64(11400714819323198485)) >> np.uint64(64 - bits))
         while place[position] >= 0 and key[first[place[position]]] != key[i]:
             position = (position + 1) & mask
         if place[position] < 0:
-            place[position] = used
-            first[used] = i
-            used += 1
-        owner[i] = place[position]
-    return owner, first[:used].copy()
+            place[position] = n_numbers
+            first[n_numbers] = i
+            n_numbers += 1
+        number[i] = place[position]
+    return number, first[:n_numbers].copy()

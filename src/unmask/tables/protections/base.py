@@ -1,16 +1,14 @@
-"""Ways to protect a table: each turns a table into a release and says which row every released row came from.
+"""Base of the protections, which map a table to a release and its origin.
 
-A protection is called with the table and returns (release, origin): released row i is row `origin[i]` of the table.
-The rows of a release stand in the order of what is released of them, column after column as they are written; which of
-several equal rows is whose is drawn at random. So a release is a function of what it says: its bytes do not depend on
-the order of the table's rows, and its order tells nothing. `rng` is for tests and studies; without it, chance comes
-from the operating system.
+A protection is called with the table and returns (release, origin): released row i is row origin[i] of the table.
+Released rows are sorted by their released cells, column by column, and equal rows are in random order. The bytes of a
+release therefore do not depend on the order of the table's rows. `rng` is for tests and studies. Without it, random
+numbers come from the operating system.
 
-The distribution q of t-closeness and its relatives is that of the table a protection is given, before anything is
-generalized or suppressed. k counts the people of a class: by `Table.person` where one has several rows, otherwise its
-rows; never weights. Missing cells: under "own" and "wildcard" a missing cell is a value of its own, placed before all
-others (k rows that agree on it are k rows for an adversary who reads it as a wildcard, too); under "excluded" the
-protections that form classes drop the rows with a missing quasi-identifier.
+The reference distribution of t-closeness and related constraints is that of the table before protection. k counts the
+different people of a class (`Table.person`), or its rows if each row is a person; it ignores weights. Under "own" and
+"wildcard", a missing cell is a value that precedes all others. Under "excluded", protections that form classes drop
+rows with a missing quasi-identifier.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ from unmask.core.csr_rows import by_class
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.tables.column import Column, classes_of
-from unmask.tables.protections.recoding import Recoded, generalized
+from unmask.tables.protections.recoding import Recoded, generalize
 from unmask.tables.table import Table
 
 if TYPE_CHECKING:
@@ -37,7 +35,9 @@ Released = tuple[Table, NDArray[np.int64]]
 
 
 def format_call(protection: Any) -> str:
-    """Return the call that rebuilds a protection: its first parameter, and others that are not the default."""
+    """Return the call that rebuilds a protection: its first parameter, and all parameters that differ from the
+    default.
+    """
     parts = []
     for position, item in enumerate(fields(protection)):
         value = getattr(protection, item.name)
@@ -50,12 +50,12 @@ def format_call(protection: Any) -> str:
 def allow_all(
     _protection: Any, _release: Table, _pairing: Pairing, row: NDArray[np.int64], _klass: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Allow all pairs of people and released classes whose cells agree."""
+    """Return a mask that allows all compatible pairs of a person and a released class."""
     return np.ones(row.size, dtype=np.bool_)
 
 
 def evaluated_rows(table: Table) -> NDArray[np.int64]:
-    """Return the rows that are protected: all, or under "excluded" those without a missing quasi-identifier."""
+    """Return the rows to protect: all rows, or under "excluded" those without a missing quasi-identifier."""
     if not table.n_rows:
         raise FailedError("the table has 0 rows, expected at least 1; check the file and how it was read")
     return table.complete_rows
@@ -64,7 +64,10 @@ def evaluated_rows(table: Table) -> NDArray[np.int64]:
 def release_rows(
     table: Table, rows: NDArray[np.int64], recoded: Sequence[Recoded], rng: np.random.Generator | None
 ) -> Released:
-    """Release rows of the table with recoded quasi-identifiers (codes by position in `rows`)."""
+    """Return the release of rows of the table with recoded quasi-identifiers, and its origin.
+
+    recoded : levels and codes of each quasi-identifier, in the order of `rows`
+    """
     columns = tuple(
         replace(column, codes=codes, levels=levels)
         for column, (levels, codes) in zip(table.quasi_identifiers, recoded, strict=True)
@@ -73,7 +76,10 @@ def release_rows(
 
 
 def sort_release(release: Table, origin: NDArray[np.int64], rng: np.random.Generator | None) -> Released:
-    """Sort rows by their released cells, equal ones at random; origin : the source row of each."""
+    """Return the release sorted by its cells, with equal rows in random order, and its origin.
+
+    origin : source row of each row
+    """
     shuffled = secret_unless(rng).permutation(release.n_rows)
     classes = classes_of(release.written)
     order = shuffled[by_class(classes.of_row[shuffled], len(classes.sizes))]
@@ -81,29 +87,32 @@ def sort_release(release: Table, origin: NDArray[np.int64], rng: np.random.Gener
 
 
 def exact_numbers(column: Column) -> NDArray[np.float64]:
-    """Return (L,) the number of each level, nan where a cell is missing."""
+    """Return (L,) the number of each level, nan for a missing cell.
+
+    UnmaskError if the column contains other cells.
+    """
     levels = column.levels
     if column.type != "number" or not (levels.atomic | levels.gaps | levels.unknown)[column.counts > 0].all():
         raise UnmaskError(
-            f"column {column.name!r} has cells that are no exact numbers; only numbers have a mean, or noise added"
+            f"column {column.name!r} has cells that are not exact numbers, expected numbers; leave the column out"
         )
     return levels.low
 
 
 def column_position(table: Table, name: str) -> int:
-    """Return the place of a quasi-identifier among them; raise an error for another column."""
+    """Return the position of a quasi-identifier; raise UnmaskError for another column."""
     names = [column.name for column in table.quasi_identifiers]
     table.column(name)
     if name not in names:
-        raise UnmaskError(f"column {name!r} is no quasi-identifier; choose among {', '.join(names)}")
+        raise UnmaskError(f"column {name!r} is not a quasi-identifier; choose among {', '.join(names)}")
     return names.index(name)
 
 
 def recode(table: Table, levels: Mapping[str, float | str]) -> Table:
-    """Recode the named quasi-identifiers to levels."""
+    """Return the table with the named quasi-identifiers recoded to levels."""
     columns = list(table.quasi_identifiers)
     for name, level in levels.items():
         position = column_position(table, name)
-        recoded, codes = generalized(columns[position], level)
+        recoded, codes = generalize(columns[position], level)
         columns[position] = replace(columns[position], levels=recoded, codes=codes)
     return replace(table, quasi_identifiers=tuple(columns))

@@ -1,4 +1,4 @@
-"""Constraints on the classes of a release, bound to the sensitive columns of the protected table."""
+"""Constraints on the classes of a release, bound to the sensitive columns of a table."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ from unmask.tables.protections.constraints import (
 )
 from unmask.tables.table import Table
 
-_CELLS = 1 << 21  # cells of a dense block of histograms
+_CELLS = 1 << 21
+"""Cells of a dense block of histograms."""
 
 
 @dataclass(frozen=True)
 class ClassConstraints:
-    """Constraints that every class of a release satisfies: base of the protections that form classes.
+    """Base of the protections that form classes: constraints on every class of the release.
 
     Parameters
     ----------
@@ -57,28 +58,28 @@ class ClassConstraints:
     constraints: tuple[Constraint, ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse parameters that mean nothing."""
+        """Raise UnmaskError for parameters out of range."""
         names = ("t_distance", "l_entropy", "l_recursive", "delta", "beta", "alpha")
         check_types(type(self), {name: getattr(self, name) for name in names})
         object.__setattr__(self, "constraints", tuple(self.constraints))
         for constraint in self.constraints:
             if not hasattr(constraint, "allows"):
-                raise UnmaskError(f"{constraint!r} is no constraint, expected one of unmask.tables.protections")
+                raise UnmaskError(f"{constraint!r} is not a constraint, expected one of unmask.tables.protections")
         KAnonymity(self.k)  # constraints check their parameters
         list(self._list_constraints())
 
     @property
     def smallest_class(self) -> int:
-        """Return the smallest number of people in a class."""
+        """Smallest number of people in a class."""
         return max([self.k, *(item.k for item in self.constraints if isinstance(item, KAnonymity))])
 
     @property
     def demands(self) -> tuple[Constraint, ...]:
-        """Return the constraints on the sensitive columns."""
+        """Constraints on the sensitive columns."""
         return (*(item for item in self.constraints if not isinstance(item, KAnonymity)), *self._list_constraints())
 
     def _list_constraints(self) -> Iterator[Constraint]:
-        """Yield the constraint of each parameter."""
+        """Yield the constraints that the parameters define."""
         if self.l is not None:
             yield DistinctL(self.l)
         if self.t is not None:
@@ -94,67 +95,72 @@ class ClassConstraints:
         if self.alpha is not None:
             yield AlphaK(self.alpha)
 
-    def by_size_alone(self) -> Self:
-        """Return the same protection without constraints on sensitive columns."""
+    def without_sensitive_constraints(self) -> Self:
+        """Return the protection with its smallest class size as the only constraint."""
         others: dict[str, Any] = {item.name: item.default for item in fields(ClassConstraints) if item.name != "k"}
         return replace(self, **{**others, "k": self.smallest_class})
 
 
 @dataclass(frozen=True, eq=False)
-class Secret:
-    """A sensitive column, its levels in rank order.
+class SensitiveColumn:
+    """Sensitive column with its levels in rank order.
 
-    place : (L,) rank of each level. overall : (L,) rows of each rank. paths : nodes of its hierarchy, by rank.
+    rank    : (L,) rank of each level
+    overall : (L,) rows of each rank in the whole table
+    paths   : hierarchy nodes above each rank, see `Constraint.value`; None if no constraint needs them
     """
 
     column: Column
-    place: NDArray[np.int32]
+    rank: NDArray[np.int32]
     overall: NDArray[np.int64]
     paths: NDArray[np.int32] | None
 
     def count_ranks(self, histogram: CsrRows) -> scipy.sparse.csr_array:
-        """Return counts of levels as counts of ranks."""
+        """Return counts of levels, (J, L), as counts of ranks."""
         return scipy.sparse.csr_array(
-            (histogram.data, self.place[histogram.indices], histogram.indptr), shape=histogram.shape
+            (histogram.data, self.rank[histogram.indices], histogram.indptr), shape=histogram.shape
         )
 
     def rank_rows(self, table: Table) -> scipy.sparse.csr_array:
-        """Return the rank of every row as a histogram, (n_rows, L)."""
-        codes = self.place[table.column(self.column.name).codes]
+        """Return the rank of each row as a histogram, (n_rows, L)."""
+        codes = self.rank[table.column(self.column.name).codes]
         n = codes.size
-        return scipy.sparse.csr_array((np.ones(n, dtype=np.int32), codes, np.arange(n + 1)), shape=(n, self.place.size))
+        return scipy.sparse.csr_array((np.ones(n, dtype=np.int32), codes, np.arange(n + 1)), shape=(n, self.rank.size))
 
     def allows(self, demands: Sequence[Constraint]) -> Callable[[NDArray[Any]], NDArray[np.bool_]]:
-        """Return the test of histograms of this column, (P, L) to (P,): all demands at once."""
+        """Return a function from histograms, (P, L), to a mask of those that satisfy all constraints, (P,)."""
         return lambda histogram: all_allow(demands, histogram, self.overall, paths=self.paths)
 
-    def allowed(self, counts: scipy.sparse.csr_array, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
-        """Return (J,) True for classes that satisfy the demands on this column; counts : (J, L) rows of each rank."""
+    def satisfied_classes(self, counts: scipy.sparse.csr_array, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
+        """Return a mask of the classes that satisfy the constraints on this column, (J,).
+
+        counts : (J, L) rows of each rank
+        """
         block = max(1, _CELLS // self.overall.size)
         starts = range(0, counts.shape[0], block)
         return np.concatenate([self.allows(demands)(counts[begin : begin + block].toarray()) for begin in starts])
 
 
-def secrets_of(table: Table, demands: Sequence[Constraint]) -> list[Secret]:
-    """Return the sensitive columns if constraints need them."""
+def bind_sensitive_columns(table: Table, demands: Sequence[Constraint]) -> list[SensitiveColumn]:
+    """Return the sensitive columns of a table as the constraints need them; none without constraints."""
     if not demands:
         return []
     if not table.sensitive:
         listing = ", ".join(map(repr, demands))
-        raise UnmaskError(f"the table has no sensitive column for {listing}; name one, or ask for k alone")
+        raise UnmaskError(f"the table has no sensitive column for {listing}; name one, or set k only")
     distances = {demand.distance for demand in demands if isinstance(demand, TCloseness)}
-    return [_secret(column, table.totals_of(column), distances) for column in table.sensitive]
+    return [_bind_sensitive_column(column, table.totals_of(column), distances) for column in table.sensitive]
 
 
-def _secret(column: Column, rows: NDArray[np.int64], distances: set[Any]) -> Secret:
+def _bind_sensitive_column(column: Column, rows: NDArray[np.int64], distances: set[Any]) -> SensitiveColumn:
     used = replace(column, codes=np.flatnonzero(rows).astype(np.int32), row_counts=None)
-    place = _ranked(used) if "ordered" in distances else np.arange(rows.size, dtype=np.int32)
+    rank = _rank_levels(used) if "ordered" in distances else np.arange(rows.size, dtype=np.int32)
     overall = np.zeros_like(rows)
-    overall[place] = rows
-    return Secret(column, place, overall, _paths(used, place) if "hierarchical" in distances else None)
+    overall[rank] = rows
+    return SensitiveColumn(column, rank, overall, _paths(used, rank) if "hierarchical" in distances else None)
 
 
-def _ranked(column: Column) -> NDArray[np.int32]:
+def _rank_levels(column: Column) -> NDArray[np.int32]:
     rank = None if ((column.counts > 0) & ~column.levels.atomic).any() else rank_order(column)
     if rank is None:
         raise UnmaskError(
@@ -174,31 +180,36 @@ def _paths(column: Column, rank: NDArray[np.int32]) -> NDArray[np.int32]:
     return paths
 
 
-def check_whole(n_people: int, k: int, demands: Sequence[Constraint], secrets: Sequence[Secret]) -> None:
-    """Refuse what not even the whole table as one class satisfies."""
+def check_whole_table(
+    n_people: int, k: int, demands: Sequence[Constraint], sensitive_columns: Sequence[SensitiveColumn]
+) -> None:
+    """Raise FailedError if the whole table, as one class, violates a constraint."""
     if n_people < k:
-        advice = f"ask for k of at most {n_people}" if n_people > 1 else "no k hides fewer than 2 people"
+        advice = f"set k to at most {n_people}" if n_people > 1 else "at least 2 people are needed"
         raise FailedError(f"the table has {n_people} people, fewer than k = {k}; {advice}")
-    for secret in secrets:
-        all_rows = secret.overall[None, :]
+    for sensitive_column in sensitive_columns:
+        all_rows = sensitive_column.overall[None, :]
         for demand in demands:
-            if not demand.allows(all_rows, secret.overall, paths=secret.paths)[0]:
-                compares = demand.compares
-                attained = float(demand.value(all_rows, secret.overall, paths=secret.paths)[0])
+            if not demand.allows(all_rows, sensitive_column.overall, paths=sensitive_column.paths)[0]:
+                comparison = demand.comparison
+                attained = float(demand.value(all_rows, sensitive_column.overall, paths=sensitive_column.paths)[0])
                 raise FailedError(
-                    f"{demand!r} cannot be satisfied: the whole table has {compares.quantity} {attained:.6g} on column "
-                    f"{secret.column.name!r}, expected {compares.sense} {bound_of(demand):g}; ask for what it attains"
+                    f"{demand!r} cannot be satisfied: the whole table has {comparison.quantity} {attained:.6g} on "
+                    f"column {sensitive_column.column.name!r}, expected {comparison.sense} {bound_of(demand):g}; "
+                    "weaken the constraint"
                 )
 
 
-def satisfying(
+def find_satisfying_classes(
     table: Table, k: int, demands: Sequence[Constraint], *, reference: Table | None = None
 ) -> NDArray[np.bool_]:
-    """(J,) which classes of a table have k people and satisfy all demands on every sensitive column.
+    """Return a mask of the classes with k people that satisfy all constraints on every sensitive column, (J,).
 
-    reference : the table whose sensitive values classes are compared with, if not this one
+    reference : table whose sensitive values are the reference distribution; by default this table
     """
     good = table.class_people >= k
-    for secret in secrets_of(table if reference is None else reference, demands):
-        good &= secret.allowed(secret.count_ranks(table.histogram(table.column(secret.column.name))), demands)
+    for sensitive_column in bind_sensitive_columns(table if reference is None else reference, demands):
+        good &= sensitive_column.satisfied_classes(
+            sensitive_column.count_ranks(table.histogram(table.column(sensitive_column.column.name))), demands
+        )
     return good

@@ -1,9 +1,8 @@
 """Privacy constraints: a criterion of the sensitive histogram of each class, and a bound.
 
-The criteria are those of `unmask.tables.criteria`, against the distribution over the table that is protected, before
-anything is generalized or suppressed. The comparison has a tolerance of 1e-9, so that a class which meets its bound
-exactly is not judged by the rounding of a last digit; the two strict definitions (recursive l, delta-disclosure) fail
-at equality within the same tolerance. An empty histogram is no class and passes nothing.
+The criteria are those of `unmask.tables.criteria`. They compare classes with the table before protection. Comparisons
+have a tolerance of 1e-9, so that rounding does not decide about a class at its bound. The two strict definitions
+(recursive l, delta-disclosure) fail at equality, within the same tolerance. An empty histogram satisfies no constraint.
 """
 
 from __future__ import annotations
@@ -29,43 +28,48 @@ Distance = Literal["equal", "ordered", "hierarchical", "kl"]
 
 
 Value = Callable[[Histograms, Any, Paths | None], NDArray[Any]]
-"""From histograms, the constraint and the paths of its column to the quantity that is compared."""
+"""Function from histograms, a constraint, and the hierarchy paths of its column to the compared quantity."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """Comparison of a constraint: a quantity in words, the good side of its bound, and the field with the bound.
+    """Comparison of a constraint: quantity, direction, and the field that holds the bound.
 
-    least, above : which numbers its field may be; whole numbers are from 1.
+    quantity : name of the quantity, for messages
+    sense    : relation of the quantity to the bound if the constraint is satisfied
+    field    : name of the constraint's field with the bound
+    value    : function that computes the quantity
+    minimum, exclusive_minimum : smallest bounds that are accepted; integers start at 1
     """
 
     quantity: str
     sense: Literal["at least", "at most", "below"]
     field: str
     value: Value
-    least: float = 0.0
-    above: float = -math.inf
+    minimum: float = 0.0
+    exclusive_minimum: float = -math.inf
 
 
 class Constraint:
-    """Interface of privacy constraints, frozen dataclasses of their parameters."""
+    """Base of privacy constraints, which are frozen dataclasses of their parameters."""
 
-    compares: ClassVar[Comparison]
+    comparison: ClassVar[Comparison]
 
     def __post_init__(self) -> None:
-        """Refuse parameters that mean nothing."""
+        """Raise UnmaskError for parameters out of range."""
         for name, kind in get_type_hints(type(self)).items():
             if kind is int:
                 _check_whole(name, getattr(self, name))
             elif kind is float:
-                _check_number(name, getattr(self, name), self.compares)
+                _check_number(name, getattr(self, name), self.comparison)
 
     def value(self, histogram: Histogram, overall: Histogram, *, paths: Paths | None = None) -> NDArray[Any]:
-        """Return the compared quantity of each class, (P,); nan for one without rows.
+        """Return the compared quantity of each class, (P,); nan for a class without rows.
 
-        histogram : (P, m) counts of P classes, whole numbers of any dtype. overall : (m,) counts of the whole table.
-        paths : (H, m) the node above each value at heights 0 (the value itself) to H - 1 of a hierarchy whose root is
-        understood; only the hierarchical distance asks for it.
+        histogram : (P, m) integer counts of P classes
+        overall   : (m,) counts of the whole table
+        paths     : (H, m) tree node above each value, from height 0 (the value) to H - 1, without the root; for the
+        hierarchical distance
         """
         assert histogram.ndim == 2
         assert overall.shape == histogram.shape[1:]
@@ -76,15 +80,15 @@ class Constraint:
         value = np.full(n, np.nan)
         if filled.size:
             counts = histogram.ravel()[entries].astype(np.int64), entries % m, np.append(start[filled], len(entries))
-            value[filled] = self.compares.value(Histograms(CsrRows(*counts, (filled.size, m)), overall), self, paths)
+            value[filled] = self.comparison.value(Histograms(CsrRows(*counts, (filled.size, m)), overall), self, paths)
         return value
 
     def allows(self, histogram: Histogram, overall: Histogram, *, paths: Paths | None = None) -> NDArray[np.bool_]:
-        """Return (P,) True for classes on the good side of the bound; same arguments as `value`."""
+        """Return a mask of the classes that satisfy the constraint, (P,); same arguments as `value`."""
         value, bound = self.value(histogram, overall, paths=paths), bound_of(self)
-        if self.compares.sense == "at least":
+        if self.comparison.sense == "at least":
             good = value >= bound - TOLERANCE
-        elif self.compares.sense == "at most":
+        elif self.comparison.sense == "at most":
             good = value <= bound + TOLERANCE
         else:
             good = value < bound - TOLERANCE
@@ -92,18 +96,18 @@ class Constraint:
 
 
 def bound_of(constraint: Constraint) -> float:
-    """Return the parameter that the value is compared with.
+    """Return the bound of a constraint.
 
     >>> bound_of(RecursiveL(c=3.0, l=2))
     3.0
     """
-    return float(getattr(constraint, constraint.compares.field))
+    return float(getattr(constraint, constraint.comparison.field))
 
 
 def all_allow(
     constraints: Sequence[Constraint], histogram: Histogram, overall: Histogram, *, paths: Paths | None = None
 ) -> NDArray[np.bool_]:
-    """Return (P,) True for classes that all constraints allow; a class that fails one is not tried again.
+    """Return a mask of the classes that satisfy all constraints, (P,). A class is not tested after it fails.
 
     >>> all_allow((KAnonymity(2), DistinctL(2)), np.array([[1, 1], [2, 0], [1, 0]]), np.array([4, 1]))
     array([ True, False, False])
@@ -114,7 +118,7 @@ def all_allow(
     return good
 
 
-# --- the size of a class --------------------------------------------------------------------------------------------
+# --- constraints ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -128,7 +132,7 @@ class KAnonymity(Constraint):
     """
 
     k: int
-    compares: ClassVar[Comparison] = Comparison("k", "at least", "k", lambda view, _, _paths: view.sizes)
+    comparison: ClassVar[Comparison] = Comparison("k", "at least", "k", lambda view, _, _paths: view.sizes)
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,7 @@ class DistinctL(Constraint):
     """
 
     l: int  # noqa: E741 - the literature's name
-    compares: ClassVar[Comparison] = Comparison("distinct l", "at least", "l", lambda view, _, _paths: view.width)
+    comparison: ClassVar[Comparison] = Comparison("distinct l", "at least", "l", lambda view, _, _paths: view.width)
 
 
 @dataclass(frozen=True)
@@ -154,28 +158,28 @@ class PSensitive(Constraint):
     """
 
     p: int
-    compares: ClassVar[Comparison] = Comparison(
+    comparison: ClassVar[Comparison] = Comparison(
         "p (distinct values)", "at least", "p", lambda view, _, _paths: view.width
     )
 
 
 @dataclass(frozen=True)
 class EntropyL(Constraint):
-    """Entropy l-diversity: at least l effective values, l real; see `criteria.l_entropy`.
+    """Entropy l-diversity: at least l effective values, for a real number l; see `criteria.l_entropy`.
 
     >>> EntropyL(3).allows(np.array([[4, 4, 4], [10, 1, 1]]), np.array([14, 5, 5]))
     array([ True, False])
     """
 
     l: float  # noqa: E741 - the literature's name
-    compares: ClassVar[Comparison] = Comparison(
-        "entropy l", "at least", "l", lambda view, _, _paths: criteria.l_entropy(view), least=1.0
+    comparison: ClassVar[Comparison] = Comparison(
+        "entropy l", "at least", "l", lambda view, _, _paths: criteria.l_entropy(view), minimum=1.0
     )
 
 
 @dataclass(frozen=True)
 class RecursiveL(Constraint):
-    """Recursive (c, l)-diversity, strictly: c above the bound of the class; see `criteria.l_recursive`.
+    """Recursive (c, l)-diversity, a strict inequality; see `criteria.l_recursive`.
 
     >>> RecursiveL(c=7.0, l=3).allows(np.array([[7, 2, 1], [6, 2, 1]]), np.array([13, 4, 2]))
     array([False,  True])
@@ -183,18 +187,18 @@ class RecursiveL(Constraint):
 
     c: float
     l: int  # noqa: E741 - the literature's name
-    compares: ClassVar[Comparison] = Comparison(
+    comparison: ClassVar[Comparison] = Comparison(
         "r_1 / (r_l + ... + r_m)",
         "below",
         "c",
         lambda view, constraint, _paths: criteria.l_recursive(view, l=constraint.l),
-        above=0.0,
+        exclusive_minimum=0.0,
     )
 
 
 @dataclass(frozen=True)
 class AlphaK(Constraint):
-    """The frequency condition of (alpha, k)-anonymity: no value takes more than a share alpha; see `criteria.alpha`.
+    """Frequency condition of (alpha, k)-anonymity: no value has a share above alpha; see `criteria.alpha`.
 
     Require k separately, as `k` of the protection or as `KAnonymity`.
 
@@ -203,8 +207,8 @@ class AlphaK(Constraint):
     """
 
     alpha: float
-    compares: ClassVar[Comparison] = Comparison(
-        "largest share", "at most", "alpha", lambda view, _, _paths: criteria.alpha(view), above=0.0
+    comparison: ClassVar[Comparison] = Comparison(
+        "largest share", "at most", "alpha", lambda view, _, _paths: criteria.alpha(view), exclusive_minimum=0.0
     )
 
 
@@ -220,9 +224,9 @@ def _distance(view: Histograms, closeness: TCloseness, paths: Paths | None) -> N
 class TCloseness(Constraint):
     """t-closeness: the distance between the class and the whole table is at most t.
 
-    equal, ordered, hierarchical, kl : see `criteria.t_equal`, `t_ordered` (the columns of the histogram are in rank
-    order), `t_hierarchical` (needs the hierarchy of the sensitive column) and `t_kl`, a different criterion that parts
-    of the literature call by the same name; it is at least 2 TV^2.
+    distance : "equal" (`criteria.t_equal`), "ordered" (`t_ordered`, for histograms in rank order), "hierarchical"
+        (`t_hierarchical`, needs a hierarchy of the sensitive column), or "kl" (`t_kl`, another criterion of the same
+        name in parts of the literature; it is at least 2 TV^2).
 
     >>> TCloseness(0.25).value(np.array([[2, 0], [2, 1]]), np.array([3, 3]))
     array([0.5       , 0.16666667])
@@ -230,10 +234,10 @@ class TCloseness(Constraint):
 
     t: float
     distance: Distance = "equal"
-    compares: ClassVar[Comparison] = Comparison("distance", "at most", "t", _distance)
+    comparison: ClassVar[Comparison] = Comparison("distance", "at most", "t", _distance)
 
     def __post_init__(self) -> None:
-        """Refuse parameters that mean nothing."""
+        """Raise UnmaskError for parameters out of range."""
         super().__post_init__()
         if self.distance not in get_args(Distance):
             raise UnmaskError(f"distance is {self.distance!r}, expected one of {', '.join(get_args(Distance))}")
@@ -241,7 +245,7 @@ class TCloseness(Constraint):
 
 @dataclass(frozen=True)
 class DeltaDisclosure(Constraint):
-    """delta-disclosure privacy, strictly, for every value of the table; see `criteria.delta_disclosure`.
+    """delta-disclosure privacy, a strict inequality for every value of the table; see `criteria.delta_disclosure`.
 
     A class that lacks a value of the table fails for every delta.
 
@@ -250,8 +254,12 @@ class DeltaDisclosure(Constraint):
     """
 
     delta: float
-    compares: ClassVar[Comparison] = Comparison(
-        "delta in nats", "below", "delta", lambda view, _, _paths: criteria.delta_disclosure(view), above=0.0
+    comparison: ClassVar[Comparison] = Comparison(
+        "delta in nats",
+        "below",
+        "delta",
+        lambda view, _, _paths: criteria.delta_disclosure(view),
+        exclusive_minimum=0.0,
     )
 
 
@@ -264,7 +272,7 @@ class BetaLikeness(Constraint):
     """
 
     beta: float
-    compares: ClassVar[Comparison] = Comparison(
+    comparison: ClassVar[Comparison] = Comparison(
         "beta", "at most", "beta", lambda view, _, _paths: criteria.beta_likeness(view)
     )
 
@@ -277,8 +285,10 @@ def _check_whole(name: str, argument: object) -> None:
 def _check_number(name: str, argument: object, comparison: Comparison) -> None:
     number = isinstance(argument, int | float | np.integer | np.floating) and not isinstance(argument, bool)
     value = float(argument) if number else math.nan  # type: ignore[arg-type]
-    if not math.isfinite(value) or value < comparison.least or value <= comparison.above:
+    if not math.isfinite(value) or value < comparison.minimum or value <= comparison.exclusive_minimum:
         expected = (
-            f"above {comparison.above:g}" if comparison.above > -math.inf else f"of at least {comparison.least:g}"
+            f"above {comparison.exclusive_minimum:g}"
+            if comparison.exclusive_minimum > -math.inf
+            else f"of at least {comparison.minimum:g}"
         )
         raise UnmaskError(f"{name} is {argument!r}, expected a number {expected}")

@@ -51,13 +51,13 @@ class Generalize:
     levels: Mapping[str, float | str] = field(default_factory=dict, hash=False)
 
     __repr__ = format_call
-    fits = allow_all
+    allowed_pairs = allow_all
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "levels", dict(self.levels))
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
-        """Recode the columns named."""
+        """Return the recoded table and its origin."""
         recoded = [(column.levels, column.codes) for column in recode(table, self.levels).quasi_identifiers]
         return release_rows(table, np.arange(table.n_rows), recoded, rng)
 
@@ -83,27 +83,26 @@ class Identity:
     """
 
     __repr__ = format_call
-    fits = allow_all
+    allowed_pairs = allow_all
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
-        """Order the rows."""
+        """Return the table, sorted by its cells, and its origin."""
         return sort_release(table, np.arange(table.n_rows), rng)
 
 
-DAYS = (1, 28, 90, 365)
-"""The shortest of each period, in days."""
+PERIOD_DAYS = (1, 28, 90, 365)
+"""Shortest length of each period, in days."""
 
 _SECONDS = 86_400
 
 
 def next_level(released: Column, original: Column) -> float | str:
-    """Return the argument of `Generalize` that makes a released column coarser by one step; "*" where all that is left
-    is everything.
+    """Return the level for `Generalize` that is one step coarser than a released column; "*" if no other step is left.
 
-    Numbers: the narrowest bins of 1, 2 or 5 times a power of ten that are wider than the released cells are on average,
-    and than the mean gap between values of the original. Dates: the first of day, month, quarter and year that is
-    longer than the cells. Codes: one hidden character more than in the cells on average. With a hierarchy: the level
-    above the mean height of the cells. Other text has no steps but the last.
+    Numbers: the narrowest bins of 1, 2 or 5 times a power of ten that are wider than the mean released cell and than
+    the mean gap between values of the original. Dates: the shortest of day, month, quarter and year that is longer than
+    the mean cell. Codes: one masked character more than in the mean cell. Hierarchies: the level above the mean height
+    of the cells. Other text: `*`.
 
     >>> from unmask.tables import Table
     >>> (ages,) = Table.read({"age": ["[20, 23]", "[30, 35]"]}, quasi_identifiers="age").quasi_identifiers
@@ -114,17 +113,21 @@ def next_level(released: Column, original: Column) -> float | str:
     if released.hierarchy is not None:
         return _parent_step(released)
     if released.type == "number":
-        return _bins(max(_mean(released, _lengths(released)), _gap(original)))
+        return _wider_bins(max(_mean(released, _lengths(released)), _mean_gap(original)))
     if released.type in ("date", "datetime"):
         days = (_mean(released, _lengths(released)) + 1) / (1 if released.type == "date" else _SECONDS)
         return next(
-            (unit for unit, least_days in zip(PERIODS, DAYS, strict=True) if least_days > days + 1e-6), EVERYTHING
+            (unit for unit, period_days in zip(PERIODS, PERIOD_DAYS, strict=True) if period_days > days + 1e-6),
+            EVERYTHING,
         )
-    return _more_hidden(released) if released.type == "code" else EVERYTHING
+    return _hide_more(released) if released.type == "code" else EVERYTHING
 
 
 def _mean(column: Column, of_level: NDArray[np.float64]) -> float:
-    """Return over the rows of whose cells it is known."""
+    """Return the mean over the rows whose cells have a finite number; 0 without such rows.
+
+    of_level : (L,) number of each level
+    """
     is_finite = np.isfinite(of_level) & (column.counts > 0)
     return float(np.average(of_level[is_finite], weights=column.counts[is_finite])) if is_finite.any() else 0.0
 
@@ -135,22 +138,22 @@ def _lengths(column: Column) -> NDArray[np.float64]:
     return length
 
 
-def _gap(column: Column) -> float:
-    """Return between the values of a column, on average."""
+def _mean_gap(column: Column) -> float:
+    """Return the mean gap between adjacent values of a numeric column; 0 for other columns."""
     levels = column.levels
     values = np.unique(levels.low[levels.atomic & (column.counts > 0)]) if levels.kind == "numeric" else np.zeros(0)
     return float(np.ptp(values)) / (len(values) - 1) if len(values) > 1 else 0.0
 
 
-def _bins(width: float) -> float:
-    """Return the next of ..., 1, 2, 5, 10, 20, 50, ... above a width."""
+def _wider_bins(width: float) -> float:
+    """Return the next width of ..., 1, 2, 5, 10, 20, 50, ... above a width."""
     if width <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(width))
     return next(float(f"{times * power:.12g}") for times in (1, 2, 5, 10, 20) if times * power > width * (1 + 1e-9))
 
 
-def _more_hidden(column: Column) -> float | str:
+def _hide_more(column: Column) -> float | str:
     levels = column.levels
     n_shown = [len((levels.masks.get(level, label)).rstrip(EVERYTHING)) for level, label in enumerate(levels.labels)]
     hidden = int(_mean(column, levels.longest - np.array(n_shown, dtype=np.float64))) + 1

@@ -1,4 +1,4 @@
-"""Generalization at the best node of the lattice, for all rows or in rounds, with pruning that is proved."""
+"""Full-domain generalization at the best node of the lattice, and local recoding in rounds."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_types
 from unmask.tables.matching import compatible
 from unmask.tables.protections.base import Released, evaluated_rows, format_call, recode, sort_release
-from unmask.tables.protections.bound_constraints import ClassConstraints, satisfying
+from unmask.tables.protections.bound_constraints import ClassConstraints, find_satisfying_classes
 from unmask.tables.protections.lattice_levels import Level
-from unmask.tables.protections.lattice_search import Choice, SearchProblem, in_rounds
+from unmask.tables.protections.lattice_search import Choice, SearchProblem, search_rounds
 from unmask.tables.protections.recoding import new_cells
 from unmask.tables.table import Table
 
@@ -57,8 +57,8 @@ class Lattice(ClassConstraints):
     rounds together are not optimal. One node for all rows of a round is used if its loss is not larger, so that local
     recoding never loses more than full-domain generalization. The average risk, classes / rows, is at most the largest
     one of the rounds. A class is released or suppressed as a whole. Therefore a person who is known exactly can only be
-    in the finest released class that contains their cells, and this class satisfies the constraints. `fits` excludes
-    all other classes for an adversary who knows the protection.
+    in the finest released class that contains their cells, and this class satisfies the constraints. `allowed_pairs`
+    excludes all other classes for an adversary who knows the protection.
 
     Assumes: what `Mondrian` assumes. A suppressed person may be missing from every count.
 
@@ -130,16 +130,19 @@ class Lattice(ClassConstraints):
         check_types(type(self), {name: getattr(self, name) for name in names})
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
-        """Recode the table to the levels that are chosen, and drop the classes that violate a constraint."""
+        """Return the release at the best node, without the classes that violate a constraint, and its origin."""
         rng, rows = secret_unless(rng), evaluated_rows(table)
         complete = table.complete
         release, origin = _joined(complete, list(self._recoded(complete, self.choose(complete))))
         return sort_release(release, rows[origin], rng)
 
     def released(self, table: Table, levels: Mapping[str, Level], reference: Table | None = None) -> Released:
-        """Return the release at levels, in row order; reference : the table of which these rows remain."""
+        """Return the release at the given levels, in row order, and its origin.
+
+        reference : table whose sensitive values are the reference distribution; by default this table
+        """
         recoded = recode(table, {name: level for name, level in levels.items() if level != 0})
-        good = satisfying(recoded, self.smallest_class, self.demands, reference=reference)
+        good = find_satisfying_classes(recoded, self.smallest_class, self.demands, reference=reference)
         is_released = good[recoded.classes.of_row]
         return recoded.take(is_released), np.flatnonzero(is_released)
 
@@ -149,16 +152,18 @@ class Lattice(ClassConstraints):
         while choice is not None:
             release, origin = self.released(table.take(remaining), choice.levels, table)
             yield release, remaining[origin]
-            remaining, choice = np.delete(remaining, origin), choice.rest
+            remaining, choice = np.delete(remaining, origin), choice.next_round
 
-    def fits(
+    def allowed_pairs(
         self, release: Table, pairing: Pairing, row: NDArray[np.int64], klass: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Return True for pairs of people and released classes that the rule allows, of those whose cells agree.
+        """Return a mask of the compatible pairs of a person and a class that the protection allows.
 
-        With rounds, a person who is known exactly fits only the finest class that contains their cells: the cells of
-        each column are nested, and a finer one meets fewer of the known or released cells. If a missing cell is any
-        value, all classes fit, because a fine class with a missing cell fits people who were never in it.
+        With rounds, a fully known person can only be in the finest class that contains their cells. The cells of each
+        column are nested, so the finest class is compatible with the fewest known and released cells. If a missing cell
+        is any value, all classes are allowed: people outside a fine class may be compatible with its missing cells.
+
+        row, klass : observation and class of each pair
         """
         covers_all = len(pairing.columns) == len(release.quasi_identifiers)
         if self.rounds == 1 or not covers_all or release.missing == "wildcard":
@@ -176,17 +181,18 @@ class Lattice(ClassConstraints):
         return np.asarray(~exact[row] | (wide[klass] == finest[row]))
 
     def choose(self, table: Table) -> Choice:
-        """Return the node that loses least of those that satisfy everything, or a chain of nodes, one for each round.
+        """Return the node with the smallest loss among those that satisfy all constraints, or a chain of nodes for
+        rounds.
 
-        Raise FailedError if no node for all rows satisfies everything.
+        FailedError if no node for all rows satisfies the constraints.
         """
         evaluated_rows(table)
         complete = table.complete
-        return in_rounds(SearchProblem.of(self, complete), self.rounds)
+        return search_rounds(SearchProblem.of(self, complete), self.rounds)
 
 
 def _joined(table: Table, parts: Sequence[Released]) -> Released:
-    """One release of what rounds release, each cell as its round has it."""
+    """Return one release with the rows of all rounds."""
     if len(parts) == 1:
         return parts[0]
     rows, columns = np.concatenate([rows for _, rows in parts]), []
@@ -200,7 +206,7 @@ def _joined(table: Table, parts: Sequence[Released]) -> Released:
 
 
 def _list_levels(name: str, levels: object) -> tuple[Level, ...]:
-    """Return the levels of a column as a list."""
+    """Return the levels of a column as a tuple."""
     if isinstance(levels, str | int | float):
         return (levels,)
     if not isinstance(levels, Sequence) or not levels:

@@ -1,4 +1,4 @@
-"""Microaggregation: numbers are replaced by the means of small groups of people who are near one another."""
+"""Microaggregation: numbers are replaced by the means of small groups of similar people."""
 
 from __future__ import annotations
 
@@ -77,35 +77,37 @@ class Microaggregate:
         check_ranges(self)
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
-        """Group people, and average their numbers."""
+        """Return the release with averaged numbers, and its origin."""
         rng, rows = secret_unless(rng), evaluated_rows(table)
         for name in self.columns:
             column_position(table, name)
         columns = [column.take(rows) for column in table.quasi_identifiers]
-        numbers = [column for column in columns if self._averages(column)]
+        numbers = [column for column in columns if self._is_averaged(column)]
         if not numbers:
-            raise UnmaskError(f"{self!r} averages numbers, and no quasi-identifier is one; see PRAM for other columns")
+            raise UnmaskError(f"{self!r} needs a numeric quasi-identifier; use PRAM for other columns")
         if rows.size < self.k:
-            raise FailedError(f"{rows.size} rows are included, expected at least k = {self.k}; ask for less")
-        group = self._groups(numbers, rng)
-        recoded = [_means(c, group) if self._averages(c) else (c.levels, c.codes) for c in columns]
+            raise FailedError(f"{rows.size} rows are complete, expected at least k = {self.k}; lower k")
+        group = self._group_people(numbers, rng)
+        recoded = [_average_groups(c, group) if self._is_averaged(c) else (c.levels, c.codes) for c in columns]
         return release_rows(table, rows, recoded, rng)
 
     def coordinates(self, column: Column, *, like: Column) -> Floats | None:
-        """(L,) where the levels of a column lie, in standard deviations of `like`; None of a column that stays."""
-        averages = self._averages(column) or self._averages(like)  # a column that is text on one side alone is refused
+        """Return (L,) coordinates of the levels of a column, in standard deviations of `like`; None if it is not
+        averaged.
+        """
+        averages = self._is_averaged(column) or self._is_averaged(like)  # text in one table only is refused below
         return exact_numbers(column) / _deviation(like) if averages else None
 
-    def _averages(self, column: Column) -> bool:
+    def _is_averaged(self, column: Column) -> bool:
         return column.name in self.columns if self.columns else column.type == "number"
 
-    def _groups(self, numbers: list[Column], rng: np.random.Generator) -> Ints:
-        """(n,) group of each row; the order of the rows has no part in it."""
+    def _group_people(self, numbers: list[Column], rng: np.random.Generator) -> Ints:
+        """Return (n,) the group of each row, independent of the order of the rows."""
         x = np.stack([exact_numbers(column)[column.codes] / _deviation(column) for column in numbers], axis=1)
         if not np.isfinite(x).all():
             raise UnmaskError(
-                f"{self!r} averages numbers, and some cells are missing; read the table with missing='excluded', "
-                "or name other columns"
+                f"{self!r} needs numbers, but some cells are missing; read the table with missing='excluded', or name "
+                "other columns"
             )
         shuffled = rng.permutation(len(x))
         order = shuffled[np.argsort(classes_of(numbers).of_row[shuffled], kind="stable")]
@@ -115,7 +117,9 @@ class Microaggregate:
 
 
 def mdav(x: Floats, k: int) -> Ints:
-    """(n,) group of each point, of k to 2k - 1; x : (n, d), n at least k.
+    """Return (n,) the group of each point; groups have k to 2k - 1 points.
+
+    x : (n, d) coordinates, n at least k
 
     >>> mdav(np.array([[0.0], [1.0], [10.0], [12.0]]), 2)
     array([1, 1, 0, 0])
@@ -125,23 +129,23 @@ def mdav(x: Floats, k: int) -> Ints:
     while len(ungrouped) >= 2 * k:
         center = x.mean(axis=0)
         for _ in range(2 if len(ungrouped) >= 3 * k else 1):
-            center = x[int(_from(x, center).argmax())]  # whoever is farthest from it is next
-            near = np.argpartition(_from(x, center), k - 1)[:k]
-            group[ungrouped[near]] = n_groups
-            stays = np.ones(len(ungrouped), dtype=np.bool_)
-            stays[near] = False
-            x, ungrouped, n_groups = x[stays], ungrouped[stays], n_groups + 1
+            center = x[int(_squared_distances(x, center).argmax())]  # the farthest point is the next center
+            group_members = np.argpartition(_squared_distances(x, center), k - 1)[:k]
+            group[ungrouped[group_members]] = n_groups
+            is_ungrouped = np.ones(len(ungrouped), dtype=np.bool_)
+            is_ungrouped[group_members] = False
+            x, ungrouped, n_groups = x[is_ungrouped], ungrouped[is_ungrouped], n_groups + 1
     group[ungrouped] = n_groups
     return group
 
 
-def _from(x: Floats, point: Floats) -> Floats:
-    """(n,) squared distances from a point."""
-    away = x - point
-    return np.asarray(np.einsum("ij,ij->i", away, away))
+def _squared_distances(x: Floats, point: Floats) -> Floats:
+    """Return (n,) squared distances from a point."""
+    difference = x - point
+    return np.asarray(np.einsum("ij,ij->i", difference, difference))
 
 
-def _means(column: Column, group: Ints) -> Recoded:
+def _average_groups(column: Column, group: Ints) -> Recoded:
     order = np.argsort(column.codes, kind="stable")  # sums do not depend on the order of the rows
     total = np.bincount(group[order], exact_numbers(column)[column.codes[order]])
     values, of_group = np.unique(np.round(total / np.bincount(group), 12) + 0.0, return_inverse=True)

@@ -1,4 +1,4 @@
-"""Mondrian: boxes of at least k people, cut by the kernel of `mondrian_cuts`."""
+"""Mondrian generalization of tables, with the cuts of `mondrian_cuts`."""
 
 from __future__ import annotations
 
@@ -13,10 +13,15 @@ from unmask.core.randomness import secret_unless
 from unmask.tables.column import Column
 from unmask.tables.protections import mondrian_cuts as kernel
 from unmask.tables.protections.base import Released, allow_all, evaluated_rows, format_call, recode, release_rows
-from unmask.tables.protections.bound_constraints import ClassConstraints, Secret, check_whole, secrets_of
+from unmask.tables.protections.bound_constraints import (
+    ClassConstraints,
+    SensitiveColumn,
+    bind_sensitive_columns,
+    check_whole_table,
+)
 from unmask.tables.protections.constraints import Constraint
 from unmask.tables.protections.cut_tests import Allows
-from unmask.tables.protections.recoding import axis, merged
+from unmask.tables.protections.recoding import column_axis, merge_cells
 from unmask.tables.table import Table
 
 
@@ -91,7 +96,7 @@ class Mondrian(ClassConstraints):
     levels: Mapping[str, float | str] = field(default_factory=dict, hash=False)
 
     __repr__ = format_call
-    fits = allow_all
+    allowed_pairs = allow_all
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -99,11 +104,11 @@ class Mondrian(ClassConstraints):
 
     @property
     def reads_values(self) -> bool:
-        """True if a cut depends on sensitive values."""
+        """True if cuts depend on sensitive values."""
         return bool(self.demands)
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
-        """Generalize the table until every class has k people and satisfies the constraints."""
+        """Return the release, whose classes have k people and satisfy the constraints, and its origin."""
         rng = secret_unless(rng)
         rows = evaluated_rows(table)
         complete = recode(table.complete, self.levels)
@@ -111,21 +116,29 @@ class Mondrian(ClassConstraints):
         if self.strict:
             box, codes, of_row = search.boxes(complete), complete.classes.levels, complete.classes.of_row
         else:
-            box, codes, of_row = search.relaxed(complete, rng=rng), complete.codes, np.arange(rows.size, dtype=np.int32)
-        recoded = [merged(column, box, codes[:, j]) for j, column in enumerate(complete.quasi_identifiers)]
+            box, codes, of_row = (
+                search.relaxed_boxes(complete, rng=rng),
+                complete.codes,
+                np.arange(rows.size, dtype=np.int32),
+            )
+        recoded = [merge_cells(column, box, codes[:, j]) for j, column in enumerate(complete.quasi_identifiers)]
         return release_rows(table, rows, [(levels, code[of_row]) for levels, code in recoded], rng)
 
-    def search(self, table: Table, rows: Sequence[NDArray[np.int64]]) -> Search:
-        """Return the parameters of the cuts of a table; rows : for each quasi-identifier, rows of each level."""
-        return Search.of(table, rows, k=self.smallest_class, demands=self.demands)
+    def search(self, table: Table, rows: Sequence[NDArray[np.int64]]) -> MondrianSearch:
+        """Return the search for cuts of a table.
+
+        rows : for each quasi-identifier, (L,) rows of each level
+        """
+        return MondrianSearch.of(table, rows, k=self.smallest_class, demands=self.demands)
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
-    """Parameters of the cuts of a table.
+class MondrianSearch:
+    """Search for cuts: the constraints, and the coordinates of the levels of a table.
 
-    rows : for every quasi-identifier (L,) included rows of each level. place, trees, span : where its levels are,
-    see `recoding.axis`. secrets : the sensitive columns as the constraints see them.
+    rows    : for each quasi-identifier (L,) complete rows of each level
+    place, trees, span : coordinates, tree and width of each column, see `recoding.column_axis`
+    sensitive_columns  : sensitive columns as the constraints use them
     """
 
     k: int
@@ -134,31 +147,42 @@ class Search:
     place: tuple[NDArray[np.float64], ...]
     trees: tuple[NDArray[np.int64] | None, ...]
     span: NDArray[np.float64]
-    secrets: tuple[Secret, ...]
+    sensitive_columns: tuple[SensitiveColumn, ...]
 
     @classmethod
-    def of(cls, table: Table, rows: Sequence[NDArray[np.int64]], *, k: int, demands: Sequence[Constraint]) -> Search:
-        """Measure the whole table, whose levels have so many `rows`; refuse what not even the whole satisfies."""
-        secrets = secrets_of(table, demands)
+    def of(
+        cls, table: Table, rows: Sequence[NDArray[np.int64]], *, k: int, demands: Sequence[Constraint]
+    ) -> MondrianSearch:
+        """Return the search of a table; raise FailedError if the table as one class violates a constraint.
+
+        rows : for each quasi-identifier, (L,) rows of each level
+        """
+        sensitive_columns = bind_sensitive_columns(table, demands)
         n_people = int(rows[0].sum()) if table.person is None else table.n_people
-        check_whole(n_people, k, demands, secrets)
-        axes = [_axis(column, count) for column, count in zip(table.quasi_identifiers, rows, strict=True)]
+        check_whole_table(n_people, k, demands, sensitive_columns)
+        axes = [_measure_axis(column, count) for column, count in zip(table.quasi_identifiers, rows, strict=True)]
         place, trees, span = zip(*axes, strict=True)
-        return cls(k, tuple(demands), tuple(rows), place, trees, np.array(span), tuple(secrets))
+        return cls(k, tuple(demands), tuple(rows), place, trees, np.array(span), tuple(sensitive_columns))
 
     @property
     def allows(self) -> list[Allows]:
-        """For every sensitive column the test of its histograms."""
-        return [secret.allows(self.demands) for secret in self.secrets]
+        """Test of the histograms of each sensitive column."""
+        return [sensitive_column.allows(self.demands) for sensitive_column in self.sensitive_columns]
 
     def boxes(self, table: Table) -> NDArray[np.int32]:
-        """(J,) the box of every class, by cuts between values: of the whole table, or of a part that is one box."""
-        histograms = [secret.count_ranks(table.histogram(secret.column)) for secret in self.secrets]
+        """Return (J,) the box of each class, by cuts between values.
+
+        table : the whole table, or a part that lies in one box
+        """
+        histograms = [
+            sensitive_column.count_ranks(table.histogram(sensitive_column.column))
+            for sensitive_column in self.sensitive_columns
+        ]
         return self._cut(table.classes.levels, table.classes.sizes, histograms, table.people)
 
-    def relaxed(self, table: Table, *, rng: np.random.Generator) -> NDArray[np.int32]:
-        """(n_rows,) the box of every row, by cuts between equal values, too."""
-        histograms = [secret.rank_rows(table) for secret in self.secrets]
+    def relaxed_boxes(self, table: Table, *, rng: np.random.Generator) -> NDArray[np.int32]:
+        """Return (n_rows,) the box of each row, by cuts that may also lie between equal values."""
+        histograms = [sensitive_column.rank_rows(table) for sensitive_column in self.sensitive_columns]
         n, person = table.n_rows, table.person
         people = (
             None if person is None else scipy.sparse.csr_array((np.ones(n, dtype=np.int32), person, np.arange(n + 1)))
@@ -188,8 +212,10 @@ class Search:
         )
 
 
-def _axis(column: Column, rows: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.int64] | None, float]:
-    """Return the coordinates of the levels of a column, their tree, and the width of those that occur."""
+def _measure_axis(
+    column: Column, rows: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64] | None, float]:
+    """Return the coordinates of a column's levels, their tree, and the width of the levels that occur."""
     used = np.flatnonzero(rows).astype(np.int32)
-    place, tree = axis(column, used)
+    place, tree = column_axis(column, used)
     return place, tree, float(np.ptp(place[used]))

@@ -1,8 +1,7 @@
-"""The Mondrian kernel: cut a cloud of weighted points into boxes that are as small as the constraints allow.
+"""Mondrian on arrays: cut weighted points into boxes that are as small as the constraints allow.
 
-Boxes of a generation are cut together, so that the number of array operations grows with the depth of the tree and the
-points, and not with the number of boxes. Only arrays come in and go out; `protections` binds
-them to a table.
+All boxes of one depth are cut together. The number of array operations therefore grows with the depth of the tree and
+the number of points, and not with the number of boxes. `protections.mondrian` binds this module to tables.
 """
 
 from collections.abc import Sequence
@@ -15,34 +14,54 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.tables.protections.cut_tests import Allows, Halves, Test, all_pass, have_people
+from unmask.tables.protections.cut_tests import Allows, Cuts, Test, have_people, satisfy_constraints
 
-_TOGETHER = 1 << 16  # points of the boxes that are cut together: their temporaries stay in the cache
-_WORD = 63  # bits of an integer that a sort key may use
+_POINTS_PER_BATCH = 1 << 16
+"""Points of the boxes that are cut together. Their temporary arrays fit into the cache."""
+
+_KEY_BITS = 63
+"""Largest number of bits of a sort key."""
 
 
 @dataclass(frozen=True, eq=False)
-class Ranked:
-    """Weighted points by their rank in every column, and what a rank stands for."""
+class RankedPoints:
+    """Weighted points by their rank in each column, and the values of the ranks.
 
-    ranks: NDArray[np.int32]  # (d * C,) rank of every point in every column, column after column
-    counts: NDArray[np.int64]  # (C,) rows at every point
-    coordinate: NDArray[np.float64]  # (sum R_j,) the value of every rank, column after column
-    first: NDArray[np.int64]  # (d,) where the ranks of a column begin in `coordinate`
-    span: NDArray[np.float64]  # (d,) full width of every column, 1 where it is constant
-    ancestors: NDArray[np.int64] | None  # (levels, sum R_j) node above every rank, None when no column has a tree
+    ranks      : (d * C,) rank of each point in each column, column after column
+    counts     : (C,) rows at each point
+    coordinate : (sum R_j,) value of each rank, column after column
+    first      : (d,) position of the first rank of each column in `coordinate`
+    span       : (d,) full width of each column, 1 if it is constant
+    ancestors  : (levels, sum R_j) tree node above each rank; None if no column has a tree
+    """
+
+    ranks: NDArray[np.int32]
+    counts: NDArray[np.int64]
+    coordinate: NDArray[np.float64]
+    first: NDArray[np.int64]
+    span: NDArray[np.float64]
+    ancestors: NDArray[np.int64] | None
 
 
 class _Boxes(NamedTuple):
-    """The boxes that may still be cut; their points lie together in `items`, one box after the other."""
+    """Boxes that may still be cut. Their points are adjacent in `items`, one box after the other.
 
-    items: NDArray[np.intp]  # (A,) points
-    starts: NDArray[np.intp]  # (S + 1,) where each box begins in `items`
-    offset: NDArray[np.int64]  # (S,) where it begins in the depth-first order of all points
-    rows: NDArray[np.int64]  # (S,) rows inside
-    widths: NDArray[np.float64]  # (S, d) normalized width
-    preference: NDArray[np.intp]  # (S, d) columns, widest first
-    n_tried: NDArray[np.intp]  # (S,) how many of them had no allowable cut
+    items      : (A,) points
+    starts     : (S + 1,) start of each box in `items`
+    offset     : (S,) start of each box in the depth-first order of all points
+    rows       : (S,) rows in each box
+    widths     : (S, d) width relative to the span
+    preference : (S, d) columns, widest first
+    n_tried    : (S,) number of columns that have no allowed cut
+    """
+
+    items: NDArray[np.intp]
+    starts: NDArray[np.intp]
+    offset: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    widths: NDArray[np.float64]
+    preference: NDArray[np.intp]
+    n_tried: NDArray[np.intp]
 
 
 def mondrian(
@@ -58,27 +77,32 @@ def mondrian(
     strict: bool = True,
     rng: np.random.Generator | None = None,
 ) -> NDArray[np.int32]:
-    """Box of every point: cut again and again at the allowable position nearest the median, widest column first.
+    """Return the box of each point, (C,), numbered from 0 in depth-first order (left before right).
 
-    A cut puts the points up to a position in the order of one column to the left, the others to the right. It is
-    allowable if both halves hold at least `k` rows, of `k` people, and the histograms of both halves pass `allows`.
-    Among the allowable cuts of a column the one with the smallest |rows left - rows / 2| is taken, the lower one on a
-    tie. The columns of a box are tried from widest to narrowest (width / `span`), ties in column order; a box is final
-    when no column has an allowable cut. In the strict form a cut lies between two different values, so that a value is
-    on one side only; boxes are then disjoint, `k = 1` returns the distinct points, and the order of the points does not
-    matter. In the relaxed form (`strict=False`, single rows, `rng`) a cut may lie between equal values, whose order
-    is drawn anew for every cut; with `k` alone every box holds between k and 2k - 1 rows, and boxes may overlap.
+    A cut puts the points up to a position in the order of one column to the left, and the others to the right. It is
+    allowed if both halves hold at least `k` rows (of `k` people, with `people`) and their histograms pass `allows`. The
+    allowed cut of a column nearest to the median is taken: the smallest |rows left - rows / 2|, the lower cut on a tie.
+    The columns of a box are tried from the widest to the narrowest (width / `span`), ties in column order. A box is
+    final if no column has an allowed cut.
 
-    values : (C, d) finite coordinates of the points. counts : (C,) rows at each point, at least 1.
-    span : (d,) width that means 1; default the width of the data. A constant column is never cut in the strict form.
-    histograms : for every sensitive column (C, m) counts, dense or CSR. allows : for each a function from histograms
-        (P, m) to bool (P,).
-    people : (C, P) rows of each person at each point, CSR; None where every row is a person.
-    trees : for every column None or (levels, number of values) node numbers of the integer coordinates 0, 1, ... in
-        depth-first order, leaves first, root last. A strict cut of such a column must lie between two children of the
-        lowest common ancestor of the values in the box.
-    Returns (C,) box numbers from 0, in depth-first order (left before right). The whole is not tested: fewer than k
-    rows, or histograms that do not pass, come back as one box, because no half of it is tested unless both pass.
+    In the strict form, a cut lies between two different values. Boxes are then disjoint, `k = 1` returns the distinct
+    points, and the order of the points has no effect. In the relaxed form (`strict=False`, with `rng`), each point is
+    one row, and a cut may lie between equal values, which are shuffled for every cut. With `k` as the only constraint,
+    every box then holds k to 2k - 1 rows, and boxes may overlap.
+
+    values     : (C, d) finite coordinates of the points
+    counts     : (C,) rows at each point, at least 1
+    span       : (d,) full width of each column; default the width of the data. A constant column is never cut in the
+    strict form
+    histograms : for each sensitive column (C, m) counts, dense or CSR
+    allows     : for each histogram a function from (P, m) counts to a mask (P,)
+    people     : (C, P) rows of each person at each point, CSR; None if every row is a person
+    trees      : for each column None, or (levels, n_values) node numbers of the integer coordinates 0, 1, ... in
+    depth-first order, leaves first, root last. A strict cut of such a column must lie between two children of the
+    lowest common ancestor of the box
+
+    All points form one box if they have fewer than k rows or their histograms do not pass: the constraints are tested
+    on halves only.
 
     >>> mondrian(np.array([[1.0], [2.0], [8.0], [9.0]]), np.array([2, 1, 1, 2]), k=3)
     array([0, 0, 1, 1], dtype=int32)
@@ -93,44 +117,47 @@ def mondrian(
     assert strict or rng is not None
     if n_points == 0 or d == 0:
         return np.zeros(n_points, dtype=np.int32)
-    points = ranked(values, counts, span, trees if strict else ())
-    tests = _tests(histograms, allows)
+    points = rank_points(values, counts, span, trees if strict else ())
+    tests = _histogram_tests(histograms, allows)
     tests += [] if people is None else [partial(have_people, people, k)]
     start_of = np.zeros(n_points, dtype=np.int64)
-    boxes = _fresh(
+    boxes = _measure_boxes(
         points,
         np.arange(n_points, dtype=np.intp),
         np.array([0, n_points], dtype=np.intp),
         np.zeros(1, dtype=np.int64),
         np.array([counts.sum()], dtype=np.int64),
     )
-    points_at_once = _TOGETHER if strict else n_points + 1  # the relaxed form shuffles all that may be cut at once
-    waiting = _runs(_retire(boxes, _final(boxes, k=k, strict=strict), start_of), points_at_once)
+    batch_size = _POINTS_PER_BATCH if strict else n_points + 1  # the relaxed form shuffles all boxes together
+    boxes = _record_final_boxes(boxes, _is_final(boxes, k=k, strict=strict), start_of)
+    waiting = _split_into_batches(boxes, batch_size)
     while waiting:
         boxes, cuts, box_of_cut, left_rows = _best_cuts(points, waiting.pop(), tests, k=k, rng=None if strict else rng)
-        boxes = _split(points, boxes, cuts, box_of_cut, left_rows, start_of, k=k, strict=strict)
-        waiting += _runs(boxes, points_at_once)
+        boxes = _cut_boxes(points, boxes, cuts, box_of_cut, left_rows, start_of, k=k, strict=strict)
+        waiting += _split_into_batches(boxes, batch_size)
     begins = np.zeros(n_points, dtype=np.bool_)
     begins[start_of] = True
     number = np.cumsum(begins, dtype=np.int32) - np.int32(1)
     return number[start_of]
 
 
-def _tests(histograms: Sequence[NDArray[Any] | scipy.sparse.csr_array], allows: Sequence[Allows]) -> list[Test]:
+def _histogram_tests(
+    histograms: Sequence[NDArray[Any] | scipy.sparse.csr_array], allows: Sequence[Allows]
+) -> list[Test]:
     return [
-        partial(all_pass, scipy.sparse.csr_array(histogram), allow)
+        partial(satisfy_constraints, scipy.sparse.csr_array(histogram), allow)
         for histogram, allow in zip(histograms, allows, strict=True)
     ]
 
 
-def _fresh(
-    points: Ranked,
+def _measure_boxes(
+    points: RankedPoints,
     items: NDArray[np.intp],
     starts: NDArray[np.intp],
     offset: NDArray[np.int64],
     rows: NDArray[np.int64],
 ) -> _Boxes:
-    """Boxes that have not been tried yet: measure their widths and rank their columns."""
+    """Return new boxes, with their widths and their columns sorted by width."""
     n_points, d = points.counts.size, points.span.size
     widths = np.empty((rows.size, d))
     for j in range(d):
@@ -143,32 +170,37 @@ def _fresh(
     return _Boxes(items, starts, offset, rows, widths, preference, np.zeros(rows.size, dtype=np.intp))
 
 
-def _final(boxes: _Boxes, *, k: int, strict: bool) -> NDArray[np.bool_]:
-    """Boxes that can have no further cut: too few rows, no column left, or (strict) only constant columns left."""
+def _is_final(boxes: _Boxes, *, k: int, strict: bool) -> NDArray[np.bool_]:
+    """Return a mask of the boxes that cannot be cut.
+
+    They have fewer than 2k rows, no untried column, or (strict) only constant columns left.
+    """
     d = boxes.preference.shape[1]
-    done: NDArray[np.bool_] = (boxes.n_tried >= d) | (boxes.rows < 2 * k)
+    is_done: NDArray[np.bool_] = (boxes.n_tried >= d) | (boxes.rows < 2 * k)
     if strict:
         box_numbers = np.arange(boxes.rows.size)
-        done |= boxes.widths[box_numbers, boxes.preference[box_numbers, np.minimum(boxes.n_tried, d - 1)]] <= 0
-    return done
+        is_done |= boxes.widths[box_numbers, boxes.preference[box_numbers, np.minimum(boxes.n_tried, d - 1)]] <= 0
+    return is_done
 
 
-def _retire(boxes: _Boxes, done: NDArray[np.bool_], start_of: NDArray[np.int64]) -> _Boxes:
-    """Write down where the boxes that are done begin, and return the others."""
+def _record_final_boxes(boxes: _Boxes, is_done: NDArray[np.bool_], start_of: NDArray[np.int64]) -> _Boxes:
+    """Record the starts of the final boxes in `start_of`, and return the other boxes."""
     sizes = np.diff(boxes.starts)
-    start_of[boxes.items[np.repeat(done, sizes)]] = np.repeat(boxes.offset[done], sizes[done])
-    return _subset(boxes, ~done)
+    start_of[boxes.items[np.repeat(is_done, sizes)]] = np.repeat(boxes.offset[is_done], sizes[is_done])
+    return _subset(boxes, ~is_done)
 
 
-def _pointers(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
+def _offsets(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.concatenate([np.zeros(1, dtype=np.intp), np.cumsum(sizes, dtype=np.intp)])
 
 
-def _sort(points: Ranked, boxes: _Boxes, *, rng: np.random.Generator | None) -> tuple[_Boxes, NDArray[np.int64], int]:
-    """Order the points of every box by its current column; key = box number and rank, in one integer.
+def _sort(
+    points: RankedPoints, boxes: _Boxes, *, rng: np.random.Generator | None
+) -> tuple[_Boxes, NDArray[np.int64], int]:
+    """Sort the points of each box by its current column. Returns the boxes, the keys and the number of rank bits.
 
-    The place of a point rides in the lowest bits where they suffice: sorting plain integers is several times faster
-    than sorting with an index.
+    A key combines box number and rank in one integer. If enough bits remain, the position of a point is stored in the
+    lowest bits: sorting integers is several times faster than sorting with an index.
     """
     n_points, n_boxes, n_items = points.counts.size, boxes.rows.size, boxes.items.size
     column = boxes.preference[np.arange(n_boxes), boxes.n_tried]
@@ -181,7 +213,7 @@ def _sort(points: Ranked, boxes: _Boxes, *, rng: np.random.Generator | None) -> 
     if rng is not None:
         shuffled = rng.permutation(n_items)
         items, keys = items[shuffled], keys[shuffled]
-    if n_boxes.bit_length() + rank_bits + place_bits <= _WORD:
+    if n_boxes.bit_length() + rank_bits + place_bits <= _KEY_BITS:
         packed = np.sort((keys << place_bits) | np.arange(n_items))
         place, keys = packed & ((1 << place_bits) - 1), packed >> place_bits
     else:
@@ -191,37 +223,37 @@ def _sort(points: Ranked, boxes: _Boxes, *, rng: np.random.Generator | None) -> 
 
 
 def _best_cuts(
-    points: Ranked,
+    points: RankedPoints,
     boxes: _Boxes,
     tests: Sequence[Test],
     *,
     k: int,
     rng: np.random.Generator | None,
 ) -> tuple[_Boxes, NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
-    """Return the boxes in the order of their current column, and the best allowable cut of each that has one.
+    """Return the boxes, sorted by their current column, and the best allowed cut of each box that has one.
 
-    A cut is its last item on the left, its box, and the rows on the left. rng : of the relaxed form.
+    A cut is given by its last item on the left, its box, and its number of rows on the left. rng : for the relaxed form
     """
     boxes, keys, rank_bits = _sort(points, boxes, rng=rng)
-    cuts, box, left_rows = _positions(points, boxes, keys, rank_bits, k=k, strict=rng is None)
+    cuts, box, left_rows = _list_cuts(points, boxes, keys, rank_bits, k=k, strict=rng is None)
     for passes in tests:
-        passing = passes(Halves(boxes.items, boxes.starts, cuts))
+        passing = passes(Cuts(boxes.items, boxes.starts, cuts))
         cuts, box, left_rows = cuts[passing], box[passing], left_rows[passing]
     nearest = _nearest_median(np.abs(2 * left_rows - boxes.rows[box]), box)
     return boxes, cuts[nearest], box[nearest], left_rows[nearest]
 
 
-def _positions(
-    points: Ranked, boxes: _Boxes, keys: NDArray[np.int64], rank_bits: int, *, k: int, strict: bool
+def _list_cuts(
+    points: RankedPoints, boxes: _Boxes, keys: NDArray[np.int64], rank_bits: int, *, k: int, strict: bool
 ) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
-    """Cuts with at least k rows on both sides: the last item on the left, its box, and the rows on the left."""
+    """Return the cuts with at least k rows on both sides: last item on the left, box, rows on the left."""
     until = np.cumsum(points.counts[boxes.items])
     cuts = np.flatnonzero(keys[1:] != keys[:-1]) if strict else np.arange(keys.size - 1)
     box = keys[cuts] >> rank_bits
     rows_before = np.concatenate([np.zeros(1, dtype=np.int64), until])[boxes.starts[:-1]]
     left_rows = until[cuts] - rows_before[box]
-    enough = (left_rows >= k) & (boxes.rows[box] - left_rows >= k)
-    cuts, box, left_rows = cuts[enough], box[enough], left_rows[enough]
+    is_large_enough = (left_rows >= k) & (boxes.rows[box] - left_rows >= k)
+    cuts, box, left_rows = cuts[is_large_enough], box[is_large_enough], left_rows[is_large_enough]
     if points.ancestors is not None:
         between = _between_children(points, points.ancestors, boxes, keys & ((1 << rank_bits) - 1), cuts, box)
         cuts, box, left_rows = cuts[between], box[between], left_rows[between]
@@ -229,14 +261,14 @@ def _positions(
 
 
 def _between_children(
-    points: Ranked,
+    points: RankedPoints,
     ancestors: NDArray[np.int64],
     boxes: _Boxes,
     ranks: NDArray[np.int64],
     cuts: NDArray[np.intp],
     box: NDArray[np.int64],
 ) -> NDArray[np.bool_]:
-    """Return True for cuts that separate two children of the lowest common ancestor of all values in the box."""
+    """Return a mask of the cuts that separate two children of the lowest common ancestor of their box."""
     first = points.first[boxes.preference[np.arange(boxes.rows.size), boxes.n_tried]]
     low, high = first + ranks[boxes.starts[:-1]], first + ranks[boxes.starts[1:] - 1]
     child_level = np.count_nonzero(ancestors[:, low] != ancestors[:, high], axis=0) - 1
@@ -246,7 +278,7 @@ def _between_children(
 
 
 def _nearest_median(distance: NDArray[np.int64], box: NDArray[np.int64]) -> NDArray[np.intp]:
-    """For every box that has a cut, the place of its cut with the smallest distance, the first on a tie."""
+    """Return the position of the cut with the smallest distance in each box that has cuts; the first on a tie."""
     if not box.size:
         return np.zeros(0, dtype=np.intp)
     new = np.concatenate([[True], box[1:] != box[:-1]])
@@ -258,8 +290,8 @@ def _nearest_median(distance: NDArray[np.int64], box: NDArray[np.int64]) -> NDAr
     return np.asarray(hits[first], dtype=np.intp)
 
 
-def _split(
-    points: Ranked,
+def _cut_boxes(
+    points: RankedPoints,
     boxes: _Boxes,
     cuts: NDArray[np.intp],
     box: NDArray[np.int64],
@@ -269,31 +301,33 @@ def _split(
     k: int,
     strict: bool,
 ) -> _Boxes:
-    """Cut the boxes that have a cut, move the others on to their next column, and retire what is final."""
+    """Cut the boxes that have a cut, and move the other boxes to their next column. Returns the boxes that are
+    not final.
+    """
     cut = np.zeros(boxes.rows.size, dtype=np.bool_)
     cut[box] = True
-    old, halves = _subset(boxes, ~cut), _subset(boxes, cut)
-    old = old._replace(n_tried=old.n_tried + 1)
+    uncut, halves = _subset(boxes, ~cut), _subset(boxes, cut)
+    uncut = uncut._replace(n_tried=uncut.n_tried + 1)
     n_left = cuts + 1 - boxes.starts[box]
     sizes = _alternate(n_left, np.diff(halves.starts) - n_left)
     offset = _alternate(halves.offset, halves.offset + n_left)
     rows = _alternate(left_rows, halves.rows - left_rows)
-    large = rows >= 2 * k  # the others are final: no need to measure them
+    large = rows >= 2 * k  # smaller boxes are final and need no measurement
     in_large = np.repeat(large, sizes)
     start_of[halves.items[~in_large]] = np.repeat(offset[~large], sizes[~large])
-    young = _fresh(points, halves.items[in_large], _pointers(sizes[large]), offset[large], rows[large])
-    boxes = _join(old, young)
-    return _retire(boxes, _final(boxes, k=k, strict=strict), start_of)
+    cut_halves = _measure_boxes(points, halves.items[in_large], _offsets(sizes[large]), offset[large], rows[large])
+    boxes = _join(uncut, cut_halves)
+    return _record_final_boxes(boxes, _is_final(boxes, k=k, strict=strict), start_of)
 
 
-def _runs(boxes: _Boxes, points: int) -> list[_Boxes]:
-    """Split boxes into runs of at most about so many points."""
+def _split_into_batches(boxes: _Boxes, points: int) -> list[_Boxes]:
+    """Split boxes into batches of about `points` points."""
     ends = np.flatnonzero(np.diff(boxes.starts[1:] // points, append=-1)) + 1
-    return [_run(boxes, begin, end) for begin, end in pairwise([0, *ends.tolist()])]
+    return [_select_range(boxes, begin, end) for begin, end in pairwise([0, *ends.tolist()])]
 
 
-def _run(boxes: _Boxes, begin: int, end: int) -> _Boxes:
-    """Select the boxes from `begin` to before `end`."""
+def _select_range(boxes: _Boxes, begin: int, end: int) -> _Boxes:
+    """Return the boxes from `begin` to before `end`."""
     first, last = boxes.starts[begin], boxes.starts[end]
     of_boxes: list[Any] = [of_box[begin:end] for of_box in boxes[2:]]
     return _Boxes(boxes.items[first:last], boxes.starts[begin : end + 1] - first, *of_boxes)
@@ -304,31 +338,34 @@ def _subset(boxes: _Boxes, keep: NDArray[np.bool_]) -> _Boxes:
         return boxes
     sizes = np.diff(boxes.starts)
     of_boxes: list[Any] = [of_box[keep] for of_box in boxes[2:]]
-    return _Boxes(boxes.items[np.repeat(keep, sizes)], _pointers(sizes[keep]), *of_boxes)
+    return _Boxes(boxes.items[np.repeat(keep, sizes)], _offsets(sizes[keep]), *of_boxes)
 
 
 def _alternate(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
     return np.stack([first, second], axis=1).reshape(-1)
 
 
-def _join(old: _Boxes, young: _Boxes) -> _Boxes:
-    if not old.rows.size or not young.rows.size:
-        return young if young.rows.size else old
-    items, starts = np.concatenate([old.items, young.items]), [old.starts, old.starts[-1] + young.starts[1:]]
-    parts: list[Any] = [np.concatenate(part) for part in zip(old[2:], young[2:], strict=True)]
+def _join(uncut: _Boxes, cut_halves: _Boxes) -> _Boxes:
+    if not uncut.rows.size or not cut_halves.rows.size:
+        return cut_halves if cut_halves.rows.size else uncut
+    items, starts = (
+        np.concatenate([uncut.items, cut_halves.items]),
+        [uncut.starts, uncut.starts[-1] + cut_halves.starts[1:]],
+    )
+    parts: list[Any] = [np.concatenate(part) for part in zip(uncut[2:], cut_halves[2:], strict=True)]
     return _Boxes(items, np.concatenate(starts), *parts)
 
 
-# --- points by rank: what stays the same while they are cut ------------------------------------------------------
+# --- points by rank ----------------------------------------------------------------------------------------------
 
 
-def ranked(
+def rank_points(
     values: NDArray[Any],
     counts: NDArray[np.int64],
     span: NDArray[np.float64] | None,
     trees: Sequence[NDArray[np.int64] | None],
-) -> Ranked:
-    """Rank the points (C, d) and their trees; the arguments are those of `mondrian`."""
+) -> RankedPoints:
+    """Return the ranks of the points (C, d) and their trees; the arguments are those of `mondrian`."""
     n_points, d = values.shape
     distinct, ranks = [], np.empty((d, n_points), dtype=np.int32)
     for j in range(d):
@@ -337,7 +374,7 @@ def ranked(
     if span is None:
         span = np.array([float(present[-1]) - float(present[0]) for present in distinct])
     sizes = np.array([present.size for present in distinct], dtype=np.int64)
-    return Ranked(
+    return RankedPoints(
         ranks=ranks.reshape(-1),
         counts=counts.astype(np.int64, copy=False),
         coordinate=np.concatenate(distinct).astype(np.float64),
@@ -348,7 +385,9 @@ def ranked(
 
 
 def _dense_ranks(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
-    """Distinct values in order, and the rank of every entry; whole numbers of small range need no sort."""
+    """Return the distinct values, ascending, and the rank of each entry. Integers of small range are ranked
+    without a sort.
+    """
     low, high = column.min(), column.max()
     if high - low <= 4 * column.size + 1024 and (column.dtype.kind in "iu" or bool(np.all(column == np.rint(column)))):
         shifted = (column - low).astype(np.int64)
@@ -361,7 +400,7 @@ def _dense_ranks(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]
 
 
 def _ancestors(distinct: list[NDArray[Any]], trees: Sequence[NDArray[np.int64] | None]) -> NDArray[np.int64]:
-    """Trees over the ranks side by side; a column without a tree has one root right above its values."""
+    """Return the trees over the ranks, side by side. A column without a tree has one root above its values."""
     height = max([2, *(len(tree) for tree in trees if tree is not None)])
     blocks = []
     for present, tree in zip(distinct, trees, strict=True):

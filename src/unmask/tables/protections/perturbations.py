@@ -1,8 +1,8 @@
-"""Ways to protect a table that change its cells by chance, column by column; each says how, for those who attack it.
+"""Protections that perturb each cell independently: post-randomization, noise and rank swapping.
 
-`row_kernel(true, released, rng=)` is, for one column, how likely each released cell is, given the true one. An
-adversary knows this kernel if they know the protection without its random numbers. Protections that
-have no kernel, such as those that form classes, say by `fits` which rows can be whose.
+`row_kernel(true, released, rng=)` returns the probability of each released cell of a column, given the true cell. An
+adversary who knows the protection without its random numbers knows this kernel. Protections without a kernel, such as
+those that form classes, have `allowed_pairs` instead, which returns the rows that may belong to a person.
 """
 
 from __future__ import annotations
@@ -35,14 +35,16 @@ from unmask.tables.table import Table
 Floats = NDArray[np.float64]
 Rng = np.random.Generator
 
-RUNS, SWAPS = 6, 200_000
-"""Simulated swaps of a column: how often, and of how many ranks together, at least."""
+MIN_RUNS, MIN_SWAPS = 6, 200_000
+"""Smallest number of simulations of a swapped column, and of simulated swaps in total."""
 
-CELLS = 400
-"""Bins of ranks at most, within which all values are swapped alike."""
+MAX_BINS = 400
+"""Largest number of bins of ranks. All values in a bin have the same kernel."""
 
-ANYWHERE = 0.001
-"""Share of a simulated kernel that is the column's margin: no simulation shows that something never happens."""
+MARGIN_SHARE = 0.001
+"""Share of a simulated kernel that is the column's marginal distribution, because a simulation cannot prove that
+an event is impossible.
+"""
 
 
 @dataclass(frozen=True)
@@ -96,15 +98,15 @@ class PRAM:
                     raise UnmaskError(f"matrices: {name}, {value}: expected probabilities that sum to 1")
 
     def __call__(self, table: Table, *, rng: Rng | None = None) -> Released:
-        """Draw the cells that are not kept."""
+        """Return the release with randomized cells, and its origin."""
         rng, rows = secret_unless(rng), evaluated_rows(table)
         for name in (*self.matrices, *(self.keep if isinstance(self.keep, Mapping) else ())):
             column_position(table, name)
-        drawn = [self._drawn(column.take(rows), rng) for column in table.quasi_identifiers]
+        drawn = [self._draw(column.take(rows), rng) for column in table.quasi_identifiers]
         return release_rows(table, rows, drawn, rng)
 
-    def row_kernel(self, true: Column, released: Column, *, rng: Rng) -> Kernel:  # noqa: ARG002 - stated, not simulated
-        """K of a column; q is what was released."""
+    def row_kernel(self, true: Column, released: Column, *, rng: Rng) -> Kernel:  # noqa: ARG002 - closed form
+        """Return K of a column; q is the distribution of the released cells."""
         if true.name in self.matrices:
             return Kernel.of(self._probabilities(true.name, true.levels, released.levels))
         keep, q = self._keep(true.name), released.counts / released.counts.sum()
@@ -113,15 +115,15 @@ class PRAM:
     def _keep(self, name: str) -> float:
         return self.keep.get(name, 1.0) if isinstance(self.keep, Mapping) else self.keep
 
-    def _drawn(self, column: Column, rng: Rng) -> Recoded:
+    def _draw(self, column: Column, rng: Rng) -> Recoded:
         codes, n = column.codes, column.codes.size
         if column.name not in self.matrices:
             return column.levels, np.where(rng.random(n) < self._keep(column.name), codes, rng.choice(codes, n))
         new = (value for row in self.matrices[column.name].values() for value in row)
         labels = list(dict.fromkeys((*column.levels.labels, *new)))
         levels, _ = read_levels(labels, as_type=column.type, column=column.name, hierarchy=column.hierarchy)
-        upto = np.cumsum(self._probabilities(column.name, column.levels, levels), axis=1)[codes]
-        return levels, (upto <= rng.random((n, 1)) * upto[:, -1:]).sum(axis=1).astype(np.int32)
+        cumulative = np.cumsum(self._probabilities(column.name, column.levels, levels), axis=1)[codes]
+        return levels, (cumulative <= rng.random((n, 1)) * cumulative[:, -1:]).sum(axis=1).astype(np.int32)
 
     def _probabilities(self, name: str, true: Levels, released: Levels) -> Floats:
         place = {label: level for level, label in enumerate(released.labels)}
@@ -135,26 +137,34 @@ class PRAM:
 
 @dataclass(frozen=True)
 class AddNoise:
-    """Add Gaussian noise to numbers and round them; each cell on its own.
+    """Add Gaussian noise to numbers and round them, independently for each cell.
 
-    r = b round((x + e) / b) with e normal of deviation sd, so K(r given x) = Phi((r + b/2 - x) / sd) - Phi((r - b/2 -
-    x) / sd); with sd = 0 pure rounding, K = [x is rounded to r].
+        r = b round((x + e) / b),  K(r given x) = Phi((r + b/2 - x) / sd) - Phi((r - b/2 - x) / sd)
 
-    sd   : standard deviation of the noise by column, in its units; 0 where `base` alone names it
-    base : what is rounded to, by column; 1 where `sd` alone names it
-
-    Other columns are not changed, nor are missing cells; other cells of these columns must be exact numbers.
+    e is normal with mean 0 and standard deviation sd. With sd = 0, numbers are only rounded: K = [x is rounded to r].
+    Other columns and missing cells are not changed. Other cells of these columns must be exact numbers.
 
     Assumes: the noise is large compared with the gaps between people.
 
-    Fails when: a person is far from all others, or many noisy columns are known: together they point at one row.
+    Fails when: a person is far from all others, or many noisy columns are known, which together identify a row.
 
+    Parameters
+    ----------
+    sd : mapping of str to float, optional
+        Standard deviation of the noise by column, in units of the column. The default is 0 for columns in `base`.
+    base : mapping of str to float, optional
+        Rounding base b by column. The default is 1 for columns in `sd`.
+
+    References
+    ----------
+    J. J. Kim, "A method for limiting disclosure in microdata based on random noise and transformation", ASA Proceedings
+    of the Section on Survey Research Methods, 1986.
+
+    Examples
+    --------
     >>> table = Table.read({"age": [30, 31, 33, 47]}, quasi_identifiers="age")
     >>> AddNoise(base={"age": 5})(table, rng=np.random.default_rng(1))[0]["age"].tolist()
     ['30', '30', '35', '45']
-
-    J. J. Kim, "A method for limiting disclosure in microdata based on random noise and transformation", ASA Proceedings
-    of the Section on Survey Research Methods, 1986.
     """
 
     sd: Mapping[str, float] = field(default_factory=dict, hash=False)
@@ -170,38 +180,38 @@ class AddNoise:
                 )
 
     def __call__(self, table: Table, *, rng: Rng | None = None) -> Released:
-        """Add noise, and round."""
+        """Return the release with noisy, rounded numbers, and its origin."""
         rng, rows = secret_unless(rng), evaluated_rows(table)
         for name in (*self.sd, *self.base):
             column_position(table, name)
         return release_rows(
-            table, rows, [self._noisy(column.take(rows), rng) for column in table.quasi_identifiers], rng
+            table, rows, [self._add_noise(column.take(rows), rng) for column in table.quasi_identifiers], rng
         )
 
     def row_kernel(self, true: Column, released: Column, *, rng: Rng) -> Kernel:  # noqa: ARG002 - closed form
-        """K of a column."""
+        """Return K of a column."""
         equal_cells = Kernel.of(compatible(true.levels, released.levels, missing="own").astype(np.float64))
-        if not self._changes(true.name):
+        if not self._is_changed(true.name):
             return equal_cells
         sd, base = self.sd.get(true.name, 0.0), self.base.get(true.name, 1.0)
         x, r = exact_numbers(true)[:, None], exact_numbers(released)
-        with np.errstate(invalid="ignore", divide="ignore"):  # nan where a cell is missing
+        with np.errstate(invalid="ignore", divide="ignore"):  # a missing cell is nan
             if sd == 0:
-                log_kernel = np.log((np.abs(_rounded(x, base) - r) < base / 2).astype(np.float64))
+                log_kernel = np.log((np.abs(_round(x, base) - r) < base / 2).astype(np.float64))
             else:
                 upper, lower = (scipy.special.log_ndtr((end - np.abs(x - r)) / sd) for end in (base / 2, -base / 2))
                 log_kernel = upper + np.log1p(-np.exp(lower - upper))
         gap = (true.levels.gaps | true.levels.unknown)[:, None] | released.levels.gaps
         return equal_cells._replace(log_k=np.where(gap, equal_cells.log_k, log_kernel))
 
-    def _changes(self, name: str) -> bool:
+    def _is_changed(self, name: str) -> bool:
         return name in self.sd or name in self.base
 
-    def _noisy(self, column: Column, rng: Rng) -> Recoded:
-        if not self._changes(column.name):
+    def _add_noise(self, column: Column, rng: Rng) -> Recoded:
+        if not self._is_changed(column.name):
             return column.levels, column.codes
         x, missing = exact_numbers(column)[column.codes], column.codes == column.levels.missing
-        noisy = _rounded(x + rng.normal(0, self.sd.get(column.name, 0.0), x.size), self.base.get(column.name, 1.0))
+        noisy = _round(x + rng.normal(0, self.sd.get(column.name, 0.0), x.size), self.base.get(column.name, 1.0))
         values, of_row = np.unique(np.where(missing, np.inf, noisy), return_inverse=True)
         texts = ["" if np.isinf(value) else column.levels.scale.write(value, value) for value in values.tolist()]
         levels, code = read_levels(texts, as_type=column.type, column=column.name)
@@ -253,7 +263,7 @@ class RankSwap:
             raise UnmaskError(f"share is {self.share!r}, expected above 0 and at most 1")
 
     def __call__(self, table: Table, *, rng: Rng | None = None) -> Released:
-        """Swap values, column by column."""
+        """Return the release with swapped values, and its origin."""
         rng, rows = secret_unless(rng), evaluated_rows(table)
         for name in self.columns:
             if table.quasi_identifiers[column_position(table, name)].levels.kind == "categorical":
@@ -262,30 +272,33 @@ class RankSwap:
         swapped = [
             (
                 column.levels,
-                self._swapped(column.codes, column.levels.missing, rng) if self._swaps(column) else column.codes,
+                self._swap(column.codes, column.levels.missing, rng) if self._is_swapped(column) else column.codes,
             )
             for column in columns
         ]
         return release_rows(table, rows, swapped, rng)
 
     def row_kernel(self, true: Column, released: Column, *, rng: Rng) -> Kernel:
-        """K of a column, by swapping as many ranks as were released again; those of one bin are swapped alike."""
-        if not self._swaps(true):
+        """Return K of a column, simulated with as many ranks as were released.
+
+        All ranks in a bin have the same probabilities.
+        """
+        if not self._is_swapped(true):
             return Kernel.of(compatible(true.levels, released.levels, missing="own").astype(np.float64))
         counts = np.where(released.levels.gaps, 0, released.counts)
-        cell, ranks = _cells(counts)
+        cell, ranks = _bin_levels(counts)
         n = len(ranks)
-        swaps = _between(ranks.shape[1], int(counts.sum()), self.share, rng)
+        swaps = _simulate_swaps(ranks.shape[1], int(counts.sum()), self.share, rng)
         transitions = ranks / np.maximum(ranks.sum(axis=1, keepdims=True), 1) @ swaps @ (ranks / ranks.sum(axis=0)).T
-        kernel = np.eye(n + 1)  # the last is a missing cell, which stays
-        kernel[:n, :n] = (1 - ANYWHERE) * transitions + ANYWHERE * ranks.sum(axis=1) / ranks.sum()
+        kernel = np.eye(n + 1)  # the last row is a missing cell, which is not swapped
+        kernel[:n, :n] = (1 - MARGIN_SHARE) * transitions + MARGIN_SHARE * ranks.sum(axis=1) / ranks.sum()
         place = np.where(released.levels.gaps, n, cell).astype(np.int32)
-        return Kernel.of(kernel)._replace(true=place[_nearest(true.levels, released)], released=place)
+        return Kernel.of(kernel)._replace(true=place[_match_levels(true.levels, released)], released=place)
 
-    def _swaps(self, column: Column) -> bool:
+    def _is_swapped(self, column: Column) -> bool:
         return column.name in self.columns if self.columns else column.levels.kind != "categorical"
 
-    def _swapped(self, codes: NDArray[np.int32], missing: int, rng: Rng) -> NDArray[np.int32]:
+    def _swap(self, codes: NDArray[np.int32], missing: int, rng: Rng) -> NDArray[np.int32]:
         free = np.flatnonzero(codes != missing)
         ranked = free[np.lexsort((rng.random(free.size), codes[free]))]
         swapped = codes.copy()
@@ -294,20 +307,20 @@ class RankSwap:
 
 
 def _partners(n: int, share: float, rng: Rng) -> NDArray[np.int64]:
-    """(n,) the rank that each rank changes places with."""
-    from unmask.tables.protections._kernels import swapped  # numba is imported where a kernel runs
+    """Return (n,) the rank with which each rank is swapped."""
+    from unmask.tables.protections._kernels import choose_swap_partners  # numba is imported where a kernel runs
 
-    return swapped(max(1, round(share * n)), rng.random((n, 17)))
+    return choose_swap_partners(max(1, round(share * n)), rng.random((n, 17)))
 
 
-def _between(n_bins: int, n: int, share: float, rng: Rng) -> Floats:
-    """(n_bins, n_bins) share of the ranks of a bin that are swapped into another, over many runs.
+def _simulate_swaps(n_bins: int, n: int, share: float, rng: Rng) -> Floats:
+    """Return (n_bins, n_bins) share of the ranks of a bin that are swapped into another bin, over many simulations.
 
-    Neighboring bins are swapped alike, but for the distance from the ends: counts are summed along the diagonal over an
-    eighth of the window on either side.
+    Neighboring bins have similar shares at equal distance. Counts are therefore smoothed along the diagonals, over an
+    eighth of the swapping window on either side.
     """
     of_rank, pair_counts = np.arange(n) * n_bins // n, np.zeros((n_bins, n_bins))
-    for _ in range(max(RUNS, -(-SWAPS // n))):
+    for _ in range(max(MIN_RUNS, -(-MIN_SWAPS // n))):
         pairs = of_rank * n_bins + of_rank[_partners(n, share, rng)]
         pair_counts += np.bincount(pairs, minlength=n_bins**2).reshape(n_bins, n_bins)
     reach = int(share * n_bins / 8)
@@ -319,10 +332,10 @@ def _between(n_bins: int, n: int, share: float, rng: Rng) -> Floats:
     return np.asarray(total / total.sum(axis=1, keepdims=True))
 
 
-def _cells(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
-    """Return the cell of each level, by the bin of its middle rank, and (n_cells, n_bins) ranks of cells in bins."""
+def _bin_levels(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
+    """Return the bin of each level, by its middle rank, and (n_used_bins, n_bins) ranks of these levels in bins."""
     n = int(counts.sum())
-    n_bins = min(CELLS, n)
+    n_bins = min(MAX_BINS, n)
     middle = np.minimum((np.cumsum(counts) - counts / 2) / n * n_bins, n_bins - 1).astype(np.int64)
     used = np.unique(middle[counts > 0])
     cell = np.minimum(np.searchsorted(used, middle), len(used) - 1)
@@ -330,8 +343,8 @@ def _cells(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
     return cell, ranks.reshape(len(used), n_bins).astype(np.float64)
 
 
-def _nearest(true: Levels, released: Column) -> NDArray[np.int64]:
-    """Return the released level that each true one is swapped like: itself if it occurs, else the next in order."""
+def _match_levels(true: Levels, released: Column) -> NDArray[np.int64]:
+    """Return the released level that represents each true level: itself if it occurs, otherwise the next in order."""
     place = {label: position for position, label in enumerate(released.levels.labels) if released.counts[position]}
     occurs = np.array(sorted(place.values()))
     released_values = released.levels.low[occurs] if true.kind == released.levels.kind == "numeric" else occurs
@@ -340,6 +353,6 @@ def _nearest(true: Levels, released: Column) -> NDArray[np.int64]:
     return np.array([place.get(label, int(position)) for label, position in zip(true.labels, near, strict=True)])
 
 
-def _rounded(x: Floats, base: float) -> Floats:
-    """Whole multiples, in decimals as they are written: 0.1 times 3 is 0.3."""
+def _round(x: Floats, base: float) -> Floats:
+    """Return multiples of the base, rounded in decimals: 0.1 times 3 is 0.3."""
     return np.round(np.rint(x / base) * base, 12) + 0.0

@@ -1,7 +1,7 @@
-"""Cells to coordinates and back: where Mondrian cuts a column, and the cell that stands for a box, a node or a bin.
+"""Coordinates of cells for Mondrian, and new cells for boxes, hierarchy nodes and bins.
 
-A coordinate orders the levels of a column; a recoding returns the canonical levels of the new cells and the code of
-every row or class among them. No row order enters, so equal cells get equal results.
+A coordinate orders the levels of a column. A recoding returns the levels of the new cells and the code of each row or
+class. Neither depends on the order of the rows.
 """
 
 from __future__ import annotations
@@ -25,13 +25,16 @@ from unmask.tables.notation import EVERYTHING, MISSING, format_prefix, format_se
 from unmask.tables.scales import NUMBERS
 
 Recoded = tuple[Levels, NDArray[np.int32]]
-"""Levels, and a code into them for each of whatever was recoded."""
+"""Levels, and a code for each recoded row or class."""
 
 # --- axes -----------------------------------------------------------------------------------------------------------
 
 
-def axis(column: Column, codes: NDArray[np.int32]) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
-    """Coordinate of every level that occurs, and for a hierarchy its tree over the whole-numbered coordinates."""
+def column_axis(column: Column, codes: NDArray[np.int32]) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
+    """Return the coordinate of each level that occurs, and the tree over the integer coordinates.
+
+    The tree is None for a column without a hierarchy or prefixes.
+    """
     levels = column.levels
     used = np.flatnonzero(np.bincount(codes, minlength=len(levels)))
     if levels.kind == "numeric":
@@ -49,7 +52,10 @@ def axis(column: Column, codes: NDArray[np.int32]) -> tuple[NDArray[np.float64],
 
 
 def _numeric_axis(levels: Levels, used: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Midpoints; the finite end of a half-open interval; `*` and missing one and two mean gaps below the smallest."""
+    """Return the midpoint of each level; the finite end of a half-open interval.
+
+    `*` and missing cells are one and two mean gaps below the smallest midpoint.
+    """
     low, high = levels.low, levels.high
     with np.errstate(invalid="ignore"):
         middle = np.where(np.isinf(low), high, np.where(np.isinf(high), low, low / 2 + high / 2))
@@ -65,7 +71,7 @@ def _numeric_axis(levels: Levels, used: NDArray[np.intp]) -> NDArray[np.float64]
 
 
 def _code_axis(levels: Levels, used: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Codes in the order of their text, `*` and missing first, and the tree of their beginnings."""
+    """Return codes in text order, with `*` and missing cells first, and the tree of their prefixes."""
     labels = np.array(levels.labels)[used]
     prefixes = np.char.rstrip(labels, EVERYTHING)
     ordered = np.lexsort((labels, prefixes))
@@ -79,7 +85,7 @@ def _code_axis(levels: Levels, used: NDArray[np.intp]) -> tuple[NDArray[np.float
 
 
 def _depth_first(levels: Levels, hierarchy: Hierarchy | None) -> NDArray[np.intp] | None:
-    """Place of each value of the domain in the depth-first order of its hierarchy."""
+    """Return the position of each domain value in the depth-first order of its hierarchy; None without a hierarchy."""
     if hierarchy is None or hierarchy.leaves != levels.domain:
         return None
     place = np.empty(len(levels.domain), dtype=np.intp)
@@ -88,28 +94,31 @@ def _depth_first(levels: Levels, hierarchy: Hierarchy | None) -> NDArray[np.intp
 
 
 def _centers(levels: Levels, along: NDArray[np.intp] | None) -> NDArray[np.float64]:
-    """Mean place of the values of each level; `*` -1 and missing -2."""
+    """Return the mean position of the values of each level; -1 for `*` and -2 for missing cells."""
     place = np.arange(len(levels.domain)) if along is None else along
     center = np.empty(len(levels))
-    exact = levels.place >= 0  # a copy of their members would take n_values**2 bytes
+    exact = levels.place >= 0  # one by one, these levels would need n_values**2 bytes
     center[exact] = place[levels.place[exact]]
     for level in np.flatnonzero(~exact).tolist():
-        inside = levels.covered(level)
-        center[level] = place[inside].mean() if len(inside) and levels.labels[level] != EVERYTHING else -1
+        covered = levels.covered(level)
+        center[level] = place[covered].mean() if len(covered) and levels.labels[level] != EVERYTHING else -1
     if levels.missing >= 0:
         center[levels.missing] = -2
     return center
 
 
 def _tree(nodes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Ancestors of the coordinates up to one root; a level that is no node is a branch of its own below the root."""
+    """Return the ancestors of the coordinates up to one root. A level outside the hierarchy is a branch below
+    the root.
+    """
     own_node = -1 - np.arange(nodes.shape[1])
     return np.concatenate([np.where(nodes < 0, own_node, nodes), np.zeros((1, nodes.shape[1]), dtype=np.int64)])
 
 
 def _nodes(levels: Levels, hierarchy: Hierarchy) -> NDArray[np.int32]:
-    """Node number of every level and its ancestors, (levels of the tree, L), in file order; -1 below its own node, and
-    everywhere for one that is no node.
+    """Return the tree node of each level and of its ancestors, (levels of the tree, L), in file order.
+
+    -1 below the level's own node, and everywhere for a level outside the hierarchy.
     """
     nodes = np.full((hierarchy.levels, len(levels)), -1, dtype=np.int32)
     for level, label in enumerate(levels.labels):
@@ -120,32 +129,37 @@ def _nodes(levels: Levels, hierarchy: Hierarchy) -> NDArray[np.int32]:
     return nodes
 
 
-# --- one cell for a box -----------------------------------------------------------------------------------------------
+# --- cells of boxes ---------------------------------------------------------------------------------------------------
 
 
 def new_cells(column: Column, texts: Sequence[str]) -> Recoded:
-    """Canonical levels of new cells of a column, and the level of each."""
+    """Return the canonical levels of new cells of a column, and the level of each cell."""
     levels = column.levels
     order = levels.domain if levels.kind == "ordinal" else None
     return read_levels(texts, as_type=levels.type, column=column.name, order=order, hierarchy=column.hierarchy)
 
 
-def merged(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> Recoded:
-    """One cell for every box that covers all cells in it, given the box and cell of each class or row."""
-    texts, text_of_box = covering(column, box, codes)
+def merge_cells(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> Recoded:
+    """Return one cell for each box that covers all its cells.
+
+    box, codes : (n,) box and cell of each class or row
+    """
+    texts, text_of_box = cover_cells(column, box, codes)
     levels, code = new_cells(column, texts)
     return levels, code[text_of_box][box]
 
 
-def covering(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> tuple[list[str], NDArray[np.intp]]:
-    """Texts of cells that cover all cells in a box, and the text of every box."""
+def cover_cells(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> tuple[list[str], NDArray[np.intp]]:
+    """Return texts of cells that cover all cells in a box, and the position of each box's text."""
     cells = class_counts(box, int(box.max()) + 1, codes, len(column.levels))
     by_prefix = column.levels.by_prefix and column.hierarchy is None
-    return (_hulls if column.levels.kind == "numeric" else _prefixes if by_prefix else _unions)(column, cells)
+    return (_interval_texts if column.levels.kind == "numeric" else _prefix_texts if by_prefix else _set_texts)(
+        column, cells
+    )
 
 
-def _hulls(column: Column, cells: CsrRows) -> tuple[list[str], NDArray[np.intp]]:
-    """Texts of intervals over the smallest to the largest value, by the column's scale, and the text of every box."""
+def _interval_texts(column: Column, cells: CsrRows) -> tuple[list[str], NDArray[np.intp]]:
+    """Return texts of intervals from the smallest to the largest value, and the position of each box's text."""
     levels, begins = column.levels, cells.indptr[:-1]
     gap = cells.indices == levels.missing
     low = np.minimum.reduceat(np.where(gap, -math.inf, levels.low[cells.indices]), begins)
@@ -160,11 +174,11 @@ def _hulls(column: Column, cells: CsrRows) -> tuple[list[str], NDArray[np.intp]]
     return [MISSING] * (distinct.size - keys.size) + texts, text_of_box
 
 
-def _prefixes(column: Column, cells: CsrRows) -> tuple[list[str], NDArray[np.intp]]:
-    """Texts of the common beginnings of all codes and masks present, and the text of every box.
+def _prefix_texts(column: Column, cells: CsrRows) -> tuple[list[str], NDArray[np.intp]]:
+    """Return texts of the common prefixes of all codes and masks in a box, and the position of each box's text.
 
-    They are those of the first and the last text in a box. With another level, one that is missing or everything is
-    everything; a level that is alone keeps its own text.
+    The common prefix is that of the first and the last text in a box. A missing cell or `*` turns every other cell of
+    its box into `*`. A box with one level keeps its text.
     """
     levels, begins = column.levels, cells.indptr[:-1]
     ends = [_first_and_last(levels, level) for level in range(len(levels))]
@@ -189,7 +203,7 @@ def _prefixes(column: Column, cells: CsrRows) -> tuple[list[str], NDArray[np.int
 
 
 def _first_and_last(levels: Levels, level: int) -> tuple[str, str]:
-    """In the order of their text, of the codes that a level covers; a mask is itself."""
+    """Return the first and the last code that a level covers, in text order; for a mask the mask itself."""
     label = levels.labels[level]
     if levels.place[level] >= 0 or label in (MISSING, EVERYTHING) or level in levels.masks:
         return label, label
@@ -197,30 +211,30 @@ def _first_and_last(levels: Levels, level: int) -> tuple[str, str]:
     return min(values), max(values)
 
 
-def _unions(column: Column, cells: CsrRows) -> tuple[list[str], NDArray[np.intp]]:
-    """Texts of cells that cover all values present, and the text of every box."""
+def _set_texts(column: Column, cells: CsrRows) -> tuple[list[str], NDArray[np.intp]]:
+    """Return texts of cells that cover all values in a box, and the position of each box's text."""
     first, text_of_box = _distinct_sets(cells)
-    cover = _cover(column)
+    cover = _cover_function(column)
     return [cover(cells.indices[cells.indptr[box] : cells.indptr[box + 1]].tolist()) for box in first], text_of_box
 
 
-def _cover(column: Column) -> Callable[[list[int]], str]:
-    """Return the text that covers levels: their own if it is one, else a node, or a set of values.
+def _cover_function(column: Column) -> Callable[[list[int]], str]:
+    """Return a function from levels to the text that covers them: the text of a single level, a tree node, or a set.
 
-    A level that is not a set of known values, together with another level, becomes `*`.
+    Levels that include a missing, open or masked cell and another level become `*`.
     """
     levels, tree = column.levels, column.hierarchy
     values = np.split(levels.members.indices, levels.members.indptr[1:-1])
     open_levels = {level for level, label in enumerate(levels.labels) if label in (MISSING, EVERYTHING)}
     nodes = tree.nodes if tree is not None and column.cells == "nodes" else None
 
-    def cover(inside: list[int]) -> str:
+    def cover(covered: list[int]) -> str:
         """Return the label of the smallest cell that contains levels."""
-        if len(inside) == 1 and (nodes is None or levels.labels[inside[0]] in nodes or inside[0] in open_levels):
-            return levels.labels[inside[0]]
-        if open_levels.intersection(inside) or levels.masks.keys() & inside:
+        if len(covered) == 1 and (nodes is None or levels.labels[covered[0]] in nodes or covered[0] in open_levels):
+            return levels.labels[covered[0]]
+        if open_levels.intersection(covered) or levels.masks.keys() & covered:
             return EVERYTHING
-        places = sorted({int(place) for level in inside for place in values[level]})
+        places = sorted({int(place) for level in covered for place in values[level]})
         if nodes is not None and tree is not None:
             return tree.lowest(places) or EVERYTHING
         return format_set(levels.domain[place] for place in places)
@@ -229,20 +243,20 @@ def _cover(column: Column) -> Callable[[list[int]], str]:
 
 
 def _distinct_sets(cells: CsrRows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return a box of each distinct set of levels, and the number of the set of every box.
+    """Return a box of each distinct set of levels, and the number of the set of each box.
 
-    Boxes walk down a trie of sorted levels together, so the work is the number of entries, whatever their range.
+    All boxes descend a trie of sorted levels together, so the work is proportional to the number of entries.
     """
     n_boxes, n_levels = cells.shape
     sizes = np.diff(cells.indptr)
     node = np.zeros(n_boxes, dtype=np.int64)
     n_nodes = 1
-    walking = np.arange(n_boxes)
+    active = np.arange(n_boxes)
     for depth in range(int(sizes.max(initial=0))):
-        walking = walking[sizes[walking] > depth]
-        step = node[walking] * n_levels + cells.indices[cells.indptr[walking] + depth]
+        active = active[sizes[active] > depth]
+        step = node[active] * n_levels + cells.indices[cells.indptr[active] + depth]
         _, branch = np.unique(step, return_inverse=True)
-        node[walking] = n_nodes + branch
+        node[active] = n_nodes + branch
         n_nodes += int(branch.max()) + 1
     _, first, number = np.unique(node, return_index=True, return_inverse=True)
     return first, number
@@ -251,35 +265,35 @@ def _distinct_sets(cells: CsrRows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 # --- ancestors and bins -----------------------------------------------------------------------------------------------
 
 
-def generalized(column: Column, level: float | str) -> Recoded:
-    """Recode a column to a level of its hierarchy, bins of a width, periods, hidden characters, or `*`."""
-    levels, code = new_cells(column, _generalized(column, level))
+def generalize(column: Column, level: float | str) -> Recoded:
+    """Return a column recoded to a level of its hierarchy, bins of a width, periods, masked characters, or `*`."""
+    levels, code = new_cells(column, _generalized_texts(column, level))
     return levels, code[column.codes]
 
 
-def _generalized(column: Column, level: float | str) -> list[str]:
+def _generalized_texts(column: Column, level: float | str) -> list[str]:
     """Return the new text of each level."""
     of_type = column.levels.type
     if level == EVERYTHING:
         return [EVERYTHING] * len(column.levels)
     if of_type in ("date", "datetime") and column.hierarchy is None:
-        return _periods(column, level)
+        return _period_texts(column, level)
     if isinstance(level, bool) or not isinstance(level, int | float | np.integer | np.floating):
         raise UnmaskError(f"the level of column {column.name!r} is {level!r}, expected a number")
     is_whole = isinstance(level, int | np.integer)
     if column.hierarchy is not None and is_whole:
-        return _ancestors(column, column.hierarchy, int(level))
+        return _ancestor_texts(column, column.hierarchy, int(level))
     if of_type == "number":
-        return _bins(column, float(level))
+        return _bin_texts(column, float(level))
     if of_type == "code" and is_whole:
-        return _hidden(column, int(level))
+        return _masked_texts(column, int(level))
     raise UnmaskError(
         f"column {column.name!r} cannot be generalized to {level!r}: its type is {of_type}, expected a hierarchy and a "
         "whole number as its level; give the column a hierarchy"
     )
 
 
-def _periods(column: Column, level: float | str) -> list[str]:
+def _period_texts(column: Column, level: float | str) -> list[str]:
     levels, scale = column.levels, column.levels.scale
     if level not in UNITS or not isinstance(scale, Calendar):
         raise UnmaskError(f"the level of column {column.name!r} is {level!r}, expected one of {', '.join(UNITS)}")
@@ -289,11 +303,12 @@ def _periods(column: Column, level: float | str) -> list[str]:
     ]
 
 
-def _hidden(column: Column, characters: int) -> list[str]:
+def _masked_texts(column: Column, characters: int) -> list[str]:
     levels = column.levels
     if not 0 <= characters <= levels.longest:
         raise UnmaskError(
-            f"{characters} characters of column {column.name!r} are to be hidden; its codes have up to {levels.longest}"
+            f"the level of column {column.name!r} hides {characters} characters, expected at most {levels.longest}, "
+            "the length of its codes"
         )
     n_shown = levels.longest - characters
     texts = []
@@ -307,11 +322,10 @@ def _hidden(column: Column, characters: int) -> list[str]:
     return texts
 
 
-def _ancestors(column: Column, hierarchy: Hierarchy, level: int) -> list[str]:
+def _ancestor_texts(column: Column, hierarchy: Hierarchy, level: int) -> list[str]:
     if not 0 <= level < hierarchy.levels:
         raise UnmaskError(
-            f"level {level} of column {column.name!r} does not exist; its hierarchy has levels 0 to "
-            f"{hierarchy.levels - 1}"
+            f"the level of column {column.name!r} is {level}, expected 0 to {hierarchy.levels - 1} as in its hierarchy"
         )
     texts = [_ancestor(column.levels, position, hierarchy, level) for position in range(len(column.levels))]
     unknown = sum(text is None for text in texts)
@@ -323,19 +337,19 @@ def _ancestors(column: Column, hierarchy: Hierarchy, level: int) -> list[str]:
 
 
 def _ancestor(levels: Levels, position: int, hierarchy: Hierarchy, level: int) -> str | None:
-    """Return the cell that covers the ancestors of all values of a level; None for a value that is not in the tree."""
+    """Return the cell that covers the ancestors of all values of a level; None for a value outside the tree."""
     label, upper = levels.labels[position], hierarchy.ancestor[level]
     if label in (MISSING, EVERYTHING):
         return label
     if label in hierarchy.nodes:
         nodes = {upper[leaf] for leaf in hierarchy.nodes[label]}
-        return nodes.pop() if len(nodes) == 1 else label  # a node over several of these nodes is their union
+        return nodes.pop() if len(nodes) == 1 else label  # a node above several of these nodes is their union
     if levels.kind == "numeric" or levels.domain != hierarchy.leaves:
         return None
     return format_set({upper[leaf] for leaf in levels.covered(position)})
 
 
-def _bins(column: Column, width: float) -> list[str]:
+def _bin_texts(column: Column, width: float) -> list[str]:
     if not (math.isfinite(width) and width > 0):
         raise UnmaskError(f"the bin width of column {column.name!r} is {width!r}, expected a number above 0")
     step = Fraction(repr(width))
@@ -346,9 +360,9 @@ def _bins(column: Column, width: float) -> list[str]:
 
 
 def _bin(low: float, high: float, step: Fraction) -> tuple[float, float]:
-    """From the lower edge of the bin of `low` to below the upper edge of that of `high`, in the decimals as written.
+    """Return the bounds of the bins that contain `low` to `high`, computed in decimals.
 
-    In binary 0.3 / 0.1 is below 3; as written, 0.3 begins the bin [0.3, 0.4) of width 0.1.
+    In binary 0.3 / 0.1 is below 3. In decimals 0.3 begins the bin [0.3, 0.4) of width 0.1.
     """
     if not math.isinf(low):
         low = float(Fraction(repr(low)) // step * step)

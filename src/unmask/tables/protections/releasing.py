@@ -1,4 +1,4 @@
-"""Releases of a table by a protection, whose rows are people's, or by a generator, whose rows are not."""
+"""Releases made by protections, whose records belong to people, or by generators of synthetic data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unmask.tables.table import Table
 
 
 class Released(NamedTuple):
-    """A release, the row of the table behind each record (None where no record is anybody's), and what made it."""
+    """Release, input row of each record (None for synthetic records), and the protection or generator."""
 
     release: Table
     origin: NDArray[np.int64] | None = None
@@ -20,17 +20,17 @@ class Released(NamedTuple):
 
 
 def make_release(maker: Any, table: Table, *, rng: np.random.Generator | None = None) -> Released:
-    """Make a release of a table by a protection or a generator.
+    """Return the release of a table by a protection or a generator.
 
-    maker : called with the table and `rng`, it returns a release and its origin, or a release alone: then no row is
-            anybody's. Or it has `fit(frame)` and `sample(n)`, as generators of other packages do; those draw by
-            themselves. A release that is no `Table` is read like the table, with its roles.
+    maker : function of the table and `rng` that returns (release, origin), or a release with synthetic records only. Or
+    an object with `fit(frame)` and `sample(n)`, as in other packages; it uses its own random numbers. A release that is
+    not a `Table` is read with the roles of the table
 
     >>> def margins(table, *, rng):
     ...     return {name: rng.permutation(table[name]) for name in table.names}
     >>> table = Table.read({"age": [30, 40, 50], "ill": list("abb")}, quasi_identifiers="age", sensitive="ill")
-    >>> found = make_release(margins, table, rng=np.random.default_rng(1))
-    >>> sorted(found.release["ill"]), found.origin
+    >>> made = make_release(margins, table, rng=np.random.default_rng(1))
+    >>> sorted(made.release["ill"]), made.origin
     (['a', 'b', 'b'], None)
     """
     if callable(maker):
@@ -43,7 +43,7 @@ def make_release(maker: Any, table: Table, *, rng: np.random.Generator | None = 
 
 
 def read_like(release: Any, table: Table) -> Table:
-    """Return a release with the roles of the table; a table as it is."""
+    """Return the release as a `Table` with the roles of the original table."""
     if isinstance(release, Table):
         return release
     roles = {"quasi_identifiers": table.quasi_identifiers, "sensitive": table.sensitive, "keep": table.kept}

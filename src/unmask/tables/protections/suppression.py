@@ -22,7 +22,7 @@ from unmask.tables.protections.base import (
     release_rows,
     sort_release,
 )
-from unmask.tables.protections.bound_constraints import ClassConstraints, satisfying
+from unmask.tables.protections.bound_constraints import ClassConstraints, find_satisfying_classes
 from unmask.tables.protections.constraints import KAnonymity
 from unmask.tables.protections.recoding import Recoded, new_cells
 from unmask.tables.table import Table
@@ -62,19 +62,19 @@ class Suppress(ClassConstraints):
     """
 
     __repr__ = format_call
-    fits = allow_all
+    allowed_pairs = allow_all
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
-        """Keep the rows of the classes that are large and diverse enough."""
+        """Return the rows in classes that satisfy all constraints, and their origin."""
         rows = evaluated_rows(table)
         complete = table.complete
         classes = complete.classes
-        good = satisfying(complete, self.smallest_class, self.demands)
+        good = find_satisfying_classes(complete, self.smallest_class, self.demands)
         if not good.any():
             largest, unit = int(complete.class_people.max(initial=0)), "rows" if complete.person is None else "people"
             raise FailedError(
-                f"{self!r} would drop all {table.n_rows} rows: none of {classes.sizes.size} classes satisfies it, the "
-                f"largest has {largest} {unit}; ask for less, or generalize the quasi-identifiers first"
+                f"{self!r} would suppress all {table.n_rows} rows, because none of {classes.sizes.size} classes "
+                f"satisfies it and the largest has {largest} {unit}; lower k, or generalize the quasi-identifiers first"
             )
         return sort_release(complete.take(good[classes.of_row]), rows[good[classes.of_row]], rng)
 
@@ -131,27 +131,31 @@ class SuppressCells:
             raise UnmaskError(f"rate is {self.rate!r}, expected a share between 0 and 1")
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
-        """Suppress cells until every class has k people, or no further cell may be suppressed."""
+        """Return the release with suppressed cells, and its origin."""
         rows = evaluated_rows(table)
         complete = table.complete
         names = [column.name for column in complete.quasi_identifiers]
-        places = [column_position(complete, name) for name in self.columns] or list(range(len(names)))
-        starred = [with_star(column) if j in places else None for j, column in enumerate(complete.quasi_identifiers)]
-        codes = suppress_cells(complete, starred, places, k=self.k, rate=self.rate)
+        positions = [column_position(complete, name) for name in self.columns] or list(range(len(names)))
+        levels_with_star = [
+            add_star(column) if j in positions else None for j, column in enumerate(complete.quasi_identifiers)
+        ]
+        codes = suppress_cells(complete, levels_with_star, positions, k=self.k, rate=self.rate)
         recoded = [
             (column.levels if star is None else star[0], codes[:, j][complete.classes.of_row])
-            for j, (column, star) in enumerate(zip(complete.quasi_identifiers, starred, strict=True))
+            for j, (column, star) in enumerate(zip(complete.quasi_identifiers, levels_with_star, strict=True))
         ]
         return release_rows(table, rows, recoded, rng)
 
-    def fits(
+    def allowed_pairs(
         self, release: Table, pairing: Pairing, row: NDArray[np.int64], klass: NDArray[np.int64]
     ) -> NDArray[np.bool_]:
-        """Return True for pairs of people and released classes that the rule allows, of those whose cells agree.
+        """Return a mask of the compatible pairs of a person and a class that the protection allows.
 
-        Rows of one class have the same suppressed columns, in a fixed order. So among the rows that fit a fully known
-        person, only those with the fewest `*` can be theirs. If a missing cell is any value, all rows fit, because a
-        row with a missing cell fits people of other classes.
+        All rows of a class are suppressed in the same columns, which are chosen in a fixed order. Among the rows that
+        are compatible with a fully known person, only those with the fewest `*` can be theirs. If a missing cell is any
+        value, all rows are allowed: a row with a missing cell is compatible with people of other classes.
+
+        row, klass : observation and class of each pair
         """
         if len(pairing.columns) < len(release.quasi_identifiers) or release.missing == "wildcard":
             return np.ones(row.size, dtype=np.bool_)
@@ -164,22 +168,26 @@ class SuppressCells:
         return np.asarray(np.any(vague, axis=0)[row] | (stars == fewest[row]))
 
 
-def with_star(column: Column) -> Recoded:
-    """Add `*` to levels: return the new levels, and the new code of every old one, that of `*` last."""
+def add_star(column: Column) -> Recoded:
+    """Return the levels with `*` added, and the new code of each old level, then that of `*`."""
     return new_cells(column, [*column.levels.labels, EVERYTHING])
 
 
 def suppress_cells(
-    table: Table, starred: Sequence[Recoded | None], places: Sequence[int], *, k: int, rate: float
+    table: Table, levels_with_star: Sequence[Recoded | None], positions: Sequence[int], *, k: int, rate: float
 ) -> NDArray[np.int32]:
-    """Codes of every class of the table after the greedy suppression, (J, d)."""
+    """Return the codes of each class after the greedy suppression, (J, d).
+
+    levels_with_star : levels of each column with `*`, see `add_star`; None for columns that are not suppressed
+    positions        : columns that may be suppressed
+    """
     classes, people = table.classes, table.people
     codes = classes.levels.copy()
     widths = [len(column.levels) for column in table.quasi_identifiers]
-    for j, star in enumerate(starred):
+    for j, star in enumerate(levels_with_star):
         if star is not None:
             codes[:, j], widths[j] = star[1][codes[:, j]], len(star[0])
-    stars = {j: int(star[1][-1]) for j, star in enumerate(starred) if star is not None}
+    stars = {j: int(star[1][-1]) for j, star in enumerate(levels_with_star) if star is not None}
     weight = classes.sizes
 
     def regroup(columns: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -196,8 +204,8 @@ def suppress_cells(
     def violating(columns: NDArray[np.int32]) -> int:
         return int(weight[regroup(columns)[1] < k].sum())
 
-    budget = int(rate * weight.sum() * len(places) + 1e-9)
-    unused_columns = list(dict.fromkeys(places))
+    budget = int(rate * weight.sum() * len(positions) + 1e-9)
+    unused_columns = list(dict.fromkeys(positions))
     while unused_columns and budget:
         class_numbers, total = regroup(codes)
         small = total < k
@@ -205,7 +213,7 @@ def suppress_cells(
             break
         chosen_column = min(unused_columns, key=lambda j: violating(suppressed(j, small)))
         unused_columns.remove(chosen_column)
-        chosen = _within_budget(
+        chosen = _select_within_budget(
             class_numbers, total, np.where(codes[:, chosen_column] == stars[chosen_column], 0, weight), small, budget
         )
         budget = (
@@ -217,14 +225,14 @@ def suppress_cells(
     return codes
 
 
-def _within_budget(
+def _select_within_budget(
     class_numbers: NDArray[np.int32],
     total: NDArray[np.int64],
     cost: NDArray[np.int64],
     small: NDArray[np.bool_],
     budget: int,
 ) -> NDArray[np.bool_]:
-    """Return the small classes, from the smallest upwards, whose cells together fit the budget."""
+    """Return a mask of the small classes, smallest first, whose cells fit the budget together."""
     size = np.zeros(int(class_numbers.max()) + 1, dtype=np.int64)
     size[class_numbers] = total
     price = np.bincount(class_numbers, weights=cost).astype(np.int64)
