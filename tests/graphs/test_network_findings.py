@@ -20,9 +20,10 @@ from unmask.graphs.audit.facts import (
     ProtectionEffect,
     ScoreBin,
     SeedCount,
+    find_stable_seeds,
 )
 from unmask.graphs.audit.network_audit import describe
-from unmask.graphs.audit.sentences import describe_seeds, enough_seeds
+from unmask.graphs.audit.seed_sentences import describe_seeds
 from unmask.graphs.evaluation import DegreeClass
 from unmask.render.page import render
 from unmask.results import Result
@@ -413,10 +414,10 @@ def test_the_choice_of_seeds_is_described_in_words(seeds, words):
 def test_seeds_are_enough_only_if_more_are_enough_too():
     counts = {5: 4, 25: 2, 100: 4, 1000: 4}
     points = [SeedCount("rematch", "top", n, 4, k, 0.1, 0.2) for n, k in counts.items()]
-    assert enough_seeds(points).n_seeds == 100
-    assert enough_seeds(points[:2]) is None
+    assert find_stable_seeds(points).n_seeds == 100
+    assert find_stable_seeds(points[:2]) is None
     sentence = blocks(bare(transition=tuple(points[:2])))["seeds"]
-    assert sentence == "With up to 25 leaked identities no attack spreads through the network in every run."
+    assert sentence == "With up to 25 leaked identities no attack spreads through the network in 90 % of the runs."
     one = tuple(SeedCount("rematch", "top", n, 1, 1, 0.3, 0.4) for n in (1, 2))
     assert blocks(bare(transition=one))["seeds"].startswith("1 leaked identity is enough for rematch")
     two = tuple(SeedCount("rematch", "top", n, 2, 2, 0.3, 0.4) for n in (5, 6))

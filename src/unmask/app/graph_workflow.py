@@ -197,7 +197,8 @@ def build_plan(project: Project) -> dict[str, Any]:
     parameters = {**DEFAULTS, **protection_parameters(document)}
     adopters = sorted({*ADOPTERS, parameters.pop("adopters")})
     identities = sorted({*IDENTITIES, parameters.pop("identities")})
-    method, _, count = str(get_value(document, "graph.seeds") or _default_seeds(project)).rpartition(":")
+    seeds = get_value(document, "graph.seeds") or _default_seeds(project)
+    method, _, count = str(seeds[0] if isinstance(seeds, list) else seeds).rpartition(":")
     knows = {"node_overlap": 1.0, "edge_overlap": 1.0, "seeds": method, "n_seeds": int(count), "who": "anybody"}
     attacks = _list_attacks()
     selected = [name for name in get_value(document, "graph.attacks") or attacks if name in attacks]

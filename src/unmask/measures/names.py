@@ -159,6 +159,11 @@ declare_all(
 # --- attacks on graphs ----------------------------------------------------------------------------------------------
 
 declare_all(
+    Quantity("stable_seeds", "Seeds to spread", "fewest seeds from which at least 90 % of the runs spread", "seeds",
+             "low", source="G. Gulyas, 2015, section 4.2.2"),
+)  # fmt: skip
+
+declare_all(
     Quantity("error_hops", "Distance to the right person", "edges from the match to the right person", "hops", "low"),
     _share(
         "disclosure",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, is_dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +58,8 @@ class Plan:
         Number of seeds, and runs with other seeds or other networks.
     transition : tuple of int
         Other numbers of seeds, tried on the first pair.
+    other_seeds : tuple of (str, int)
+        Other methods and their numbers of seeds, tried on the first pair.
     seed : int
         Seed of every random draw.
     checkpoint : Path, optional
@@ -69,6 +71,7 @@ class Plan:
     n_seeds: int = 100
     runs: int = 4
     transition: tuple[int, ...] = ()
+    other_seeds: tuple[tuple[str, int], ...] = ()
     seed: int = 0
     checkpoint: Path | None = None
 
@@ -78,8 +81,16 @@ class Plan:
         if self.runs < 1 or min((self.n_seeds, *self.transition)) < 1:
             requested = f"{self.runs} runs from {min((self.n_seeds, *self.transition))} seeds"
             raise UnmaskError(f"{requested} were requested, expected at least 1 of each: an attack starts somewhere")
+        methods = [self.seeds, *(method for method, _ in self.other_seeds)]
+        if repeated := next((method for method in methods if methods.count(method) > 1), None):
+            raise UnmaskError(f"--seeds {repeated} is given twice; give other numbers of seeds as --transition 5,25")
         if self.checkpoint is not None and not any(isinstance(attack, Ensemble) for attack in self.attacks.values()):
             raise UnmaskError("a checkpoint keeps rounds of Ensemble, which is no attack here; add it, or leave it out")
+
+    def by_method(self) -> Iterator[Plan]:
+        """Yield the plan for each method that chooses seeds."""
+        for method, n_seeds in ((self.seeds, self.n_seeds), *self.other_seeds):
+            yield replace(self, seeds=method, n_seeds=n_seeds, other_seeds=())
 
     def rng(self, *names: object) -> np.random.Generator:
         """Return random numbers of a role: adding an attack or a number of seeds changes those of no other role."""
@@ -96,6 +107,16 @@ def parse_seeds(text: str) -> tuple[str, int]:
     if not method or not is_count(count):
         raise UnmaskError(f"expected METHOD:COUNT such as random.25:1000, at least 1 of them, given {text!r}")
     return method, int(count)
+
+
+def parse_methods(seeds: str | Iterable[str] | None, n_people: int) -> list[tuple[str, int]]:
+    """Return each method with its number of seeds; the default without any.
+
+    >>> parse_methods(["random:5", "top:5"], 100), parse_methods((), 340)
+    ([('random', 5), ('top', 5)], [('random.25', 17)])
+    """
+    texts = [seeds] if isinstance(seeds, str) else list(seeds or ())
+    return [parse_seeds(text) for text in texts or [default_seeds(n_people)]]
 
 
 def default_seeds(n_people: int) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.findings.people_at_risk import MIN_EXCESS, AtRisk, Watched
+from unmask.findings.people_at_risk import Watched
 from unmask.graphs import Ensemble, Iterated, Matching, Pair, SeedPairs
 from unmask.graphs.audit import attack_plan
 from unmask.graphs.audit.attack_plan import Plan
@@ -22,30 +22,27 @@ from unmask.graphs.audit.attack_run import (
     mean_rate,
     protection_effect,
     run_attack,
-    score_bins,
+    stable_seeds_row,
 )
 from unmask.graphs.audit.facts import (
+    MIN_STABLE,
     AttackFacts,
-    CriterionLink,
     GraphFacts,
     OverlapPoint,
     ProtectionEffect,
+    ScoreShare,
     SeedCount,
+    find_stable_by,
     strongest_first,
 )
-from unmask.graphs.audit.network_pairs import NetworkPair, list_ids, places
-from unmask.graphs.audit.tables import CRITERIA
-from unmask.graphs.criteria import spearman
-from unmask.graphs.criteria.equivalence import mean_ranks
+from unmask.graphs.audit.network_pairs import NetworkPair, places
+from unmask.graphs.audit.person_outcomes import count_scores, link_criteria, list_people_at_risk, score_people
 from unmask.graphs.disclosure import SeparatedPair
-from unmask.graphs.evaluation import Outcome, most_recall, score
+from unmask.graphs.evaluation import most_recall
 from unmask.graphs.utility import lost, utility
 from unmask.measures import Measure
 from unmask.measures.registry import described
 from unmask.results import Row
-from unmask.results.names import LIMITS
-from unmask.results.suppression import TENTH
-from unmask.results.words import plural
 from unmask.scoring import SCORES, STANDARD
 from unmask.scoring import score as score_belief
 
@@ -62,6 +59,8 @@ class AttackedNetworks:
         Release -> networks and seeds of the first run.
     runs : dict
         (release, attack) -> runs.
+    mappings : dict
+        (release, attack) -> released node of each person in the first run, -1 without a match.
     belief_rows : list of Row
         Standard measures of the beliefs of first runs.
     not_run : dict
@@ -75,6 +74,7 @@ class AttackedNetworks:
     measures: tuple[Measure, ...] = ()
     drawn: dict[str, tuple[Pair, SeedPairs]] = field(default_factory=dict)
     runs: dict[tuple[str, str], list[AttackRun]] = field(default_factory=dict)
+    mappings: dict[tuple[str, str], NDArray[np.integer]] = field(default_factory=dict)
     belief_rows: list[Row] = field(default_factory=list)
     not_run: dict[str, str] = field(default_factory=dict)
     transition: list[SeedCount] = field(default_factory=list)
@@ -82,18 +82,26 @@ class AttackedNetworks:
     def run(self) -> None:
         """Run the plan."""
         for release in self.pairs:  # first of all: a request for too many seeds fails before the work
-            self.drawn[release] = self._draw(release, 0, None)
+            self.drawn[release] = self._draw(release, self.plan, 0, None)
+        first = next(iter(self.pairs))
+        _, *other_plans = self.plan.by_method()
+        for plan in other_plans:
+            self._draw(first, plan, 0, None)
         for release, pair in self.pairs.items():
             for number in range(pair.runs(self.plan)):
                 self.progress(f"{release}, run {number + 1}")
                 self._run_once(release, number)
         if not self.runs:
             raise UnmaskError(next(iter(self.not_run.values())).removeprefix("failed: "))
-        self.transition = list(self._try_seeds(next(iter(self.pairs))))
+        if self.watched is not None:
+            for (release, name), runs in self.runs.items():
+                drawn, mapping = self.drawn[release][0], self.mappings[release, name]
+                self.watched.found += list_people_at_risk(release, name, self.pairs[release], drawn, runs, mapping)
+        self.transition = list(self._try_seeds(first))
 
-    def _draw(self, release: str, number: int, n_seeds: int | None) -> tuple[Pair, SeedPairs]:
+    def _draw(self, release: str, plan: Plan, number: int, n_seeds: int | None) -> tuple[Pair, SeedPairs]:
         """Return networks and seeds of one run; at least one person must be left."""
-        source, plan = self.pairs[release], self.plan
+        source = self.pairs[release]
         pair = source.pair(plan.rng("graphs", source.overlap, number))
         rng = plan.rng("seeds", source.overlap, n_seeds or plan.n_seeds, number)
         seeds = source.seeds(pair, plan, n_seeds, rng)
@@ -106,26 +114,35 @@ class AttackedNetworks:
         return pair, seeds
 
     def _attack(
-        self, release: str, name: str, pair: Pair, seeds: SeedPairs, *, prefix: str = "", only_rates: bool = False
+        self,
+        release: str,
+        name: str,
+        plan: Plan,
+        pair: Pair,
+        seeds: SeedPairs,
+        *,
+        prefix: str = "",
+        only_rates: bool = False,
     ) -> tuple[AttackRun, Matching]:
         """Run an attack with all that the adversary knows; an `Ensemble` keeps its rounds and reports them."""
         source = self.pairs[release]
-        attack = declare_seeds(self.plan.attacks[name], source.seeds_name(self.plan), pair)
+        attack = declare_seeds(plan.attacks[name], source.seeds_name(plan), pair)
         if isinstance(attack, Ensemble):
             report = (lambda text: self.progress(f"{prefix}, {text}")) if prefix else lambda _: None
-            attack = replace(attack, folder=self.plan.checkpoint, progress=report)
+            attack = replace(attack, folder=plan.checkpoint, progress=report)
         similarity = source.similarity and source.similarity.renumbered(places(pair.source), places(pair.target))
         partial = source.truth_partial
         return run_attack(pair, attack, seeds, similarity=similarity, partial=partial, only_rates=only_rates)
 
     def _run_once(self, release: str, number: int) -> None:
         """Run all attacks on the networks and seeds of one run."""
-        pair, seeds = self._draw(release, number, None) if number else self.drawn[release]
+        pair, seeds = self._draw(release, self.plan, number, None) if number else self.drawn[release]
         for name in self.plan.attacks:
             if f"{name} on {release}" in self.not_run:
                 continue
             try:
-                run, belief = self._attack(release, name, pair, seeds, prefix=f"{release}, run {number + 1}, {name}")
+                prefix = f"{release}, run {number + 1}, {name}"
+                run, belief = self._attack(release, name, self.plan, pair, seeds, prefix=prefix)
             except UnmaskError as error:
                 self.not_run.setdefault(f"{name} on {release}", f"failed: {error}")
                 continue
@@ -133,8 +150,7 @@ class AttackedNetworks:
             if number == 0:
                 self._report_best(release, name)
                 self._score_belief(release, name, run, belief)
-                if self.watched is not None:
-                    self.watched.found += self._people_at_risk(release, name, run, belief)
+                self.mappings[release, name] = belief.mapping
 
     def _report_best(self, release: str, name: str) -> None:
         """Report the recall of the attack that just ran, if it is the best one so far."""
@@ -172,47 +188,40 @@ class AttackedNetworks:
                 reason = "; ".join(run.announced.refused) or "it is unknown who is absent"
                 self.not_run[f"what {name} expects of {people} in {release}"] = reason
 
-    def _people_at_risk(self, release: str, name: str, run: AttackRun, belief: Matching) -> Iterator[AtRisk]:
-        """Yield matched people by the ids of their file, with the share of right matches of such a score.
-
-        If the truth is known, only people whose match is right more often than the limit.
-        """
-        source, (pair, _) = self.pairs[release], self.drawn[release]
-        people, nodes = list_ids(source.people), None if source.released is None else list_ids(source.released)
-        share_right = _share_right(run)
-        for node in np.flatnonzero(run.matched & ~(share_right <= LIMITS["identity"] + MIN_EXCESS)).tolist():
-            reasons = [plural(int(run.degree[node]), "edge")]
-            if nodes is not None and pair.target.labels is not None:
-                reasons.append(f"taken for {nodes[pair.target.labels[belief.mapping[node]]]} of the release")
-            if run.truth.judged[node]:
-                reasons.append("which is right" if run.outcome[node] == Outcome.HIT else "which is wrong")
-            chance = float(share_right[node]) if np.isfinite(share_right[node]) else None
-            yield AtRisk(release, people[run.person[node]], name, "identity", chance, ", ".join(reasons))
-
     def _try_seeds(self, release: str) -> Iterator[SeedCount]:
-        """Yield the recall from other numbers of seeds, on the networks of the first pair, and that of the plan."""
-        source, plan = self.pairs[release], self.plan
-        if not plan.transition:
+        """Yield the recall from the seeds of the plan and from others, on the networks of the first pair."""
+        if not (self.plan.transition or self.plan.other_seeds):
             return
         planned = len(self.drawn[release][1].source)
-        runs_by_seeds = {(name, planned): list(runs) for name, runs in self.runs_on(release).items()}
-        for n_seeds in sorted(set(plan.transition) - {planned}):
-            self.progress(f"{release}, {n_seeds} seeds")
-            try:
-                for number in range(source.runs(plan, n_seeds)):
-                    pair, seeds = self._draw(release, number, n_seeds)
-                    for name in self.runs_on(release):
-                        run, _ = self._attack(release, name, pair, seeds, only_rates=True)
+        for plan in self.plan.by_method():
+            is_first = plan.seeds == self.plan.seeds
+            runs_by_seeds = {(name, planned): list(runs) for name, runs in self.runs_on(release).items() if is_first}
+            numbers = {*plan.transition} - {planned} if is_first else {*plan.transition, plan.n_seeds}
+            method = "" if is_first else f" by {plan.seeds}"
+            for n_seeds in sorted(numbers):
+                self.progress(f"{release}, {n_seeds} seeds{method}")
+                try:
+                    for name, run in self._run_rates(release, plan, n_seeds):
                         runs_by_seeds.setdefault((name, n_seeds), []).append(run)
-            except UnmaskError as error:
-                self.not_run.setdefault(f"{n_seeds} seeds on {release}", f"failed: {error}")
-        order = list(plan.attacks)
-        for (name, n_seeds), runs in sorted(
-            runs_by_seeds.items(), key=lambda item: (order.index(item[0][0]), item[0][1])
-        ):
+                except UnmaskError as error:
+                    self.not_run.setdefault(f"{n_seeds} seeds{method} on {release}", f"failed: {error}")
+            yield from self._count_seeds(runs_by_seeds, self.pairs[release].seeds_name(plan))
+
+    def _run_rates(self, release: str, plan: Plan, n_seeds: int) -> Iterator[tuple[str, AttackRun]]:
+        """Yield runs of all attacks from so many seeds, for their rates."""
+        for number in range(self.pairs[release].runs(plan, n_seeds)):
+            pair, seeds = self._draw(release, plan, number, n_seeds)
+            for name in self.runs_on(release):
+                yield name, self._attack(release, name, plan, pair, seeds, only_rates=True)[0]
+
+    def _count_seeds(self, runs_by_seeds: Mapping[tuple[str, int], list[AttackRun]], seeds: str) -> Iterator[SeedCount]:
+        """Yield mean rates by attack, in the order of the plan, and number of seeds."""
+        order = list(self.plan.attacks)
+        for name, n_seeds in sorted(runs_by_seeds, key=lambda key: (order.index(key[0]), key[1])):
+            runs = runs_by_seeds[name, n_seeds]
             recall, coverage = mean_rate(runs, "recall"), mean_rate(runs, "coverage")
             spread_in = sum(run.has_spread for run in runs)
-            yield SeedCount(name, source.seeds_name(plan), n_seeds, len(runs), spread_in, recall, coverage or 0.0)
+            yield SeedCount(name, seeds, n_seeds, len(runs), spread_in, recall, coverage or 0.0)
 
     # --- what runs come to -------------------------------------------------------------------------------------------
 
@@ -242,6 +251,21 @@ class AttackedNetworks:
         for rows in self.mean_rows.values():
             yield from rows
         yield from self.belief_rows
+        yield from self._list_stable_seeds()
+
+    def _list_stable_seeds(self) -> Iterator[Row]:
+        """Yield the fewest seeds, by any method, from which each attack spreads in most runs; note other attacks."""
+        release = next(iter(self.pairs))
+        n_people = self.drawn[release][0].source.n_nodes
+        for name in dict.fromkeys(point.attack for point in self.transition):
+            points = [point for point in self.transition if point.attack == name]
+            if stable := [point for point in find_stable_by(points, "seeds").values() if point is not None]:
+                fewest = min(stable, key=lambda point: point.n_seeds)
+                yield stable_seeds_row(fewest, release=release, n_people=n_people)
+            else:
+                most = max(point.n_seeds for point in points)
+                reason = f"with up to {most:,} seeds, it spreads in fewer than {MIN_STABLE:.0%} of the runs"
+                self.not_run[f"stable_seeds ({name})"] = reason
 
     def facts(self) -> GraphFacts:
         """Return the facts about all attacks; those about both networks are of the first run."""
@@ -263,11 +287,21 @@ class AttackedNetworks:
             attacks=attacks,
             transition=tuple(self.transition),
             overlaps=tuple(self._overlaps(attacks)),
-            anonymity=tuple(self._criterion_links(release)) if source.truth_known else (),
+            anonymity=tuple(link_criteria(source, self._runs_of(release))) if source.truth_known else (),
+            run_scores=tuple(self._run_scores(strongest_first(attacks)[0].release)) if source.truth_known else (),
             protections=tuple(self._protection_effects()),
             utility=dict(self._losses()),
             not_run=self._attacks_not_run(),
         )
+
+    def _runs_of(self, release: str) -> list[AttackRun]:
+        """Return the runs of all attacks on a release."""
+        return [run for runs in self.runs_on(release).values() for run in runs]
+
+    def _run_scores(self, release: str) -> Iterator[ScoreShare]:
+        """Yield the share of people with each S(v) / runs, for each attack on a release."""
+        for attack, runs in self.runs_on(release).items():
+            yield from count_scores(attack, score_people(runs, self.pairs[release].people.n_nodes))
 
     def _attack_facts(self) -> Iterator[AttackFacts]:
         for (release, attack), runs in self.runs.items():
@@ -323,36 +357,7 @@ class AttackedNetworks:
                 losses = lost(pair.before.target, *pair.separated)
                 yield release, {"utility_lost": 1.0 - utility(losses), **losses}
 
-    def _criterion_links(self, release: str) -> Iterator[CriterionLink]:
-        """Yield criteria with their rank correlation with the share of attacks and runs that match a person rightly."""
-        source, runs = self.pairs[release], [run for runs in self.runs_on(release).values() for run in runs]
-        outcomes, people = (run.judged_outcome for run in runs), (run.person for run in runs)
-        share = score(outcomes, people, n_people=source.people.n_nodes).hit_share
-        values = source.criteria(criterion.variant for criterion in CRITERIA.values())
-        for name, criterion in CRITERIA.items():
-            value = values[criterion.variant]
-            if (correlation := spearman(share, value)) is not None:
-                yield CriterionLink(name, correlation, tuple(_rank(value, share)))
-
 
 def _is_directed(pair: Pair) -> bool:
     """Return whether attacks can see the directions of links."""
     return pair.source.way is not None and pair.target.way is not None
-
-
-def _share_right(run: AttackRun) -> NDArray[np.float64]:
-    """Return the share of right matches with about the score of each match; NaN without a truth."""
-    share = np.full(len(run.outcome), np.nan)
-    for item in score_bins([run]) if run.truth_known else ():
-        share[(run.score >= item.low) & (run.score <= item.high)] = item.right
-    return share
-
-
-def _rank(value: NDArray[np.float64], share: NDArray[np.float64]) -> Iterator[tuple[float, float]]:
-    """Yield percentile and mean share of tenths of people by rising value; people of one value stay together."""
-    is_finite = np.isfinite(value) & np.isfinite(share)
-    percentile = (mean_ranks(value[is_finite]) - 0.5) / max(int(is_finite.sum()), 1)
-    tenth = np.minimum((percentile * TENTH).astype(np.int64), TENTH - 1)
-    for number in np.unique(tenth).tolist():
-        inside = tenth == number
-        yield float(percentile[inside].mean()), float(share[is_finite][inside].mean())

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from unmask.graphs.audit.facts import AttackFacts, GraphFacts, is_known, strongest_by_release
+from unmask.graphs.audit.seed_sentences import count_seeds, describe_seeds, needed_seeds
 from unmask.graphs.audit.sentences import (
     announced_recall,
     announcements,
@@ -15,12 +17,10 @@ from unmask.graphs.audit.sentences import (
     bound_by_twins,
     compare_degrees,
     compare_overlaps,
-    count_seeds,
     describe_degrees,
     describe_protections,
-    describe_seeds,
+    describe_run_scores,
     extreme_degrees,
-    needed_seeds,
     rate_conditions,
     setting,
 )
@@ -55,6 +55,11 @@ CRITERIA_NOTE = (
     "direction of the meaning, the better the criterion predicts."
 )
 
+RUN_SCORE_NOTE = (
+    "S(v) of a person counts a right match as 1 and a wrong match as \u22121, over all runs. It is divided by the runs "
+    "in which the person could be found, at least two. Values are cut to tenths towards 0; 0 and 1 are exact."
+)
+
 ADOPTERS_NOTE = (
     "Adopters are people with several identities. Any identity re-identifies a person. The adversary learns the "
     "contacts of the identity that is matched; with one identity, these are all contacts."
@@ -68,6 +73,7 @@ def make_blocks(facts: GraphFacts, tables: Mapping[str, Table]) -> tuple[Block, 
         _protection_block(facts),
         _announcement_block(facts),
         _degree_block(facts, tables),
+        _run_score_block(facts, tables),
         _score_block(facts, tables),
         _seed_block(facts, tables),
         _overlap_block(facts, tables),
@@ -144,6 +150,13 @@ def _degree_block(facts: GraphFacts, tables: Mapping[str, Table]) -> Block | Non
     return block if charts else None
 
 
+def _run_score_block(facts: GraphFacts, tables: Mapping[str, Table]) -> Block | None:
+    charts = tuple(_lines(tables.get("graph_run_scores"), "run_score", "share", "People by S(v) / runs"))
+    sentence = partial(describe_run_scores, attack=facts.first.attack)
+    block = Block("certainty", "Certainty of re-identification over runs", sentence, charts, notes=(RUN_SCORE_NOTE,))
+    return block if charts else None
+
+
 def _score_block(facts: GraphFacts, tables: Mapping[str, Table]) -> Block | None:
     table = tables.get("graph_scores")
     right_charts = tuple(
@@ -175,9 +188,14 @@ def _describe_scores(attacks: list[AttackFacts]) -> str:
 def _seed_block(facts: GraphFacts, tables: Mapping[str, Table]) -> Block | None:
     table = tables.get("graph_transition")
     reach, verb = ("recall", "re-identified") if facts.truth_known else ("coverage", "matched")
+    options: dict[str, Any] = {"log": "x"}
+    if several := len(facts.seed_methods) > 1:
+        options |= {"by": "seeds", "style": "", "where": {"attack": facts.first.attack}}
+    people = f"People {verb} by {facts.first.attack}" if several else f"People {verb}"
+    attack = facts.first.attack if several else "the attack"
     charts = (
-        *_lines(table, "n_seeds", reach, f"People {verb}", log="x"),
-        *_lines(table, "n_seeds", "spread", "Runs in which the attack spreads", log="x"),
+        *_lines(table, "n_seeds", reach, people, **options),
+        *_lines(table, "n_seeds", "spread", f"Runs in which {attack} spreads", **options),
     )
     columns = ("attack", "seeds", "n_seeds", "runs", "spread_in", "recall", "coverage")
     block = Block(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from unmask.graphs import Ensemble, SeedPairs, SocialGraph
+from unmask.graphs import Attack, Bumblebee, Ensemble, Grasshopper, Nar09, SeedPairs, SocialGraph
 from unmask.graphs.audit.attack_plan import Plan
 from unmask.graphs.audit.network_pairs import GivenPair, NetworkPair
 from unmask.graphs.communities import two_sided
@@ -42,6 +42,22 @@ def _rate_assumptions(pairs: Mapping[str, NetworkPair], plan: Plan) -> Iterator[
     yield "Predictors are compared with the share of attacks and runs that re-identify a person."
     if plan.transition and len(pairs) > 1:
         yield f"Numbers of leaked identities are tried on {name}."
+
+
+def describe_variant(attack: Attack) -> str:
+    """Return the form of an attack that was printed in one form and programmed in another; "" for other attacks.
+
+    >>> describe_variant(Nar09(synchronous=False)), describe_variant(Grasshopper())
+    (' (printed form: node after node)', " (weights of its authors' program)")
+    """
+    if isinstance(attack, Nar09 | Bumblebee):
+        return f" ({'synchronous form' if attack.synchronous else 'printed form: node after node'})"
+    if isinstance(attack, Grasshopper):
+        return f" ({'printed weights' if attack.weighting == 'printed' else AUTHORS})"
+    return ""
+
+
+AUTHORS = "weights of its authors' program"
 
 
 def cautions(pair: NetworkPair) -> Iterator[str]:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from unmask.graphs.evaluation import DegreeClass
 
 GUESSED = ("match_profiles", "match_top", "match_cliques")
 """Ways of choosing seeds without the truth: some seeds may be wrong."""
+
+MIN_STABLE = 0.9
+"""Share of runs in which an attack must spread from a stable number of seeds, and from every larger number."""
 
 MAX_LINES = 6
 """Attacks in one chart."""
@@ -220,6 +224,29 @@ class CriterionLink:
 
 
 @dataclass(frozen=True)
+class ScoreShare:
+    """Share of people with one S(v) / runs, for an attack on the first release.
+
+    Parameters
+    ----------
+    attack : str
+        Attack.
+    run_score : float
+        S(v), right minus wrong matches, over the runs in which the person could be found: -1, -0.9, ..., 1. The value
+        is cut to tenths towards 0, but only people without a difference have 0.
+    share : float
+        Share of the people who could be found in at least two runs.
+    people : int
+        Number of these people.
+    """
+
+    attack: str
+    run_score: float
+    share: float
+    people: int
+
+
+@dataclass(frozen=True)
 class GraphFacts:
     """A released network, the adversary's network, and the effect of attacks.
 
@@ -258,6 +285,7 @@ class GraphFacts:
     transition: tuple[SeedCount, ...] = ()
     overlaps: tuple[OverlapPoint, ...] = ()
     anonymity: tuple[CriterionLink, ...] = ()
+    run_scores: tuple[ScoreShare, ...] = ()
     protections: tuple[ProtectionEffect, ...] = ()
     utility: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     not_run: Mapping[str, str] = field(default_factory=dict)
@@ -279,6 +307,11 @@ class GraphFacts:
         return {name: style for style, name in enumerate(names)}
 
     @property
+    def seed_methods(self) -> list[str]:
+        """Methods that chose the seeds of `transition`, in their order."""
+        return list(dict.fromkeys(point.seeds for point in self.transition))
+
+    @property
     def drawn(self) -> dict[str, int]:
         """Attack of charts -> its rank: the strongest on the release where most people are re-identified."""
         strongest = strongest_first(attack for attack in self.attacks if attack.release == self.first.release)
@@ -296,6 +329,24 @@ class GraphFacts:
     def is_unprotected(self, release: str) -> bool:
         """Return whether neither edges nor identities of a release were changed by the audit."""
         return release not in self.utility and self.adopters(release) is None
+
+
+def find_stable_seeds(points: Iterable[SeedCount]) -> SeedCount | None:
+    """Return the fewest seeds from which on the attack spreads in most runs; None if it does not with the most."""
+    stable = None
+    for point in sorted(points, key=lambda point: -point.n_seeds):
+        if point.spread_in < MIN_STABLE * point.runs:
+            break
+        stable = point
+    return stable
+
+
+def find_stable_by(points: Iterable[SeedCount], name: Literal["attack", "seeds"]) -> dict[str, SeedCount | None]:
+    """Return the fewest seeds from which most runs spread, for each attack or for each method of choosing seeds."""
+    groups: dict[str, list[SeedCount]] = {}
+    for point in points:
+        groups.setdefault(getattr(point, name), []).append(point)
+    return {group: find_stable_seeds(counts) for group, counts in groups.items()}
 
 
 def strongest_first(attacks: Iterable[AttackFacts]) -> list[AttackFacts]:

@@ -11,7 +11,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.signatures import with_parameters
 from unmask.domains import name_files
 from unmask.graphs import EdgeListOptions, Pair, SeedPairs, Similarity, SocialGraph
-from unmask.graphs.audit.attack_plan import is_count, parse_attacks, parse_protection, parse_seeds
+from unmask.graphs.audit.attack_plan import is_count, parse_attacks, parse_methods, parse_protection
 from unmask.graphs.audit.network_audit import audit, check_choice
 from unmask.graphs.colocation import read_co_location
 from unmask.ranges import Option, Range
@@ -36,7 +36,7 @@ def audit_files(
     overlaps: Annotated[Sequence[str], Option(flag="--overlap", metavar="NODES,EDGES")] = (),
     protections: Annotated[Sequence[str], Option(flag="--with", metavar="NAME:KEY=VALUE")] = (),
     attacks: Annotated[Sequence[str], Option(flag="--attack", commas=True)] = (),
-    seeds: Annotated[str | None, Option(metavar="METHOD:COUNT")] = None,
+    seeds: Annotated[Sequence[str], Option(metavar="METHOD:COUNT", commas=True)] = (),
     transition: Annotated[Sequence[str | int], Option(commas=True)] = (),
     evidence: Annotated[Literal["network", "traces"], Option("Input")] = "network",
     within: Annotated[str | None, Option("Input")] = None,
@@ -60,6 +60,7 @@ def audit_files(
     unmask audit graph network.txt.gz --overlap 0.5,0.75 --with KDegree:k=10 --with RandomWalk --report out.html
     unmask audit graph network.txt.gz --overlap 0.5,0.75 --with IdentitySeparation:model=best:identities=5
     unmask audit graph release.csv --auxiliary known.csv --truth truth.csv --attack Nar09,Rematch --transition 5,25
+    unmask audit graph network.txt.gz --overlap 0.5,0.75 --seeds random:100,top:100 --transition 5,25,50 --attack Nar09
     unmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack Rematch --json
     unmask audit graph traces.csv --evidence traces --within 3600 --times 2 --overlap 0.5,0.75
 
@@ -83,9 +84,9 @@ def audit_files(
     attacks : sequence of str
         attacks, separated by commas, with parameters after colons, as in Bumblebee:theta=0.5 (default: all, and
         Rematch once forced)
-    seeds : str, optional
+    seeds : sequence of str
         leaked identities: random, random.25, top, clique.4, betweenness.1 and more, drawn with the truth, or
-        match_profiles, match_top and match_cliques without it
+        match_profiles, match_top and match_cliques without it; repeatable, to compare further methods with the first
     transition : sequence of str or int
         other numbers of leaked identities to attack from, such as 5,25,100
     evidence : {"network", "traces"}
@@ -108,8 +109,7 @@ def audit_files(
         auxiliary, **choice, truth=truth, seeds_file=seeds_file, similarity=similarity, attacks=attacks, seeds=seeds,
         transition=transition, **conditions,
     )  # fmt: skip
-    if seeds is not None:
-        parse_seeds(seeds)
+    parse_methods(seeds, n_people=1)
     plan = {
         "attacks": parse_attacks(attacks, code("attacks")) if attacks else (),
         "seeds": seeds,

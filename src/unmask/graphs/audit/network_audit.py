@@ -14,10 +14,10 @@ from unmask.domains import name_releases
 from unmask.findings.people_at_risk import Watched
 from unmask.findings.properties import plane_table, utility_block, utility_table
 from unmask.graphs import Attack, Pair, SeedPairs, Similarity, SocialGraph
-from unmask.graphs.audit.attack_plan import Plan, default_attacks, default_seeds, parse_attacks, parse_seeds
+from unmask.graphs.audit.attack_plan import Plan, default_attacks, parse_attacks, parse_methods
 from unmask.graphs.audit.attacked_networks import AttackedNetworks
 from unmask.graphs.audit.blocks import advise, describe_risk, make_blocks
-from unmask.graphs.audit.cautions import assumptions, cautions
+from unmask.graphs.audit.cautions import assumptions, cautions, describe_variant
 from unmask.graphs.audit.facts import (
     GUESSED,
     GraphFacts,
@@ -51,7 +51,7 @@ def audit(
     largest_component: bool = False,
     separation: Sequence[Any] = (),
     attacks: Sequence[str] | Mapping[str, Attack] = (),
-    seeds: str | SeedPairs | None = None,
+    seeds: str | Sequence[str] | SeedPairs | None = None,
     runs: Annotated[int, Range(1)] = 4,
     transition: Sequence[int] = (),
     seed: Annotated[int, Range(0)] = 0,
@@ -84,8 +84,9 @@ def audit(
         Protections after each of which the network is attacked once more; they need `overlaps`.
     attacks : sequence of str or mapping of Attack
         Attacks as they are written, such as Bumblebee:theta=0.5, or by name; by default all, see `default_attacks`.
-    seeds : str or SeedPairs, optional
-        People that the adversary has found, or METHOD:COUNT, see `Plan`; by default see `default_seeds`.
+    seeds : str, sequence of str, or SeedPairs, optional
+        People that the adversary has found, or METHOD:COUNT, see `Plan`; by default see `default_seeds`. The first of
+        several methods chooses the seeds of all runs, and the others are compared with it.
     runs : int
         runs, each with other graphs or seeds
     transition : sequence of int
@@ -121,8 +122,11 @@ def audit(
     if not isinstance(attacks, Mapping):
         attacks = parse_attacks(attacks or default_attacks(graph, auxiliary, several=several))
     n_people = min(graph.n_nodes, (auxiliary or graph).n_nodes)
-    method, n_seeds = parse_seeds(seeds if isinstance(seeds, str) else default_seeds(n_people))
-    plan = Plan(attacks, method, n_seeds, runs=runs, transition=tuple(transition), seed=seed, checkpoint=checkpoint)
+    (method, n_seeds), *others = parse_methods(() if isinstance(seeds, SeedPairs) else seeds, n_people)
+    plan = Plan(
+        attacks, method, n_seeds, runs=runs, transition=tuple(transition), other_seeds=tuple(others), seed=seed,
+        checkpoint=checkpoint,
+    )  # fmt: skip
     if auxiliary is None:
         choices = ((shared, protection) for shared in overlaps for protection in (None, *separation))
         derived = [DerivedPair(graph, *shared, protection, largest_component) for shared, protection in choices]
@@ -226,6 +230,7 @@ def audit_networks(
         rows,
         title=title,
         attacks=list(plan.attacks),
+        variants={name: describe_variant(attack) for name, attack in plan.attacks.items()},
         assumptions=assumptions(pairs, plan, {name: seeds for name, (_, seeds) in attacked.drawn.items()}),
         cautions=(*coverage_notes(rows, always=not first_is_given), *notes),
         not_run=tuple(attacked.not_run.items()),
@@ -238,6 +243,7 @@ def describe(
     *,
     title: str,
     attacks: Sequence[str] = (),
+    variants: Mapping[str, str] | None = None,
     assumptions: tuple[str, ...] = (),
     cautions: tuple[str, ...] = (),
     not_run: tuple[tuple[str, str], ...] = (),
@@ -266,7 +272,7 @@ def describe(
         blocks=(*blocks, *((utility_block(plane),) if facts.utility else ())),
         at_risk=describe_risk(facts),
         advice=advise(facts),
-        adversaries={name: f"runs {name}" for name in names},
+        adversaries={name: f"runs {name}{(variants or {}).get(name, '')}" for name in names},
         preferred_measures=preferred,
         described_measures=("recall", "coverage"),
         sample_condition="recall <= 0.09",

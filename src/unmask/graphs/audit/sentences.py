@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from unmask.graphs.audit.facts import (
     GUESSED,
@@ -10,61 +10,21 @@ from unmask.graphs.audit.facts import (
     AttackFacts,
     GraphFacts,
     ProtectionEffect,
-    SeedCount,
     is_known,
     strongest_by_release,
     strongest_first,
 )
+from unmask.graphs.audit.seed_sentences import count_seeds
 from unmask.graphs.audit.tables import CRITERIA
 from unmask.graphs.evaluation import DegreeClass
 from unmask.measures.interval import wilson
+from unmask.results import Table
 from unmask.results.formats import estimate, number, percent
 from unmask.results.suppression import FEWEST, mark_group, mark_people
 from unmask.results.words import listed, plural, rate, release_name
 
-SEEDS = {
-    "random": "drawn",
-    "top": "those with most edges",
-    "clique": "cliques of {size}",
-    "neighborhood": "groups of {size} around one person",
-    "betweenness": "highest betweenness",
-    "closeness": "highest closeness",
-    "lta": "lowest local anonymity",
-    "clustering": "highest clustering",
-    "match_profiles": "people with similar surroundings, matched without the truth; some may be wrong",
-    "match_top": "people with most edges in either network, matched without the truth; some may be wrong",
-    "match_cliques": "cliques that look alike, matched without the truth; some may be wrong",
-}
-"""Method of choosing seeds -> words."""
-
 MIN_CORRELATION = 0.1
 """Rank correlation, with the sign of its meaning, from which on a criterion predicts anything."""
-
-
-def describe_seeds(seeds: str) -> str:
-    """Write a method of choosing seeds in words; digits after the dot are decimals, except for the size of a group.
-
-    >>> describe_seeds("random.5"), describe_seeds("clique.4.05"), describe_seeds("leaked.csv")
-    ('drawn among the 50 % with most edges', 'cliques of 4 among the 5 % with most edges', 'leaked.csv')
-    """
-    name, *parts = seeds.split(".")
-    words = SEEDS.get(name, "")
-    is_group = "{size}" in words
-    if not words or len(parts) not in ((1, 2) if is_group else (0, 1)) or not all(part.isdecimal() for part in parts):
-        return seeds
-    method = words.format(size=parts.pop(0)) if is_group else words
-    if parts:
-        return f"{method} among the {100 * float(f'0.{parts[0]}'):g} % with most edges"
-    return "drawn at random" if name == "random" else method
-
-
-def count_seeds(n: int, seeds: str) -> str:
-    """Write a number of leaked or guessed identities.
-
-    >>> count_seeds(1, "random"), count_seeds(1000, "match_top")
-    ('1 leaked identity', '1,000 guessed identities')
-    """
-    return f"{n:,} {'guessed' if seeds in GUESSED else 'leaked'} identit{'y' if n == 1 else 'ies'}"
 
 
 def describe_degrees(degrees: DegreeClass) -> str:
@@ -239,44 +199,6 @@ def compare_degrees(facts: GraphFacts) -> str:
     return mark_group(sentence, min(highest.people, lowest.people))
 
 
-def enough_seeds(points: Iterable[SeedCount]) -> SeedCount | None:
-    """Return the fewest seeds from which on the attack spreads in every run; None if it does not with the most."""
-    enough = None
-    for point in sorted(points, key=lambda point: -point.n_seeds):
-        if point.spread_in < point.runs:
-            break
-        enough = point
-    return enough
-
-
-def needed_seeds(facts: GraphFacts) -> str:
-    """Return from how few seeds each attack spreads through the network, the one that needs fewest first."""
-    if not facts.transition:
-        return ""
-    names = list(dict.fromkeys(point.attack for point in facts.transition))
-    fewest = {name: enough_seeds(point for point in facts.transition if point.attack == name) for name in names}
-    enough = [point for point in fewest.values() if point is not None]
-    enough.sort(key=lambda point: (point.n_seeds, -(point.recall or point.coverage)))
-    never = [name for name, point in fewest.items() if point is None]
-    max_seeds, seeds = max(point.n_seeds for point in facts.transition), facts.transition[0].seeds
-    if not enough:
-        return f"With up to {count_seeds(max_seeds, seeds)} no attack spreads through the network in every run."
-    clauses = [_describe_enough(enough[0])]
-    clauses += [f"{point.attack} needs {point.n_seeds:,}" for point in enough[1:]]
-    clauses += [f"{max_seeds:,} are too few for {listed(never)}"] if never else []
-    return "; ".join(clauses) + "."
-
-
-def _describe_enough(point: SeedCount) -> str:
-    runs = {1: "its only run", 2: "both runs"}.get(point.runs, f"all {point.runs:,} runs")
-    verb = "is" if point.n_seeds == 1 else "are"
-    reach = f"matches {percent(point.coverage)}"
-    if point.recall is not None:
-        reach = f"re-identifies {percent(point.recall)}"
-    seeds = count_seeds(point.n_seeds, point.seeds)
-    return f"{seeds} {verb} enough for {point.attack} to spread through the network in {runs}, where it {reach}"
-
-
 def compare_overlaps(facts: GraphFacts) -> str:
     """Return the highest recall of any attack on the networks that share least and most."""
     pairs = sorted(facts.overlap_pairs, key=lambda pair: (pair[0] * pair[1], pair))
@@ -335,6 +257,19 @@ def _most_contacts(strongest: ProtectionEffect, effects: Sequence[ProtectionEffe
         f"; {learner.attack} learns {rate(learner.disclosure)} of their contacts"
         if learned(learner) > learned(strongest)
         else ""
+    )
+
+
+# --- over runs -------------------------------------------------------------------------------------------------------
+
+
+def describe_run_scores(tables: Mapping[str, Table], *, attack: str) -> str:
+    """Return the shares of people whom an attack re-identifies in every run, and of those with S(v) = 0."""
+    rows = tables["graph_run_scores"].where(attack=attack).rows
+    shares = {row["run_score"]: percent(row["share"]) for row in rows}
+    return (
+        f"Of {rows[0]['people']:,} people who could be found in several runs, {attack} re-identifies "
+        f"{shares.get(1.0, '0 %')} in every run; {shares.get(0.0, '0 %')} have S(v) = 0."
     )
 
 

@@ -94,6 +94,8 @@ def make_tables(facts: GraphFacts) -> tuple[Table, ...]:
         _table("degrees", "release attack style drawn edges people recall precision", _degrees(facts)),
         _score_table(facts),
         _table("passes", "release attack style drawn pass matches", _passes(facts)),
+        replace(_table("run_scores", "attack style drawn run_score share people", _run_scores(facts)),
+                columns=RUN_SCORE_COLUMNS),
         _table("transition", "attack style drawn seeds n_seeds runs spread_in recall coverage spread",
                _transition(facts)),
         _table("overlaps", "attack style drawn line node_overlap edge_overlap recall precision named_wrongly spread",
@@ -176,6 +178,17 @@ def _passes(facts: GraphFacts) -> Iterator[Record]:
         if len(attack.passes) > 1 and attack.announced is None:
             for number, matches in enumerate(attack.passes, 1):
                 yield {**identity, "pass": number, "matches": matches}
+
+
+RUN_SCORE_COLUMNS = (
+    COLUMNS["attack"], Column("style"), Column("drawn"), Column("run_score", "S(v) / runs", "number", places=1),
+    Column("share", "People", "share_of_people", of="people"), Column("people", "People", "number"),
+)  # fmt: skip
+
+
+def _run_scores(facts: GraphFacts) -> Iterator[Record]:
+    for item in facts.run_scores:
+        yield {**vars(item), "style": facts.styles[item.attack], "drawn": item.attack in facts.drawn}
 
 
 def _transition(facts: GraphFacts) -> Iterator[Record]:
