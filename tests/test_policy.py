@@ -15,7 +15,13 @@ from tests.reports.test_first_screen import Seen
 from tests.test_gates import CRITERIA, ROW
 from unmask import UnmaskError
 from unmask.cli import main
-from unmask.findings.verdict_words import about, called, distance, narrow, sentence
+from unmask.findings.verdict_words import (
+    describe_contradiction,
+    describe_distance,
+    describe_verdict,
+    explain_condition,
+    name_requirement,
+)
 from unmask.policy import Condition, Policy, judge, judge_result, read_policies, read_policy
 from unmask.policy.policies import TYPED_SOURCE, parse_policy, read_shipped_policies
 from unmask.policy.verdict import limit_ratio
@@ -115,8 +121,11 @@ def test_lines_of_a_verdict_have_value_limit_and_factor():
     )
     assert (k.value, k.times, k.adversary) == (5, 2, "")
     assert limit_ratio(0, Condition.parse("k <= 1")) is None
-    assert [distance(assessment) for assessment in verdict.assessments] == ["5.0 times the limit", "short by 5"]
-    assert sentence(verdict) == "Not acceptable under Ours: 2 of 2 conditions are missed."
+    assert [describe_distance(assessment) for assessment in verdict.assessments] == [
+        "5.0 times the limit",
+        "short by 5",
+    ]
+    assert describe_verdict(verdict) == "Not acceptable under Ours: 2 of 2 conditions are missed."
 
 
 def test_adversaries_outside_a_verdict_are_listed_with_their_success():
@@ -248,8 +257,10 @@ def test_expected_success_is_shown_with_realized_success():
     (verdict,) = judge_result(build_data(replace(ROW, posterior=0.05), came_true), [expects]).verdicts
     (assessment,) = verdict.assessments
     assert (assessment.state, assessment.realized.value) == ("met", 0.2)
-    assert narrow(assessment).replace("\u00a0", " ") == "expected value met, but 20.0 % realized"
-    assert about(assessment).replace("\u00a0", " ").endswith("best guess is right; n = 1,000; 20.0 % realized")
+    assert describe_contradiction(assessment).replace("\u00a0", " ") == "expected value met, but 20.0 % realized"
+    assert (
+        explain_condition(assessment).replace("\u00a0", " ").endswith("best guess is right; n = 1,000; 20.0 % realized")
+    )
     policy = Policy.of(["success_probability.worst <= 0.1"], title="Ours")
     (worst,) = judge_result(build_data(ROW, came_true), [policy]).verdicts[0].assessments
     assert worst.realized is None
@@ -257,9 +268,9 @@ def test_expected_success_is_shown_with_realized_success():
 
 def test_a_condition_without_a_name_is_called_by_its_measure():
     (requirement,) = Policy.of(["register:success_probability.worst <= 1"], title="Ours").requirements
-    assert called(requirement) == "Expected success of the person at highest risk, register"
+    assert name_requirement(requirement) == "Expected success of the person at highest risk, register"
     (own_requirement,) = Policy.of(["my_own <= 1"], title="Ours").requirements
-    assert called(own_requirement) == "my own"
+    assert name_requirement(own_requirement) == "my own"
 
 
 def test_those_apart_are_judged_where_they_are_named():

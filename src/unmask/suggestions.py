@@ -10,8 +10,8 @@ from typing import Any
 from unmask.core.errors import UnmaskError
 from unmask.core.pareto import find_pareto_front
 from unmask.domains import read_domain_policies
-from unmask.findings.sentences import at_risk
-from unmask.findings.verdict_words import limit_of
+from unmask.findings.sentences import select_distribution
+from unmask.findings.verdict_words import find_limit
 from unmask.policy import Policy, Verdict, judge_result
 from unmask.protecting import protect
 from unmask.results import Result
@@ -120,12 +120,12 @@ class _Trial:
 
 def _measure(name: str, result: Result, release: str, verdicts: Iterable[Verdict], utility: float | None) -> Change:
     assessments = [item for verdict in verdicts if verdict.release == release for item in verdict.assessments]
-    risk = at_risk(release, Scope(result))
+    risk = select_distribution(release, Scope(result))
     return Change(
         name,
         missed=sum(assessment.state == "missed" for assessment in assessments),
         untested=sum(assessment.state == "untested" for assessment in assessments),
-        above=None if risk is None else risk.above[limit_of(risk, assessments)[0]],
+        above=None if risk is None else risk.above[find_limit(risk, assessments)[0]],
         people=0 if risk is None else risk.people,
         utility=utility,
     )

@@ -20,7 +20,7 @@ from unmask.data.databases import open_database
 from unmask.policy.condition import CONTROL_FIELDS, QUANTILES
 from unmask.render.page import render
 from unmask.results import Fact, Result, StudyRow
-from unmask.results.words import told_apart
+from unmask.results.words import shorten_names
 from unmask.studies.facts import StudyFacts, Tradeoff
 from unmask.studies.parameters import list_families
 from unmask.studies.results_file import COLUMNS, RESULTS, MissingCells
@@ -317,7 +317,7 @@ def test_a_long_name_in_a_plane_tells_whose_parameters_it_shows():
 
 def test_names_of_protections_that_would_be_cut_alike_stay_whole():
     names = ("the most exposed employees", "the most exposed employers")
-    assert told_apart((*names, "none")) == {name: name for name in (*names, "none")}
+    assert shorten_names((*names, "none")) == {name: name for name in (*names, "none")}
 
 
 def test_a_family_alone_is_drawn_with_its_adversaries():

@@ -12,7 +12,7 @@ from unmask.graphs.audit.network_pairs import DerivedPair, GivenPair
 from unmask.graphs.disclosure import SeparatedPair, disclosure, seed_pair
 from unmask.graphs.knowledge import SeedPairs
 from unmask.graphs.protections import Decoy, IdentitySeparation, KDegree, PerturbEdges, SwitchEdges
-from unmask.results.words import rate
+from unmask.results.words import format_share
 
 SEPARATIONS = [IdentitySeparation("best", 3, adopters=0.5), Decoy(adopters=0.5, minimum_degree=15)]
 
@@ -102,7 +102,7 @@ def test_by_default_further_identities_are_attacked_and_learned_contacts_reporte
     (sentence,) = [sentence for sentence in sentences(result) if "who have several identities" in sentence]
     assert f"{best_recall_point.attack} re-identifies" in sentence
     assert most_disclosed.attack in sentence
-    assert f"learns {rate(most_disclosed.disclosure)} of their contacts" in sentence
+    assert f"learns {format_share(most_disclosed.disclosure)} of their contacts" in sentence
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask import ABSENT, Truth, audit
-from unmask.render.terminal import beside
+from unmask.render.terminal import list_other_findings
 from unmask.tables import Background, Identity, Mondrian, OrderAttack, Suppress, Table, datasets
 from unmask.tables.attacks import order as attack
 from unmask.tables.attacks.order import is_sorted
@@ -240,6 +240,6 @@ def test_the_belief_is_bayes_rule_over_all_permutations(ages, secrets, order):
 def test_if_the_order_reveals_most_a_sentence_next_to_the_table_says_so():
     source = people()
 
-    sentences_beside = beside(audit(in_source_order(source), original=source, origin=np.arange(N)))
+    sentences_beside = list_other_findings(audit(in_source_order(source), original=source, origin=np.arange(N)))
 
     assert any("order of the rows re-identifies 100" in sentence for sentence in sentences_beside)

@@ -15,7 +15,7 @@ from unmask.app.verdict_screen import read_audit
 from unmask.app.workflow import Trials
 from unmask.core.errors import UnmaskError
 from unmask.core.tolerances import LIMIT_TIE
-from unmask.findings.verdict_words import called
+from unmask.findings.verdict_words import name_requirement
 from unmask.policy import Condition
 from unmask.policy.policies import parse_policy
 from unmask.policy.verdict import limit_ratio
@@ -85,7 +85,7 @@ def _split_policy(project: Project) -> tuple[list[Condition], tuple[str, ...]]:
         for item in requirements
         if item.require.measure == "estimation_error" and item.require.field in COLUMNS
     ]
-    return tested, tuple(called(item) for item in requirements if item.require not in tested)
+    return tested, tuple(name_requirement(item) for item in requirements if item.require not in tested)
 
 
 def _build_point(line: Mapping[str, float], largest: float, tested: Sequence[Condition], trials: Trials) -> Point:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from unmask.core.errors import UnmaskError
-from unmask.findings.verdict_words import called
+from unmask.findings.verdict_words import name_requirement
 from unmask.policy import Condition, Policy, Requirement
 from unmask.policy.policies import TYPED_SOURCE, parse_policy, read_shipped_policies
 
@@ -17,7 +17,7 @@ CONDITIONS = "own"
 
 def name_condition(condition: Condition) -> str:
     """Return the name of a condition for readers."""
-    return called(Requirement(condition))
+    return name_requirement(Requirement(condition))
 
 
 def show_policies(document: Mapping[str, Any], folder: Path) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def list_used_policies(document: Mapping[str, Any], folder: Path, domain: str) -
 
 
 def _show_policy(policy: Policy) -> dict[str, Any]:
-    conditions = [(called(item), str(item.require), item.source) for item in policy.requirements]
+    conditions = [(name_requirement(item), str(item.require), item.source) for item in policy.requirements]
     needs_control = any(".excess" in text for _, text, _ in conditions)
     return {"title": policy.title, "conditions": conditions, "needs_control": needs_control}
 

@@ -21,7 +21,7 @@ from unmask.app.project import (
 from unmask.app.verdict_screen import read_verdicts
 from unmask.data.files import hash_file
 from unmask.findings.conditions import BOUND
-from unmask.findings.verdict_words import figures, named
+from unmask.findings.verdict_words import format_line, name_line
 from unmask.policy import Condition
 from unmask.results.names import CERTIFICATE_TEXTS
 from unmask.toml_text import DOCUMENT
@@ -63,7 +63,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         "busy": show_progress(project, job),
         "state": state,
         "policy": verdicts[0]["policy"] if verdicts else "",
-        "conditions": [(line, named(line), *_format_figures(line)) for line in verdicts],
+        "conditions": [(line, name_line(line), *_format_figures(line)) for line in verdicts],
         "counts": {state: states.count(state) for state in ("missed", "untested")},
         "answers": {key: (label, answers.get(key, "")) for key, label in CERTIFICATE_TEXTS.items()},
         "workbook_of": RELEASE if "columns" in project.document else "",
@@ -75,7 +75,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
 
 def _format_figures(line: Mapping[str, Any]) -> tuple[str, str]:
     """Return the value and the limit of a condition."""
-    value, limit = figures(line)
+    value, limit = format_line(line)
     return value, f"{BOUND[Condition.parse(line['condition']).sign]} {limit}"
 
 

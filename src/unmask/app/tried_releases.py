@@ -14,7 +14,7 @@ from unmask.app.jobs import format_command
 from unmask.app.project import NOT_AUDITED, STUDY, STUDY_FOLDER, Project
 from unmask.app.workflow import Trials
 from unmask.core.pareto import find_pareto_front
-from unmask.findings.verdict_words import called
+from unmask.findings.verdict_words import name_requirement
 from unmask.measures.registry import UTILITIES
 from unmask.plan import Plan
 from unmask.policy.policies import parse_policy
@@ -110,7 +110,7 @@ def read_points(project: Project, trials: Trials) -> Tried:
     results = read_results(folder)
     requirements = parse_policy(project.document, project.folder, title="own").requirements
     tested = [item for item in requirements if not explain_unanswered(item.require, results.items)]
-    untested = tuple(called(item) for item in requirements if item not in tested)
+    untested = tuple(name_requirement(item) for item in requirements if item not in tested)
     if not tested or not any(row.measure == "utility" for row in results.rows):
         return (), untested
     values = {protection.name: protection.parameters for protection in plan.protections}

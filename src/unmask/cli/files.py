@@ -76,11 +76,11 @@ def print_overview(result: Result) -> None:
 
     On a terminal heads are bold, and what is above a limit is red.
     """
-    from unmask.render.terminal import beside, lines
+    from unmask.render.terminal import lines, list_other_findings
 
     _print_lines(lines(result))
     print_line()
-    for sentence in beside(result):
+    for sentence in list_other_findings(result):
         print_line(sentence)
 
 

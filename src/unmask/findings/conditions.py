@@ -7,7 +7,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from unmask.findings.verdict_words import about, amount, called, distance, narrow
+from unmask.findings.verdict_words import (
+    amount,
+    describe_contradiction,
+    describe_distance,
+    explain_condition,
+    name_requirement,
+)
 from unmask.policy import Assessment
 from unmask.policy.condition import Sign
 from unmask.policy.verdict import limit_ratio
@@ -29,7 +35,7 @@ MAX_EXPLAINED = 1
 """Conditions of a first screen that explains them, with their sources."""
 
 
-def first(items: Iterable[DecisionItem]) -> tuple[DecisionItem, ...]:
+def select_items(items: Iterable[DecisionItem]) -> tuple[DecisionItem, ...]:
     """Return the conditions of the first screen, unmet ones first if there are many; explained if they are few."""
     all_items = list(items)
     selected = all_items if len(all_items) <= MAX_ITEMS else sorted(all_items, key=lambda item: item.state == "met")
@@ -38,35 +44,35 @@ def first(items: Iterable[DecisionItem]) -> tuple[DecisionItem, ...]:
     return tuple(replace(item, about="", source="") for item in selected[:MAX_ITEMS])
 
 
-def factor(assessment: Assessment) -> float | None:
+def compute_ratio(assessment: Assessment) -> float | None:
     """Return the ratio of the value of a condition to its limit; None if the ratio has no meaning."""
     closest = assessment.closest
     return None if closest is None else limit_ratio(closest.value, assessment.requirement.require)
 
 
-def checked(assessment: Assessment, least: int) -> DecisionItem:
+def make_item(assessment: Assessment, least: int) -> DecisionItem:
     """Return a condition as a line of the first screen; least : the smallest count that is shown."""
     requirement, closest = assessment.requirement, assessment.closest
     value = "\u2013" if closest is None else amount(assessment, closest.value)
     if closest is not None and requirement.require.measure in COUNTS:
         value = str(hide_few(int(closest.value), least))
-    ratio = factor(assessment)
+    ratio = compute_ratio(assessment)
     return DecisionItem(
         state=assessment.state,
-        name=called(requirement),
-        finding=narrow(assessment) or distance(assessment) or assessment.unknown_reason,
+        name=name_requirement(requirement),
+        finding=describe_contradiction(assessment) or describe_distance(assessment) or assessment.unknown_reason,
         value=value,
         limit=f"{BOUND[requirement.require.sign]}{SPACE}{amount(assessment, requirement.require.bound)}",
         source=requirement.source or UNSOURCED,
-        about=about(assessment),
+        about=explain_condition(assessment),
         ratio=math.nan if ratio is None else ratio,
     )
 
 
-def one_sentence(text: str) -> str:
+def first_sentence(text: str) -> str:
     """Return the first sentence of a text.
 
-    >>> one_sentence("They find 4.0 % of 20 people. Of 3 releases it is the highest.")
+    >>> first_sentence("They find 4.0 % of 20 people. Of 3 releases it is the highest.")
     'They find 4.0 % of 20 people.'
     """
     return re.split(r"(?<=[.!?]) (?=[A-Z\u201c\d])", text)[0]

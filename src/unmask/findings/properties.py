@@ -6,14 +6,14 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from unmask.core.pareto import find_pareto_front
-from unmask.findings.row_words import name_of, what
+from unmask.findings.row_words import format_target, name_of
 from unmask.measures.registry import CRITERIA, UTILITIES, Quantity
 from unmask.results import Block, Chart, Column, Row, Table, View
 from unmask.results.formats import format_value
 from unmask.results.names import COUNTS
 from unmask.results.result import Value
 from unmask.results.rows import ORIGINAL
-from unmask.results.words import listed, release_name, told_apart
+from unmask.results.words import join_names, release_name, shorten_names
 
 N_NAMED = 4
 """Releases that a sentence names."""
@@ -61,7 +61,7 @@ def describe_criteria(tables: Mapping[str, Table]) -> str:
         letters = {"k": row.get("k"), "l": row.get("l_distinct")}
         values = [f"{letter} = {value:,}" for letter, value in letters.items() if isinstance(value, int)]
         if values:
-            parts.append(f"{row['release']}: {listed(values)}" if len(rows) > 1 else listed(values))
+            parts.append(f"{row['release']}: {join_names(values)}" if len(rows) > 1 else join_names(values))
     return f"{'; '.join(parts[:N_NAMED])}." if parts else ""
 
 
@@ -103,7 +103,7 @@ def _is_number(value: Value) -> bool:
 def _plane_records(rows: Sequence[Row], lost: Mapping[str, float]) -> Iterator[tuple[object, ...]]:
     """Yield the releases as one adversary sees them, the lowest success first."""
     is_best_point = find_pareto_front([(lost[row.release], row.posterior) for row in rows])
-    names = told_apart(row.release for row in rows)
+    names = shorten_names(row.release for row in rows)
     order = sorted(zip(rows, is_best_point, strict=True), key=lambda item: (item[0].posterior, lost[item[0].release]))
     for row, is_best in order:
         mark = "point" if is_best else "hollow"
@@ -120,8 +120,8 @@ def utility_block(plane: Table) -> Block:
 
 def _plane_chart(target: str) -> Chart:
     return Chart(
-        "points", "risk_utility", "success", "loss", "adversary", title=what(target), text="name", mark="mark",
-        label=f"Success against utility lost. {what(target)}", front=True, log="x", where={"target": target},
+        "points", "risk_utility", "success", "loss", "adversary", title=format_target(target), text="name", mark="mark",
+        label=f"Success against utility lost. {format_target(target)}", front=True, log="x", where={"target": target},
     )  # fmt: skip
 
 
@@ -135,4 +135,4 @@ def describe_utility(tables: Mapping[str, Table]) -> str:
     names = (f"{release_name(row['release'])} " if several else "" for row, _ in cells)
     values = (format_value(column, row[column.name]) for row, column in cells)
     parts = [f"{name}{value}" for name, value in zip(names, values, strict=True)]
-    return f"{cells[0][1].label}: {listed(parts[:N_NAMED])}."
+    return f"{cells[0][1].label}: {join_names(parts[:N_NAMED])}."

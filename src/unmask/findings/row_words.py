@@ -47,7 +47,7 @@ def points(row: Row) -> str:
     return f"{value}{SPACE}points{mark}{interval}"
 
 
-def what(target: str) -> str:
+def format_target(target: str) -> str:
     """Return the meaning of success for a target: the heading of its tables and charts."""
     if target == "linkage":
         return "Linkage: items of a subject linked"

@@ -20,13 +20,13 @@ DID = {"singled_out": "singles somebody out with", "parts_linked": "links two pa
 """Measure -> verb of its adversaries, for attacks other than inference."""
 
 
-def did(row: Row) -> str:
+def describe_success(row: Row) -> str:
     """Return the end of a sentence about an adversary's success: "re-identifies 25 % [20, 30] of 300 people"."""
     value, n = row_estimate(row), f"{row.n:,}"
     if row.measure in DID:
         return f"{DID[row.measure]} {value} of {n} {'guesses' if row.measure == 'singled_out' else 'people'}"
     if row.excess is not None:
-        return added(row)
+        return describe_excess(row)
     if row.measure in ERRORS:
         if row.unit not in SHARES:
             return f"is off by {value} {row.unit} on average over {n} cases"
@@ -50,7 +50,7 @@ def did(row: Row) -> str:
     return f"{hopes}infer{end} {row.target} correctly for {value} of {n} people"
 
 
-def without(row: Row) -> str:
+def describe_guessing(row: Row) -> str:
     """Return the success without the release.
 
     Of linkage that is what clusters of the same sizes with shuffled labels reach.
@@ -61,7 +61,12 @@ def without(row: Row) -> str:
     return f"{'shuffled labels give' if row.target == LINKAGE else 'guessing gives'} {value}"
 
 
-def added(row: Row) -> str:
+def describe_result(row: Row) -> str:
+    """Return the success, and what guessing gives."""
+    return f"{describe_success(row)}; {describe_guessing(row)}"
+
+
+def describe_excess(row: Row) -> str:
     """Return the success that people's own records added, compared with that on the control group."""
     assert row.control is not None
     gain = f"gains {points(row)} of success with {row.target} from people's own records"
@@ -89,7 +94,7 @@ def _none_shown(row: Row) -> bool:
     return low is None or high is None or low <= 0
 
 
-def risky(row: Row) -> float:
+def severity(row: Row) -> float:
     """Return how bad a value is: higher is worse, for any direction of the measure; undefined values are not bad."""
     value = row.posterior if row.direction == "high" else -row.posterior
     return -math.inf if math.isnan(value) else value
@@ -99,12 +104,12 @@ def sentences(result: Result) -> list[str]:
     """Return the findings of the report, a sentence each, for readers without a page."""
     scope = Scope(result)
     heads = {key: row for key, row in scope.heads.items() if row.measure not in result.described_measures}
-    rows = [*findings(scope, leading(heads)), *wildcard_findings(scope)]
+    rows = [*list_findings(scope, select_leading(heads)), *wildcard_findings(scope)]
     blocks = result.without_small().sentences()
     return [*blocks, *rows] if result.headline else [*rows, *blocks]
 
 
-def leading(heads: Heads) -> Heads:
+def select_leading(heads: Heads) -> Heads:
     """Return the rows that may lead the findings: no adversary of `APART`, and row order only if it is strongest."""
     ordinary = {key: row for key, row in heads.items() if key[1] not in {*APART, ORDER_READER} and key[2] != MEMBERSHIP}
     strongest: dict[str, float] = {}
@@ -118,17 +123,17 @@ def leading(heads: Heads) -> Heads:
     return {key: row for key, row in heads.items() if key in ordinary or leads(key[0], key[1], row)}
 
 
-def at_risk(release: str, scope: Scope) -> Distribution | None:
+def select_distribution(release: str, scope: Scope) -> Distribution | None:
     """Return the people of a release by their risk from the strongest adversary, of re-identification if it was
     attacked.
     """
     spread = {(item.release, item.adversary, item.target): item for item in scope.result.distribution}
-    rows = [(key, row) for key, row in leading(scope.heads).items() if key[0] == release and key in spread]
+    rows = [(key, row) for key, row in select_leading(scope.heads).items() if key[0] == release and key in spread]
     candidates = [item for item in rows if item[0][2] == IDENTITY] or rows
     return spread[max(candidates, key=lambda item: item[1].posterior)[0]] if candidates else None
 
 
-def findings(scope: Scope, heads: Heads) -> list[str]:
+def list_findings(scope: Scope, heads: Heads) -> list[str]:
     """Return for each target the riskiest release of the two strongest adversaries, and the range of other releases."""
     sentences = []
     for target in scope.targets:
@@ -161,8 +166,8 @@ def wildcard_findings(scope: Scope) -> list[str]:
         return []
     times, release, row, published = max(gaps, key=lambda gap: gap[0])
     subject = f"From {release_name(release)}, an" if len(scope.protected) > 1 else "An"
-    did = "re-identifies" if needs_truth(row.measure) else "expects to re-identify"
-    preferred = f"{subject} adversary prefers records whose cells were not suppressed and {did} {row_value(row)}"
+    verb = "re-identifies" if needs_truth(row.measure) else "expects to re-identify"
+    preferred = f"{subject} adversary prefers records whose cells were not suppressed and {verb} {row_value(row)}"
     criterion = f"the published criterion takes all records that fit as alike and says {percent(published)} on average"
     return [f"{preferred}; {criterion}, which understates the risk {times:.1f}-fold."]
 
@@ -172,7 +177,7 @@ def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
     start = (
         f"From {release_name(row.release)}, {subject}" if len(scope.protected) > 1 else subject[0].upper() + subject[1:]
     )
-    text = f"{start} {did(row)}; {without(row)}."
+    text = f"{start} {describe_result(row)}."
     if row.low is not None and row.high is not None and row.low <= row.prior <= row.high:
         text += " The interval includes guessing: no gain is shown."
     if len(rows) > 1:
@@ -182,7 +187,7 @@ def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
     return text + (f" The unprotected table gives {row_estimate(original)}." if original else "")
 
 
-def contrasts(scope: Scope) -> list[str]:
+def list_contrasts(scope: Scope) -> list[str]:
     """Return the targets that gain little protection from a release that hides identities better than another.
 
     Gains over guessing are compared: success has another baseline for each target.

@@ -16,7 +16,7 @@ from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, number, percent
 from unmask.results.names import APART, IDENTITY, LIMITS, PROBABILITIES
 from unmask.results.scope import headlines
-from unmask.results.words import listed, release_name
+from unmask.results.words import join_names, release_name
 
 NO_POLICY = ("No verdict:", "choose a policy.")
 """Words in the place of a verdict: the first ones, and the rest."""
@@ -52,26 +52,26 @@ OF_FIELD = {
 """Field of a condition -> the words for it."""
 
 
-def sentence(verdict: Verdict) -> str:
+def describe_verdict(verdict: Verdict) -> str:
     """Return the verdict with its policy and its count of conditions, as one sentence."""
-    return sentence_of(verdict.policy.title, [assessment.state for assessment in verdict.assessments])
+    return describe_outcome(verdict.policy.title, [assessment.state for assessment in verdict.assessments])
 
 
-def sentence_of(policy: str, states: Sequence[State]) -> str:
+def describe_outcome(policy: str, states: Sequence[State]) -> str:
     """Return the sentence of a verdict from the states of its conditions.
 
-    >>> sentence_of("Strict", ["met", "missed", "untested"])
+    >>> describe_outcome("Strict", ["met", "missed", "untested"])
     'Not acceptable under Strict: 1 of 3 conditions is missed.'
     """
-    return f"{STATES[combine_states(states)]} {rest_of(policy, states)}"
+    return f"{STATES[combine_states(states)]} {describe_states(policy, states)}"
 
 
-def rest(verdict: Verdict) -> str:
+def describe_conditions(verdict: Verdict) -> str:
     """Return the sentence after its first words, which are the verdict."""
-    return rest_of(verdict.policy.title, [assessment.state for assessment in verdict.assessments])
+    return describe_states(verdict.policy.title, [assessment.state for assessment in verdict.assessments])
 
 
-def rest_of(policy: str, states: Sequence[State]) -> str:
+def describe_states(policy: str, states: Sequence[State]) -> str:
     """Return the sentence after its first words, from the states of the conditions."""
     n, missed, untested = len(states), states.count("missed"), states.count("untested")
     if n == 1:
@@ -87,7 +87,7 @@ def _is(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def joint(verdicts: Sequence[Verdict]) -> tuple[Outcome, str]:
+def combine_verdicts(verdicts: Sequence[Verdict]) -> tuple[Outcome, str]:
     """Return several verdicts as one, and the sentence after its first words."""
     n, bad, undecided = len(verdicts), _count(verdicts, "not acceptable"), _count(verdicts, "not decided")
     titles = list(dict.fromkeys(verdict.policy.title for verdict in verdicts))
@@ -99,7 +99,7 @@ def joint(verdicts: Sequence[Verdict]) -> tuple[Outcome, str]:
     if undecided:
         findings.append(f"{undecided:,}{'' if bad else f' of {n:,} {things}'} {_is(undecided)} not decided")
     state: Outcome = "not acceptable" if bad else "not decided" if undecided else "acceptable"
-    return state, f"under {listed(titles)}: {listed(findings or [f'all {n:,} {things} {met}'])}."
+    return state, f"under {join_names(titles)}: {join_names(findings or [f'all {n:,} {things} {met}'])}."
 
 
 def _count(verdicts: Sequence[Verdict], state: str) -> int:
@@ -110,7 +110,7 @@ N_LISTED = 4
 """Releases that a sentence lists; the lowest and the highest value stand for more."""
 
 
-def unjudged(verdicts: Iterable[Verdict], result: Result) -> str:
+def describe_unjudged(verdicts: Iterable[Verdict], result: Result) -> str:
     """Return a sentence about adversaries of `APART` that no condition is about; "" without them."""
     rows: dict[tuple[str, str], dict[str, Row]] = {}
     heads = headlines(result)
@@ -131,7 +131,7 @@ def _describe_unjudged(adversary: str, target: str, rows: Sequence[Row]) -> str:
     ordered = sorted(rows, key=lambda row: -row.posterior)
     shown = ordered if len(rows) <= N_LISTED else [ordered[-1], ordered[0]]
     values = [f"{row_value(row)} in {release_name(row.release)}" for row in shown]
-    return f"{subject} {listed(values) if shown is ordered else ' to '.join(values)}"
+    return f"{subject} {join_names(values) if shown is ordered else ' to '.join(values)}"
 
 
 def _unjudged_pairs(verdict: Verdict, result: Result) -> set[tuple[str, str]]:
@@ -147,7 +147,7 @@ def _unjudged_pairs(verdict: Verdict, result: Result) -> set[tuple[str, str]]:
     return pairs - {key[:2] for key in judged_keys}
 
 
-def limit_of(risk: Distribution, assessments: Iterable[Assessment]) -> tuple[float, str]:
+def find_limit(risk: Distribution, assessments: Iterable[Assessment]) -> tuple[float, str]:
     """Return the probability above which a person is at risk, and its source.
 
     It is the lowest limit of the policy for the person at highest risk, or else for people on average. Without such a
@@ -176,7 +176,7 @@ def _target(value: ItemValue) -> str:
     return value.item.target
 
 
-def narrow(assessment: Assessment) -> str:
+def describe_contradiction(assessment: Assessment) -> str:
     """Return the realized value or the interval, if it contradicts the verdict on the value; "" otherwise."""
     if (
         assessment.state == "met"
@@ -190,7 +190,7 @@ def narrow(assessment: Assessment) -> str:
     return f"{'met' if assessment.state == 'met' else 'missed'}, but the interval reaches {amount(assessment, end)}"
 
 
-def called(requirement: Requirement) -> str:
+def name_requirement(requirement: Requirement) -> str:
     """Return the name of a condition, or the name of its measure."""
     if requirement.name:
         return requirement.name
@@ -203,7 +203,7 @@ def called(requirement: Requirement) -> str:
     return f"{words}, {condition.scope}" if condition.scope else words
 
 
-def about(assessment: Assessment) -> str:
+def explain_condition(assessment: Assessment) -> str:
     """Return the purpose of a condition; without a name, the meaning of its measure, and n. An expected value is
     followed by the realized one.
     """
@@ -235,20 +235,20 @@ def with_unit(value: float, unit: str, field: str | None) -> str:
     return percent(value)
 
 
-def named(line: Mapping[str, Any]) -> str:
+def name_line(line: Mapping[str, Any]) -> str:
     """Return the name of the condition of a line of the table `verdicts`."""
     condition = Condition.parse(line["condition"])
-    return called(Requirement(condition, "" if line["name"] == line["condition"] else line["name"]))
+    return name_requirement(Requirement(condition, "" if line["name"] == line["condition"] else line["name"]))
 
 
-def figures(line: Mapping[str, Any]) -> tuple[str, str]:
+def format_line(line: Mapping[str, Any]) -> tuple[str, str]:
     """Return value and limit of a line of the table `verdicts`; a dash for a small count or an unknown value."""
     field, value = Condition.parse(line["condition"]).field, line["value"]
     value_text = "\u2013" if value is None else with_unit(float(value), line["unit"], field)
     return value_text, with_unit(float(line["limit"]), line["unit"], field)
 
 
-def distance(assessment: Assessment) -> str:
+def describe_distance(assessment: Assessment) -> str:
     """Return how far a missed condition is from its limit; "" if it is not missed."""
     if not assessment.violations:
         return ""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import Any
 
-from unmask.findings.verdict_words import STATE, figures, named, sentence_of
+from unmask.findings.verdict_words import STATE, describe_outcome, format_line, name_line
 from unmask.measures.registry import SHARES
 from unmask.policy.verdict import State
 from unmask.render.page import written
@@ -14,7 +14,7 @@ from unmask.render.page_parts import Bullets, Grid, Page, Section, Terms, Words,
 from unmask.results.formats import SPACE, estimate, percent
 from unmask.results.names import CERTIFICATE_TEXTS
 from unmask.results.rows import ORIGINAL
-from unmask.results.words import as_sentences, listed, wrong_by
+from unmask.results.words import as_sentences, join_names, wrong_by
 
 BLANK = "\u2026" * 22
 
@@ -88,7 +88,7 @@ def _verdict(audit: Mapping[str, Any]) -> str:
         groups.setdefault((line["release"], line["policy"]), []).append(line["state"])
     if not groups:
         return "No policy was given: nothing is said to be acceptable."
-    return " ".join(f"{release}: {sentence_of(policy, states)}" for (release, policy), states in groups.items())
+    return " ".join(f"{release}: {describe_outcome(policy, states)}" for (release, policy), states in groups.items())
 
 
 def _warned(audit: Mapping[str, Any]) -> Bullets | None:
@@ -103,7 +103,7 @@ def _conditions(audit: Mapping[str, Any]) -> Grid:
 
 
 def _condition(line: Mapping[str, Any]) -> tuple[str, ...]:
-    return line["release"], named(line), line["source"] or "\u2013", STATE[line["state"]], *figures(line)
+    return line["release"], name_line(line), line["source"] or "\u2013", STATE[line["state"]], *format_line(line)
 
 
 def _released(audit: Mapping[str, Any]) -> Terms:
@@ -178,7 +178,7 @@ def _clauses(audit: Mapping[str, Any]) -> Grid:
     answers = "; ".join(
         f"{risk}: {'what they reach' if is_tested else 'not tested'}" for risk, is_tested in tested.items()
     )
-    wp216 = ("WP216 (Opinion 05/2014)", listed(list(WP216)), answers)
+    wp216 = ("WP216 (Opinion 05/2014)", join_names(list(WP216)), answers)
     return grid(("Rule", "Asks for", "Here"), (*CLAUSES[:4], wp216, *CLAUSES[4:]), text=3)
 
 

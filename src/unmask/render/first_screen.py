@@ -12,10 +12,19 @@ import numpy as np
 
 from unmask.core.posterior import equal_weights
 from unmask.facts import Count
-from unmask.findings.conditions import MAX_EXPLAINED, checked, factor, first, one_sentence
+from unmask.findings.conditions import MAX_EXPLAINED, compute_ratio, first_sentence, make_item, select_items
 from unmask.findings.row_words import row_value
-from unmask.findings.sentences import at_risk, risky, sentences
-from unmask.findings.verdict_words import NO_POLICY, STATE, STATES, called, joint, limit_of, rest, unjudged
+from unmask.findings.sentences import select_distribution, sentences, severity
+from unmask.findings.verdict_words import (
+    NO_POLICY,
+    STATE,
+    STATES,
+    combine_verdicts,
+    describe_conditions,
+    describe_unjudged,
+    find_limit,
+    name_requirement,
+)
 from unmask.measures.interval import of_targets
 from unmask.measures.registry import quantity
 from unmask.policy import Assessment, Policy, Verdict, judge_result
@@ -33,7 +42,7 @@ from unmask.results.formats import SPACE, percent
 from unmask.results.names import IDENTITY, PROBABILITIES, PROSECUTOR
 from unmask.results.rows import ORIGINAL
 from unmask.results.scope import Scope
-from unmask.results.words import as_sentences, counted, listed, plural, rate, release_name
+from unmask.results.words import as_sentences, format_count, format_share, join_names, plural, release_name
 
 LOOK = {"acceptable": "met", "not acceptable": "missed", "not decided": "untested"}
 """A verdict -> how its words look."""
@@ -59,11 +68,11 @@ def make_screen(scope: Scope) -> Screen:
     """Return the first screen: the decision of the result, or else its verdicts."""
     result, decision = scope.result, scope.result.decision
     if decision is not None:
-        decision = replace(decision, items=first(decision.items))
+        decision = replace(decision, items=select_items(decision.items))
         return Screen(decision, result.headline, result.at_risk, advice=complete_advice(result))
-    at_risk, people = _find_at_risk(scope)
-    headline = one_sentence(next(iter(sentences(result)), ""))
-    return Screen(_make_decision(result), headline, at_risk, people, _give_advice(scope))
+    select_distribution, people = _find_at_risk(scope)
+    headline = first_sentence(next(iter(sentences(result)), ""))
+    return Screen(_make_decision(result), headline, select_distribution, people, _give_advice(scope))
 
 
 def _make_decision(result: Result) -> Decision:
@@ -72,18 +81,18 @@ def _make_decision(result: Result) -> Decision:
     if not verdicts:
         return Decision("none", *NO_POLICY, paragraphs=(*cautions, _explain_policies(result)))
     if len(verdicts) == 1:
-        state, sentence = verdicts[0].state, rest(verdicts[0])
-        items = [checked(assessment, result.smallest_shown) for assessment in verdicts[0].assessments]
+        state, sentence = verdicts[0].state, describe_conditions(verdicts[0])
+        items = [make_item(assessment, result.smallest_shown) for assessment in verdicts[0].assessments]
         caption = Decision.caption
     else:
-        state, sentence = joint(verdicts)
+        state, sentence = combine_verdicts(verdicts)
         items = [_summarize(verdict, verdicts, result) for verdict in verdicts]
         names = {item.source for item in items}
         caption = names.pop() if len(names) == 1 else ""
         items = [replace(item, source="") for item in items] if caption else items
-    shown = first(items)
+    shown = select_items(items)
     hidden = [f"{len(items) - len(shown):,} more below."] * (len(items) > len(shown))
-    paragraphs = (*cautions, *hidden, *filter(None, [unjudged(verdicts, result)]))
+    paragraphs = (*cautions, *hidden, *filter(None, [describe_unjudged(verdicts, result)]))
     return Decision(LOOK[state], STATES[state], sentence, items=shown, paragraphs=paragraphs, caption=caption)
 
 
@@ -104,7 +113,7 @@ def _condition_table(verdict: Verdict, result: Result) -> Grid:
     rows = [
         (item.name, STATE[assessment.state], item.value, item.limit, item.finding, _describe_origin(item))
         for assessment in verdict.assessments
-        for item in [checked(assessment, result.smallest_shown)]
+        for item in [make_item(assessment, result.smallest_shown)]
     ]
     head = ("Condition", "State", "Value", "Limit", "How far", "Subject and source")
     return Grid(head, (("", tuple(rows)),), text=2, caption=f"{verdict.release}, {verdict.policy.title}", listed=True)
@@ -138,9 +147,11 @@ def _summarize(verdict: Verdict, verdicts: Sequence[Verdict], result: Result) ->
     name = verdict.release if len(titles) == 1 else verdict.policy.title
     name = name if len(titles) in (1, len(verdicts)) else f"{verdict.release}, {verdict.policy.title}"
     farthest = _find_farthest(verdict)
-    item = checked(farthest, result.smallest_shown)
+    item = make_item(farthest, result.smallest_shown)
     finding = item.finding if len(verdict.assessments) == 1 else _count_conditions(verdict)
-    return replace(item, state=LOOK[verdict.state], name=name, finding=finding, source=called(farthest.requirement))
+    return replace(
+        item, state=LOOK[verdict.state], name=name, finding=finding, source=name_requirement(farthest.requirement)
+    )
 
 
 def _count_conditions(verdict: Verdict) -> str:
@@ -156,7 +167,7 @@ def _find_farthest(verdict: Verdict) -> Assessment:
         key=lambda assessment: (
             assessment.state == "missed",
             assessment.state == "untested",
-            factor(assessment) or 0.0,
+            compute_ratio(assessment) or 0.0,
         ),
     )
 
@@ -169,7 +180,7 @@ def _find_at_risk(scope: Scope) -> tuple[AtRisk | None, Figure | None]:
     if scope.result.at_risk is not None:
         return scope.result.at_risk, None
     release = _select_release(scope)
-    risk = at_risk(release, scope)
+    risk = select_distribution(release, scope)
     return (_describe_average(release, scope), None) if risk is None else _describe_people(risk, scope)
 
 
@@ -178,7 +189,7 @@ def _select_release(scope: Scope) -> str:
     bad = [verdict.release for verdict in scope.result.verdicts if verdict.state == "not acceptable"]
     heads = [row for key, row in scope.heads.items() if key[0] in scope.protected]
     rows = [row for row in heads if row.target == IDENTITY] or heads
-    return next(iter(bad), max(rows, key=risky).release if rows else scope.protected[0])
+    return next(iter(bad), max(rows, key=severity).release if rows else scope.protected[0])
 
 
 def _describe_average(release: str, scope: Scope) -> AtRisk | None:
@@ -186,7 +197,7 @@ def _describe_average(release: str, scope: Scope) -> AtRisk | None:
     rows = [row for key, row in scope.heads.items() if key[0] == release]
     if not rows:
         return None
-    row = max(rows, key=risky)
+    row = max(rows, key=severity)
     highest = _believed_worst(row, scope)
     worst = (Fact("Highest risk", percent(highest)),) if math.isfinite(highest) and row.unit == "probability" else ()
     return AtRisk(row_value(row), f"of {row.n:,} {scope.said('people')}, by the adversary {row.adversary}", facts=worst)
@@ -199,7 +210,7 @@ def _describe_people(risk: Distribution, scope: Scope) -> tuple[AtRisk, Figure]:
         if verdict.release == risk.release
         for assessment in verdict.assessments
     ]
-    limit, limit_source = limit_of(risk, assessments)
+    limit, limit_source = find_limit(risk, assessments)
     count = risk.above[limit]
     name = f"The {risk.people:,} drawn people by risk" if risk.drawn_from else "People by risk"
     chart = risk_figure(
@@ -237,8 +248,8 @@ def estimate_all(risk: Distribution, above: int, step: int = 1) -> tuple[int, in
     is_above = (np.arange(risk.people) < above).astype(np.float64)
     low, high, _ = of_targets(is_above, equal_weights(risk.people), drawn_from=risk.drawn_from, rate=True)
     counts = (risk.drawn_from * share for share in (is_above.mean(), low or 0.0, high or 1.0))
-    value, first, last = (step * round(count / step) for count in counts)
-    return value, max(first, above), last
+    value, select_items, last = (step * round(count / step) for count in counts)
+    return value, max(select_items, above), last
 
 
 def _list_facts(risk: Distribution, limit: float, scope: Scope, assessments: Sequence[Assessment]) -> Iterator[Fact]:
@@ -350,7 +361,7 @@ def _suggest_step(result: Result) -> Advice:
         return Advice("Test the other conditions: \u201cnot tested\u201d does not mean safe.")
     if acceptable := _list_acceptable(result.verdicts):
         are = "is" if len(acceptable) == 1 else "are"
-        return Advice(f"{listed(acceptable)} {are} acceptable. Write a certificate:", CERTIFY)
+        return Advice(f"{join_names(acceptable)} {are} acceptable. Write a certificate:", CERTIFY)
     if ORIGINAL in result.criteria:
         k = suggest_k(next(verdict for verdict in result.verdicts if verdict.state == "not acceptable"), result)
         return Advice(LARGER_K, f"unmask protect TABLE \u2026 --k {k} -o other.csv --origin other-origin.csv")
@@ -392,8 +403,8 @@ def _smallest_k(assessment: Assessment) -> int | None:
 
 
 def _to_alternative(change: Change) -> Alternative:
-    count = rate(None) if change.above is None else counted(change.above)
-    figures = (count, rate(change.utility))
+    count = format_share(None) if change.above is None else format_count(change.above)
+    figures = (count, format_share(change.utility))
     return _with_state(Alternative("", figures, change.name, is_unprotected=change.k is None), change.missed)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 
-from unmask.findings.row_words import KINDS_OF_VALUE, gain, measure_line, points, row_estimate, what
+from unmask.findings.row_words import KINDS_OF_VALUE, format_target, gain, measure_line, points, row_estimate
 from unmask.measures.rates import ERROR_RATES, RATES, coverage
 from unmask.measures.registry import needs_truth, quantity
 from unmask.render.page_parts import Fold, Grid, Section, folded, lead, notes, parts
@@ -14,7 +14,7 @@ from unmask.results.formats import estimate
 from unmask.results.names import ADOPTERS, FAILURES, LINKAGE, MEMBERSHIP, RARE
 from unmask.results.rows import BOUNDS
 from unmask.results.scope import Scope
-from unmask.results.words import listed, plural
+from unmask.results.words import join_names, plural
 
 LEADING = frozenset(
     {
@@ -65,7 +65,7 @@ CONTROL = ("Control group", "Added", "Best on control")
 def measures_section(scope: Scope) -> Section:
     """Return every adversary by every measure."""
     leading, other_measures = measure_tables(scope)
-    explanations = notes(map(scope.said, measure_notes(scope, [*leading, *other_measures])))
+    explanations = notes(map(scope.replace_people, measure_notes(scope, [*leading, *other_measures])))
     introduction = lead(LINKED + KINDS_OF_VALUE if LINKAGE in scope.targets else KINDS_OF_VALUE)
     content = parts(introduction, folded(LEADERS, leading), Fold(OTHERS, tuple(other_measures)), explanations)
     return Section("measures", "Every adversary by every measure", content, measures_finding(scope))
@@ -76,7 +76,7 @@ def measures_finding(scope: Scope) -> str:
     rows = [row for row in scope.result.rows if row.status not in FAILURES]
     refuted = list(dict.fromkeys(row.adversary for row in rows if row.status == "refuted"))
     if refuted:
-        return f"The truth refutes what {listed(refuted)} {'expects' if len(refuted) == 1 else 'expect'}."
+        return f"The truth refutes what {join_names(refuted)} {'expects' if len(refuted) == 1 else 'expect'}."
     predicted = _attacks((row for row in rows if row.status != "scores"), "success_probability")
     unrefuted = "; where the truth is known, nothing refutes what they expect"
     is_checked = bool(predicted & _attacks(rows, "realized_success"))
@@ -134,13 +134,13 @@ def measure_grids(scope: Scope, targets: Iterable[str], stems: Sequence[str] | N
                 groups = [(line, tuple(row for row in rows if "not run" not in row)) for line, rows in groups]
             else:
                 groups.append(("", _idle([name for name in scope.adversaries if name not in attacking], scope)))
-            head, caption = (*scope.who_head, *COLUMNS[:3], *CONTROL, *COLUMNS[3:]), _caption(target)
-            tables.append(_without_control(Grid(head, tuple(groups), text=len(scope.who_head), caption=caption)))
+            head, caption = (*scope.row_label_heads, *COLUMNS[:3], *CONTROL, *COLUMNS[3:]), _caption(target)
+            tables.append(_without_control(Grid(head, tuple(groups), text=len(scope.row_label_heads), caption=caption)))
     return tables
 
 
 def _caption(target: str) -> str:
-    return "Membership of the rarest people" if target == RARE else what(target).split(":")[0]
+    return "Membership of the rarest people" if target == RARE else format_target(target).split(":")[0]
 
 
 def _without_control(grid: Grid) -> Grid:
@@ -164,7 +164,7 @@ def _measure_rows(
     """
     measured = {adversary for _, adversary in pairs}
     cells = [
-        (*scope.who(release, adversary), *_cells(pairs.get((release, adversary), {})))
+        (*scope.row_labels(release, adversary), *_cells(pairs.get((release, adversary), {})))
         for release in scope.releases
         for adversary in scope.adversaries
         if adversary in measured and (every or (release, adversary) in pairs)
@@ -173,7 +173,7 @@ def _measure_rows(
 
 
 def _idle(adversaries: Sequence[str], scope: Scope) -> tuple[tuple[str, ...], ...]:
-    return tuple((*scope.who("any release", name), *_cells({})) for name in adversaries)
+    return tuple((*scope.row_labels("any release", name), *_cells({})) for name in adversaries)
 
 
 Pair = Mapping[bool, Row]

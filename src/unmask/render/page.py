@@ -11,7 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from unmask.core.errors import visible
-from unmask.findings.sentences import contrasts, sentences
+from unmask.findings.sentences import list_contrasts, sentences
 from unmask.render.charts import svg
 from unmask.render.charts.svg import FONT, swatch
 from unmask.render.closing import closing, describe_readers, not_run_section
@@ -22,7 +22,7 @@ from unmask.render.people_sections import people_section, success_section
 from unmask.render.sections import block_sections
 from unmask.results import Result
 from unmask.results.scope import Scope
-from unmask.results.words import listed, plural
+from unmask.results.words import join_names, plural
 
 
 def render(result: Result) -> str:
@@ -101,7 +101,7 @@ def _audit_sections(blocks: list[Section], scope: Scope) -> list[Section]:
 
 def _findings(scope: Scope) -> Section:
     """Return all findings, a sentence each."""
-    all_sentences = (*sentences(scope.result), *contrasts(scope))
+    all_sentences = (*sentences(scope.result), *list_contrasts(scope))
     return Section(
         "findings", "In sentences", (Bullets(all_sentences, "findings"),), f"{plural(len(all_sentences), 'finding')}."
     )
@@ -112,5 +112,5 @@ def _key(scope: Scope) -> Section | None:
     items = tuple((name, (scope.words[name],)) for name in scope.styles)
     key = Terms(items, styles=tuple(scope.styles.values()))
     content = parts(Words(scope.result.setting), key if len(items) > 1 else None)
-    summary = listed(list(scope.styles)) if len(items) > 1 else scope.subject(scope.adversaries[0])
+    summary = join_names(list(scope.styles)) if len(items) > 1 else scope.subject(scope.adversaries[0])
     return Section("adversaries", "The adversaries", content, f"{summary[:1].upper()}{summary[1:]}.")

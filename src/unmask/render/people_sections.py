@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 
-from unmask.findings.row_words import row_estimate, what
-from unmask.findings.sentences import contrasts, leading, risky
+from unmask.findings.row_words import format_target, row_estimate
+from unmask.findings.sentences import list_contrasts, select_leading, severity
 from unmask.measures.registry import needs_truth
 from unmask.render import Figure
 from unmask.render.page_parts import Figures, Grid, Section, folded, grid, lead, parts
@@ -16,7 +16,7 @@ from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, percent
 from unmask.results.names import APART, FAILURES, IDENTITY, LIMITS, MEMBERSHIP, ORDER_READER
 from unmask.results.scope import Heads, Scope
-from unmask.results.words import counted, start_with_release
+from unmask.results.words import format_count, start_with_release
 
 # --- success ---------------------------------------------------------------------------------------------------------
 
@@ -27,18 +27,18 @@ def success_section(scope: Scope) -> Section | None:
     if not figures:
         return None
     scales = " Each panel has its own scale, from 0." if len(figures) > 1 else ""
-    content = parts(lead(scope.said(success_note(scope.heads)) + scales), Figures(figures))
+    content = parts(lead(scope.replace_people(success_note(scope.heads)) + scales), Figures(figures))
     return Section("success", "How often the adversary is right", content, success_finding(scope), open=True)
 
 
 def success_finding(scope: Scope) -> str:
     """Return what hides identities and not values; otherwise, how often values are inferred."""
-    contrast_sentences = contrasts(scope)
-    rows = [row for key, row in leading(scope.heads).items() if key[0] in scope.protected]
+    contrast_sentences = list_contrasts(scope)
+    rows = [row for key, row in select_leading(scope.heads).items() if key[0] in scope.protected]
     values = [row for row in rows if row.target not in (IDENTITY, MEMBERSHIP) and row.unit == "probability"]
     if contrast_sentences or not values or scope.cases:
         return next(iter(contrast_sentences), "")
-    strongest = max(values, key=risky)
+    strongest = max(values, key=severity)
     baseline = "guessing gives" if strongest.control is None else "of people who are not in it for"
     compared = f"{baseline} {percent(strongest.prior if strongest.control is None else strongest.control)}"
     sentence = f"{strongest.target} is inferred for {row_estimate(strongest)} of {strongest.n:,} people; {compared}."
@@ -59,8 +59,8 @@ def success_figures(scope: Scope) -> tuple[Figure, ...]:
             for name in scope.adversaries
             if any(name == adversary for _, adversary in heads)
         ]
-        label = f"Success by release. {what(target)}."
-        figures += [dots_figure(what(target), dots, label=label)] if heads else []
+        label = f"Success by release. {format_target(target)}."
+        figures += [dots_figure(format_target(target), dots, label=label)] if heads else []
     return tuple(figures)
 
 
@@ -106,7 +106,7 @@ def _why_not(result: Result, release: str, adversary: str, target: str) -> str:
 
 def people_section(scope: Scope) -> Section | None:
     """Return the spread of success: a chart for each adversary and target, and the most exposed; no table for cases."""
-    people, tables, result = scope.said("people"), [] if scope.cases else quantile_tables(scope), scope.result
+    people, tables, result = scope.replace_people("people"), [] if scope.cases else quantile_tables(scope), scope.result
     if not result.distribution and not tables:
         return None
     drawn = (
@@ -136,7 +136,7 @@ def people_section(scope: Scope) -> Section | None:
 
 def quantile_finding(scope: Scope) -> str:
     """Return how sure the strongest adversary is of the most exposed quarter of the people."""
-    rows = [row for key, row in leading(scope.heads).items() if key[0] in scope.protected]
+    rows = [row for key, row in select_leading(scope.heads).items() if key[0] in scope.protected]
     rows = [row for row in rows if row.target == IDENTITY] or rows
     keys = {(row.release, row.adversary, row.target) for row in rows}
     beliefs = [row for row in scope.result.rows if (row.release, row.adversary, row.target) in keys and row.quantiles]
@@ -172,7 +172,7 @@ def _number(item: Distribution, limit: float) -> float:
 
 
 def _describe_above(item: Distribution, limit: float) -> str:
-    count = f"{counted(item.above[limit])} of {item.people:,} people"
+    count = f"{format_count(item.above[limit])} of {item.people:,} people"
     if item.target == IDENTITY:
         return f"{count} are re-identified with more than {percent(limit, 0)}"
     return f"{count} are found to have a value of {item.target} that is not the most common one"
@@ -185,7 +185,7 @@ def distribution_figures(scope: Scope) -> tuple[Figure, ...]:
         groups.setdefault((item.adversary, item.target), []).append(item)
     tallest = max((share * item.people for item in scope.result.distribution for share in item.shares), default=1.0)
     targets, adversaries = (list(dict.fromkeys(key[i] for key in groups)) for i in (1, 0))
-    figures, people = [], scope.said("people")
+    figures, people = [], scope.replace_people("people")
     for adversary, target in sorted(groups, key=lambda key: (adversaries.index(key[0]), targets.index(key[1]))):
         style, spread = scope.styles.get(adversary, len(scope.styles)), groups[adversary, target]
         name = scope.label(adversary)
@@ -208,7 +208,7 @@ def above_words(item: Distribution, limit: float, people: str = "people") -> str
 
 
 def _spread(target: str) -> str:
-    return what(target) if target == IDENTITY else f"{target}: a value that is not the most common one"
+    return format_target(target) if target == IDENTITY else f"{target}: a value that is not the most common one"
 
 
 def quantile_tables(scope: Scope) -> list[Grid]:
@@ -231,14 +231,16 @@ def quantile_tables(scope: Scope) -> list[Grid]:
         distributions = [item for item in result.distribution if item.target == target != IDENTITY]
         if distributions:
             lines = [
-                (*scope.who(item.release, item.adversary), *_count_cells(item.above, (LIMITS["value"],)))
+                (*scope.row_labels(item.release, item.adversary), *_count_cells(item.above, (LIMITS["value"],)))
                 for item in distributions
             ]
-            tables.append(grid((*scope.who_head, "People found"), lines, _spread(target), text=len(scope.who_head)))
+            tables.append(
+                grid((*scope.row_label_heads, "People found"), lines, _spread(target), text=len(scope.row_label_heads))
+            )
             continue
         cells = tuple(
             (
-                *scope.who(row.release, row.adversary),
+                *scope.row_labels(row.release, row.adversary),
                 *(percent(row.quantiles[i]) for i in (2, 3, 4)),
                 percent(row.worst),
                 *_count_cells(counted.get((row.release, row.adversary, target), {}), limits),
@@ -250,8 +252,8 @@ def quantile_tables(scope: Scope) -> list[Grid]:
         )
         if cells:
             parts = ("Half of people", "Most exposed 25\u00a0%", "Most exposed 5\u00a0%", "Most exposed person")
-            head = (*scope.who_head, *parts, *(f"People above {_limit(limit)}" for limit in limits))
-            tables.append(Grid(head, (("", cells),), text=len(scope.who_head), caption=what(target)))
+            head = (*scope.row_label_heads, *parts, *(f"People above {_limit(limit)}" for limit in limits))
+            tables.append(Grid(head, (("", cells),), text=len(scope.row_label_heads), caption=format_target(target)))
     return tables
 
 

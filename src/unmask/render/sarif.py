@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from unmask.findings.verdict_words import figures, named
+from unmask.findings.verdict_words import format_line, name_line
 from unmask.policy.verdict import State
 from unmask.version import __version__
 
@@ -45,10 +45,10 @@ def message(line: Line) -> str:
     'r: k is 5, limit 11.'
     """
     if line["state"] == "untested":
-        return f"{line['release']}: {named(line)} could not be tested: {line['why']}."
-    value, limit = figures(line)
+        return f"{line['release']}: {name_line(line)} could not be tested: {line['why']}."
+    value, limit = format_line(line)
     subject = ", ".join(filter(None, (line["adversary"], line["target"])))
-    return f"{line['release']}: {named(line)} is {value}, limit {limit}{f' ({subject})' if subject else ''}."
+    return f"{line['release']}: {name_line(line)} is {value}, limit {limit}{f' ({subject})' if subject else ''}."
 
 
 def _id(line: Line) -> str:
@@ -59,7 +59,7 @@ def _rule(line: Line) -> dict[str, Any]:
     source = "; ".join(filter(None, (line["source"], line["purpose"]))) or "no source is given"
     return {
         "id": _id(line),
-        "shortDescription": {"text": named(line)},
+        "shortDescription": {"text": name_line(line)},
         "fullDescription": {"text": f"{line['condition']} under {line['policy']}: {source}."},
     }
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from unmask.core.errors import visible
 from unmask.findings.row_words import row_estimate
-from unmask.findings.sentences import did, risky, without
+from unmask.findings.sentences import describe_result, severity
 from unmask.render.closing import not_run_groups
 from unmask.results import Result, Row, StudyRow
 from unmask.results.formats import number, percent
@@ -146,7 +146,7 @@ def _strongest(rows: Sequence[Row]) -> list[Row]:
     rows_by_attack: dict[tuple[str, str], Row] = {}
     for row in rows:
         key = row.adversary, row.target
-        if key not in rows_by_attack or risky(row) > risky(rows_by_attack[key]):
+        if key not in rows_by_attack or severity(row) > severity(rows_by_attack[key]):
             rows_by_attack[key] = row
     return list(rows_by_attack.values())
 
@@ -164,7 +164,7 @@ def _question(
 ) -> Iterator[str]:
     """Yield a question and the strongest outcomes. note : a further answer"""
     yield question
-    ordered = sorted(outcomes, key=lambda outcome: -risky(outcome.row))
+    ordered = sorted(outcomes, key=lambda outcome: -severity(outcome.row))
     if note:
         yield note
     elif not ordered:
@@ -179,7 +179,7 @@ def _describe_result(outcome: _Outcome) -> str:
     name = outcome.who.partition(" (")[0]
     measure = outcome.row.measure.replace("_", " ")
     text = f"From {outcome.where}, {name}" if outcome.where else name[0].upper() + name[1:]
-    line = f"  {text} {did(outcome.row)}; {without(outcome.row)} ({measure})."
+    line = f"  {text} {describe_result(outcome.row)} ({measure})."
     return f"{line} No gain is shown." if outcome.row.shows_no_gain else line
 
 
@@ -209,7 +209,7 @@ def _intruder(result: Result, identified: Sequence[_Outcome]) -> Iterator[str]:
     if not identified:
         yield "  Not tested: no adversary here re-identifies people."
         return
-    strongest = max(identified, key=lambda outcome: risky(outcome.row))
+    strongest = max(identified, key=lambda outcome: severity(outcome.row))
     yield f"  The strongest here reaches {row_estimate(strongest.row)}: {strongest.who}."
     yield "  To be judged by people: whether an intruder could learn what they are taken to know."
     yield from _describe_economics(result)

@@ -10,18 +10,18 @@ from typing import NamedTuple
 from unmask.core.errors import visible
 from unmask.facts import Count
 from unmask.findings.row_words import row_value
-from unmask.findings.sentences import findings, leading, sentences
+from unmask.findings.sentences import list_findings, select_leading, sentences
 from unmask.findings.verdict_words import (
     NO_POLICY,
     STATE,
     STATES,
     amount,
-    called,
-    distance,
-    joint,
-    narrow,
-    sentence,
-    unjudged,
+    combine_verdicts,
+    describe_contradiction,
+    describe_distance,
+    describe_unjudged,
+    describe_verdict,
+    name_requirement,
 )
 from unmask.measures.registry import SHARES
 from unmask.policy import Assessment, Verdict
@@ -122,13 +122,13 @@ def verdict_lines(result: Result) -> Iterator[Line]:
     if not result.verdicts:
         yield Line(" ".join(NO_POLICY))
     if len(result.verdicts) > 1:
-        state, summary = joint(result.verdicts)
+        state, summary = combine_verdicts(result.verdicts)
         yield Line(visible(f"{STATES[state]} {summary}"), "head")
     if len(result.verdicts) > 1 and all(len(verdict.assessments) == 1 for verdict in result.verdicts):
         yield from _condition_grid(result.verdicts)
     else:
         yield from _verdict_grids(result.verdicts)
-    if omission := unjudged(result.verdicts, result):
+    if omission := describe_unjudged(result.verdicts, result):
         yield from (Line(""), Line(visible(omission).replace(SPACE, " ")))
 
 
@@ -137,7 +137,7 @@ def _verdict_grids(verdicts: Sequence[Verdict]) -> Iterator[Line]:
     several = len({verdict.release for verdict in verdicts}) > 1
     for verdict in verdicts:
         prefix = f"{verdict.release}: " if several else ""
-        yield Line(visible(prefix + sentence(verdict)), "risk" if verdict.state != "acceptable" else "head")
+        yield Line(visible(prefix + describe_verdict(verdict)), "risk" if verdict.state != "acceptable" else "head")
         yield from _condition_grid([verdict])
 
 
@@ -159,26 +159,26 @@ def _condition_grid(verdicts: Sequence[Verdict]) -> Iterator[Line]:
 def _condition(assessment: Assessment) -> tuple[str, ...]:
     """Return name, value, limit and distance of a condition."""
     value = "-" if assessment.closest is None else amount(assessment, assessment.closest.value)
-    far = narrow(assessment) or distance(assessment)
+    far = describe_contradiction(assessment) or describe_distance(assessment)
     return (
-        called(assessment.requirement),
+        name_requirement(assessment.requirement),
         value,
         amount(assessment, assessment.requirement.require.bound),
         far,
     )
 
 
-def beside(result: Result) -> list[str]:
+def list_other_findings(result: Result) -> list[str]:
     """Return the findings that the table cannot hold, such as those about columns, missing cells, the rational
     attacker, the control group, row order and several rows per person.
     """
     scope = Scope(result)
     mentioned = {
         key: row
-        for key, row in leading(scope.heads).items()
+        for key, row in select_leading(scope.heads).items()
         if row.excess is None and key[1] not in {ORDER_READER, OBSERVER}
     }
-    return [text for text in sentences(result) if text not in findings(scope, mentioned)]
+    return [text for text in sentences(result) if text not in list_findings(scope, mentioned)]
 
 
 def _judged(result: Result) -> list[tuple[str, dict[str, Value]]]:

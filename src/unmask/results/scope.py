@@ -82,7 +82,7 @@ class Scope:
         """Return whether the rows are about cases, such as secrets behind a channel, and not about people."""
         return not self.result.about_people and all(row.target != IDENTITY for row in self.result.rows)
 
-    def said(self, text: str) -> str:
+    def replace_people(self, text: str) -> str:
         """Return a sentence about people, with "cases" for "people" if the rows are about cases; notes of rows stay
         unchanged.
         """
@@ -101,7 +101,7 @@ class Scope:
         """Return the name of an adversary next to a mark of a chart; "" if there is only one adversary."""
         return adversary if len(self.adversaries) > 1 else ""
 
-    def who(self, release: str, adversary: str) -> tuple[str, ...]:
+    def row_labels(self, release: str, adversary: str) -> tuple[str, ...]:
         """Return the cells that identify a row, without columns that have the same value everywhere."""
         name = (adversary,) if len(self.styles) > 1 else ()
         return (release, *name) if self._names_releases else name
@@ -112,7 +112,7 @@ class Scope:
         return len(self.releases) > 1 or len(self.styles) == 1 or bool(self.page_adversaries)
 
     @property
-    def who_head(self) -> tuple[str, ...]:
+    def row_label_heads(self) -> tuple[str, ...]:
         """Return the heads of the columns of `who`."""
         head = ("Release",) if self._names_releases else ()
         return head + (("Adversary",) if len(self.styles) > 1 else ())

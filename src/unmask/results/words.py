@@ -13,7 +13,7 @@ UNITLESS = ("", "distance")
 """Units that are not printed."""
 
 
-def rate(value: float | None) -> str:
+def format_share(value: float | None) -> str:
     """Return a share in percent, or a dash if it is missing."""
     return DASH if value is None or math.isnan(value) else percent(value)
 
@@ -27,10 +27,10 @@ def plural(count: int, singular: str, plural_form: str = "") -> str:
     return f"{count:,} {singular if count == 1 else plural_form or singular + 's'}"
 
 
-def listed(names: Sequence[str]) -> str:
+def join_names(names: Sequence[str]) -> str:
     """Join names for a sentence.
 
-    >>> listed(["a", "b", "c"]), listed(["a"])
+    >>> join_names(["a", "b", "c"]), join_names(["a"])
     ('a, b and c', 'a')
     """
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
@@ -58,7 +58,7 @@ def start_with_release(sentence: str, release: str, *, several: bool) -> str:
     return f"From {release_name(release)}, {sentence}" if several else sentence[:1].upper() + sentence[1:]
 
 
-def counted(count: int | str) -> str:
+def format_count(count: int | str) -> str:
     """Return a count of people, or the words in its place, such as "fewer than 10"."""
     return f"{count:,}" if isinstance(count, int) else count
 
@@ -108,14 +108,14 @@ ROOM = 18
 """Letters for a name in a chart."""
 
 
-def told_apart(names: Iterable[str]) -> dict[str, str]:
+def shorten_names(names: Iterable[str]) -> dict[str, str]:
     """Return different names for a chart: words of a long name are cut, and end with a period.
 
     Values of parameters are never cut, and names stay whole where two would be alike.
 
-    >>> told_apart(["cells suppressed k=10", "Mondrian k=10"])
+    >>> shorten_names(["cells suppressed k=10", "Mondrian k=10"])
     {'cells suppressed k=10': 'cells suppre. k=10', 'Mondrian k=10': 'Mondrian k=10'}
-    >>> list(told_apart(["most exposed employees", "most exposed employers"]).values())
+    >>> list(shorten_names(["most exposed employees", "most exposed employers"]).values())
     ['most exposed employees', 'most exposed employers']
     """
     cut = {name: _fitted(name) for name in names}

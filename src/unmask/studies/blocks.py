@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from unmask.core.targets import NO_ATTACK
-from unmask.findings.conditions import one_sentence
-from unmask.findings.row_words import KINDS_OF_VALUE, what
+from unmask.findings.conditions import first_sentence
+from unmask.findings.row_words import KINDS_OF_VALUE, format_target
 from unmask.results import Block, Chart, StudyRow, Table, View
 from unmask.results.names import IDENTITY, MEASURES
 from unmask.results.preferred_rows import RATIONAL as RATIONAL_SUCCESS
@@ -105,7 +105,7 @@ def _list_dataset_parts(facts: StudyFacts, dataset: str, place: int, curves: Seq
 def _tradeoff_part(facts: StudyFacts, dataset: str, place: int) -> Part:
     tradeoffs = [tradeoff for tradeoff in facts.tradeoffs[:MAX_CHARTS] if tradeoff.dataset == dataset]
     targets = dict.fromkeys(target for _, _, target in facts.mentioned[dataset])
-    reached = next((one_sentence(describe_target(facts, dataset, target)) for target in targets), "")
+    reached = next((first_sentence(describe_target(facts, dataset, target)) for target in targets), "")
     tables = tuple(tradeoff_table(facts, tradeoff, f"tradeoff_{place}_{i}") for i, tradeoff in enumerate(tradeoffs, 1))
     charts = tuple(map(_draw_tradeoff, tradeoffs, tables))
     block = Block(
@@ -226,8 +226,8 @@ def _draw_tradeoff(tradeoff: Tradeoff, table: Table) -> Chart:
 
 def _draw_control(dataset: str, target: str) -> Chart:
     return Chart(
-        "dots", MEASURES, "posterior", "release", by="adversary", title=what(target), baseline="control", low="low",
-        high="high", where={"dataset": dataset, "target": target, "measure": REALIZED},
+        "dots", MEASURES, "posterior", "release", by="adversary", title=format_target(target), baseline="control",
+        low="low", high="high", where={"dataset": dataset, "target": target, "measure": REALIZED},
     )  # fmt: skip
 
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from itertools import compress
 
 from unmask.core.pareto import find_pareto_front
-from unmask.findings.conditions import checked, factor
+from unmask.findings.conditions import compute_ratio, make_item
 from unmask.findings.row_words import row_value
-from unmask.findings.sentences import did, risky, without
-from unmask.findings.verdict_words import NO_POLICY, called
+from unmask.findings.sentences import describe_result, severity
+from unmask.findings.verdict_words import NO_POLICY, name_requirement
 from unmask.measures.registry import SHARES
 from unmask.policy.verdict import State
 from unmask.results import Advice, Alternative, AtRisk, Decision, DecisionItem, Fact, StudyRow
@@ -19,7 +19,7 @@ from unmask.results.formats import SPACE, number
 from unmask.results.names import IDENTITY
 from unmask.results.preferred_rows import ERRORS
 from unmask.results.suppression import FEWEST, mark_people
-from unmask.results.words import UNITLESS, plural, rate, release_name
+from unmask.results.words import UNITLESS, format_share, plural, release_name
 from unmask.studies.choice import Option
 from unmask.studies.facts import StudyFacts
 from unmask.studies.sentences import format_utility
@@ -46,7 +46,7 @@ def _find_safest(facts: StudyFacts, dataset: str) -> str:
     """Return the protection against which the strongest adversary reaches least."""
     names = dict.fromkeys(key[0] for key in facts.mentioned[dataset])
     rows = ((name, facts.strongest(dataset, name)) for name in names)
-    risks = {name: risky(row) for name, row in rows if row is not None}
+    risks = {name: severity(row) for name, row in rows if row is not None}
     return min(risks, key=lambda name: risks[name], default=facts.protections[0])
 
 
@@ -71,7 +71,7 @@ def _judge(facts: StudyFacts, options: Sequence[Option]) -> Decision:
         sentence = f"under {facts.policy}: {n_met} of {len(options)} datasets have an acceptable protection."
         return Decision(state, ANSWERS[state], sentence, items=tuple(map(_dataset_item, options)))
     best_option = options[0]
-    items = tuple(checked(assessment, FEWEST) for assessment in best_option.assessments)
+    items = tuple(make_item(assessment, FEWEST) for assessment in best_option.assessments)
     question = f"Is {release_name(best_option.protection)} acceptable?"
     return Decision(state, ANSWERS[state], _describe_options(facts, best_option, state), question, items)
 
@@ -90,9 +90,9 @@ def _describe_options(facts: StudyFacts, best_option: Option, state: State) -> s
 def _dataset_item(option: Option) -> DecisionItem:
     """Return a dataset as a line: the protection to take, and its worst condition."""
     order = {"missed": 2, "untested": 1, "met": 0}
-    worst = max(option.assessments, key=lambda item: (order[item.state], factor(item) or 0.0))
+    worst = max(option.assessments, key=lambda item: (order[item.state], compute_ratio(item) or 0.0))
     finding = f"with {release_name(option.protection)}: {_describe_state(option)}"
-    line, about = checked(worst, FEWEST), called(worst.requirement)
+    line, about = make_item(worst, FEWEST), name_requirement(worst.requirement)
     return replace(line, state=option.state, name=option.dataset, finding=finding, about=about)
 
 
@@ -114,7 +114,7 @@ def make_headline(facts: StudyFacts, dataset: str, protection: str) -> str:
     if row is None:
         return "Nothing is known: no cell has a result with a measure of success or error."
     dataset_clause = f" on {release_name(dataset)}" if len(facts.datasets) > 1 else ""
-    return f"With {release_name(protection)}{dataset_clause} the adversary {row.adversary} {did(row)}; {without(row)}."
+    return f"With {release_name(protection)}{dataset_clause} the adversary {row.adversary} {describe_result(row)}."
 
 
 def make_risk(facts: StudyFacts, dataset: str, protection: str) -> AtRisk | None:
@@ -177,7 +177,7 @@ def make_advice(facts: StudyFacts, dataset: str) -> Advice:
 
 
 def _alternative(option: Option, facts: StudyFacts) -> Alternative:
-    utility = rate(None) if math.isnan(option.utility) else format_utility(option.unit, option.utility)
+    utility = format_share(None) if math.isnan(option.utility) else format_utility(option.unit, option.utility)
     return Alternative(
         option.protection, (utility,), option.protection, is_unprotected=option.protection in facts.unprotected,
         state=option.state, finding=_describe_state(option),
@@ -189,7 +189,7 @@ def _suggest_condition(facts: StudyFacts, dataset: str) -> str:
     rows = list(facts.mentioned[dataset].values())
     if not rows or any(row.target == IDENTITY for row in rows):
         return "ema-0.09"
-    row = max(rows, key=risky)
+    row = max(rows, key=severity)
     return f'"{row.measure}{"<=" if row.direction == "high" else ">="}NUMBER"'
 
 
@@ -200,8 +200,8 @@ def _list_front(facts: StudyFacts, dataset: str) -> Iterator[Alternative]:
     """
     for tradeoff in facts.tradeoffs_of(dataset)[:1]:
         rows = [row for name in tradeoff.front if (row := facts.strongest(dataset, name)) is not None]
-        rows.sort(key=risky)
-        is_on_front = find_pareto_front([(risky(row), -tradeoff.utility[row.release]) for row in rows])
+        rows.sort(key=severity)
+        is_on_front = find_pareto_front([(severity(row), -tradeoff.utility[row.release]) for row in rows])
         for row in list(compress(rows, is_on_front))[:N_ALTERNATIVES]:
             utility = format_utility(tradeoff.utility_unit, tradeoff.utility[row.release])
             is_unprotected = row.release in facts.unprotected

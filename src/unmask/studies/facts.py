@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from unmask.core.errors import UnmaskError
 from unmask.core.pareto import find_pareto_front
-from unmask.findings.sentences import risky
+from unmask.findings.sentences import severity
 from unmask.results import StudyRow
 from unmask.results.names import IDENTITY
 from unmask.results.preferred_rows import PreferredRows, mentioned_rows
@@ -182,7 +182,7 @@ class StudyFacts:
         """Return the row of the adversary who does best against a protection: by identity if any of them attacks it."""
         rows = [row for key, row in self.mentioned[dataset].items() if key[0] == protection]
         identity_rows = [row for row in rows if row.target == IDENTITY] or rows
-        return max(identity_rows, key=risky, default=None)
+        return max(identity_rows, key=severity, default=None)
 
     def find_unprotected(self, row: StudyRow) -> StudyRow | None:
         """Return the row of the same adversary, target and measure without protection."""

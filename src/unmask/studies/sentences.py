@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 
 from unmask.findings.row_words import row_estimate, row_value
-from unmask.findings.sentences import did, risky, without
+from unmask.findings.sentences import describe_result, severity
 from unmask.measures.registry import SHARES
 from unmask.results import StudyRow
 from unmask.results.formats import number, percent
@@ -52,9 +52,9 @@ def describe_target(facts: StudyFacts, dataset: str, target: str) -> str:
     """Return the strongest adversary on the riskiest protection, the best protection, and the unprotected value."""
     rows = [row for key, row in facts.mentioned[dataset].items() if key[2] == target]
     protected = [row for row in rows if row.release not in facts.unprotected] or rows
-    worst = max(protected, key=risky)
+    worst = max(protected, key=severity)
     is_error = worst.measure in ERRORS
-    text = f"From {release_name(worst.release)}, the adversary {worst.adversary} {did(worst)}; {without(worst)}."
+    text = f"From {release_name(worst.release)}, the adversary {worst.adversary} {describe_result(worst)}."
     if worst.shows_no_gain:
         text += " No gain is shown compared with what they reach without the release."
     text += _describe_best(facts, dataset, protected, is_error=is_error)
@@ -71,11 +71,11 @@ def _describe_best(facts: StudyFacts, dataset: str, rows: Sequence[StudyRow], *,
     complete = {
         name for name, *_ in mentioned if {(name, adversary, target) for adversary in adversaries} <= mentioned.keys()
     }
-    ranked = sorted((row for row in rows if row.release in complete), key=risky)
+    ranked = sorted((row for row in rows if row.release in complete), key=severity)
     strongest = {row.release: row for row in ranked}  # the last row of a protection is the strongest
     if len(strongest) < 2:
         return ""
-    safest, second = sorted(strongest.values(), key=risky)[:2]
+    safest, second = sorted(strongest.values(), key=severity)[:2]
     if _overlap(safest, second):
         return ""
     verb = "is off by" if is_error else "reaches"

@@ -12,7 +12,7 @@ from unmask.policy import Policy
 from unmask.policy.verdict import to_line
 from unmask.results import Column, Row, StudyRow, Table
 from unmask.results.formats import estimate
-from unmask.results.words import told_apart
+from unmask.results.words import shorten_names
 from unmask.studies.facts import StudyFacts, Tradeoff
 from unmask.studies.parameters import split_name
 from unmask.studies.results_file import MissingCells
@@ -80,7 +80,7 @@ def _shorten_names(protections: Iterable[str]) -> dict[str, str]:
     """Return names for a chart: long ones by their parameters if no other protection has any, or cut."""
     parts = {name: split_name(name) for name in protections}
     has_one_stem = len({stem for stem, parameters in parts.values() if parameters}) == 1
-    short = told_apart(parts)
+    short = shorten_names(parts)
     bare = {
         name: " ".join(f"{key}={value}" for key, value in parameters.items()) for name, (_, parameters) in parts.items()
     }

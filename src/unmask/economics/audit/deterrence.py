@@ -21,7 +21,7 @@ from unmask.economics.stopping import Costs, Deterrents, Mix, find_deterrents
 from unmask.results import Block, Column, Decision, DecisionItem, Result, Table
 from unmask.results.formats import round_up
 from unmask.results.suppression import mark_people
-from unmask.results.words import listed
+from unmask.results.words import join_names
 
 SINGLE: Final = "an attack on one person"
 
@@ -223,7 +223,7 @@ def _describe_change(name: str, item: Deterrents, n: int) -> str:
     else:
         fails.append(f"Groups of up to {n:,} do not stop it.")
     gain = f"{name[0].upper()}{name[1:]} gains {format_bounds((item.payoff.low, item.payoff.high))}."
-    return " ".join([gain, f"Each of these stops it: {listed(stops)}.", *fails])
+    return " ".join([gain, f"Each of these stops it: {join_names(stops)}.", *fails])
 
 
 def _describe_mix(mix: Mix) -> str:

@@ -10,7 +10,7 @@ from unmask.economics.audit.facts import Bounds, CampaignPrice, PriceFacts, Rele
 from unmask.economics.prices import Thresholds
 from unmask.results.formats import number, percent, round_up
 from unmask.results.rows import ORIGINAL
-from unmask.results.words import listed, release_name
+from unmask.results.words import join_names, release_name
 
 MAX_NAMES = 3
 """Releases that a sentence names."""
@@ -82,7 +82,7 @@ def describe_safest(facts: PriceFacts) -> str:
         return ""
     spared = [release_name(price.release) for price in facts.releases if price in prices and _is_spared(price)]
     if spared:
-        names = f"{len(spared)} of the {len(prices)} releases" if len(spared) > MAX_NAMES else listed(spared)
+        names = f"{len(spared)} of the {len(prices)} releases" if len(spared) > MAX_NAMES else join_names(spared)
         return f"In {names} no campaign pays."
     largest, smallest = prices[0].campaign.success, prices[-1].campaign.success
     if math.isnan(smallest[1]):

@@ -27,7 +27,7 @@ from unmask.graphs.audit.sentences import (
 from unmask.results import Advice, Alternative, AtRisk, Block, Chart, Fact, Table, View
 from unmask.results.formats import percent
 from unmask.results.suppression import mark_group, mark_people
-from unmask.results.words import listed, plural, rate, release_name
+from unmask.results.words import format_share, join_names, plural, release_name
 
 MAX_PANELS = 3
 """Attacks with charts of their own over both overlaps."""
@@ -180,7 +180,7 @@ def _describe_scores(attacks: list[AttackFacts]) -> str:
     """Return whether the drawn scores are probabilities."""
     announcing = [item.attack for item in attacks if item.announced is not None and item.announced.recall is not None]
     if announcing:
-        names = listed(list(dict.fromkeys(announcing)))
+        names = join_names(list(dict.fromkeys(announcing)))
         return f"Scores of {names} are about people in the release only; matches of other people lower the line."
     return "A score is not a probability: scores above the share of right matches are too high."
 
@@ -280,7 +280,7 @@ def describe_risk(facts: GraphFacts) -> AtRisk:
 
 
 def _count_found(attack: AttackFacts) -> str:
-    return mark_people(round((attack.recall or 0.0) * attack.people)) if is_known(attack.recall) else rate(None)
+    return mark_people(round((attack.recall or 0.0) * attack.people)) if is_known(attack.recall) else format_share(None)
 
 
 def _risk_facts(facts: GraphFacts) -> Iterator[Fact]:
@@ -298,7 +298,7 @@ def _risk_facts(facts: GraphFacts) -> Iterator[Fact]:
         yield Fact("Besides edges", f"the similarity of {facts.similar:,} pairs of people")
     if (extremes := extreme_degrees(facts)) is not None:
         riskiest = extremes[0]
-        words = f"people with {describe_degrees(riskiest)}: {rate(riskiest.recall)}"
+        words = f"people with {describe_degrees(riskiest)}: {format_share(riskiest.recall)}"
         yield Fact("Most at risk", mark_group(words, riskiest.people))
     if most_recall := bound_by_twins(facts):
         yield Fact("At most", f"{most_recall}: the others have twins in the network")

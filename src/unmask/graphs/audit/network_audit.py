@@ -33,7 +33,7 @@ from unmask.policy.coverage import coverage_notes
 from unmask.ranges import MeasureNames, Option, Range
 from unmask.results import Result, Row
 from unmask.results.preferred_rows import preferred_rows
-from unmask.results.words import listed
+from unmask.results.words import join_names
 from unmask.scoring import STANDARD
 
 NOT_REQUESTED = "it was not requested"
@@ -264,7 +264,7 @@ def describe(
         command="audit graph",
         setting=(
             f"An adversary who has their own network and a few {seeds} identities re-identifies people of a released "
-            f"network, by {listed(names)}.{checked}"
+            f"network, by {join_names(names)}.{checked}"
         ),
         headline=headline(facts),
         rows=rows,

@@ -69,7 +69,7 @@ def needed_seeds(facts: GraphFacts) -> str:
         )
     clauses = [_describe_enough(enough[0])]
     clauses += [f"{point.attack} needs {point.n_seeds:,}" for point in enough[1:]]
-    clauses += [f"{max_seeds:,} are too few for {listed(never)}"] if never else []
+    clauses += [f"{max_seeds:,} are too few for {join_names(never)}"] if never else []
     return "; ".join(clauses) + "."
 
 
@@ -81,12 +81,12 @@ def _compare_methods(facts: GraphFacts) -> str:
     never = [method for method, point in stable.items() if point is None]
     sentences = []
     if enough:
-        numbers = listed([f"{point.n_seeds:,} by {point.seeds}" for point in enough])
+        numbers = join_names([f"{point.n_seeds:,} by {point.seeds}" for point in enough])
         sentences.append(
             f"Seeds from which {attack} spreads in at least {percent(MIN_STABLE, 0)} of the runs: {numbers}."
         )
     if never:
-        sentences.append(f"{max(point.n_seeds for point in points):,} seeds are too few by {listed(never)}.")
+        sentences.append(f"{max(point.n_seeds for point in points):,} seeds are too few by {join_names(never)}.")
     return " ".join(sentences)
 
 

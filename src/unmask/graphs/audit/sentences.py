@@ -21,7 +21,7 @@ from unmask.measures.interval import wilson
 from unmask.results import Table
 from unmask.results.formats import estimate, number, percent
 from unmask.results.suppression import FEWEST, mark_group, mark_people
-from unmask.results.words import listed, plural, rate, release_name
+from unmask.results.words import format_share, join_names, plural, release_name
 
 MIN_CORRELATION = 0.1
 """Rank correlation, with the sign of its meaning, from which on a criterion predicts anything."""
@@ -40,7 +40,7 @@ def describe_degrees(degrees: DegreeClass) -> str:
 
 def _estimate_recall(attack: AttackFacts) -> str:
     if attack.recall is None:
-        return rate(None)
+        return format_share(None)
     return estimate(attack.recall, "share", attack.recall_low, attack.recall_high)
 
 
@@ -129,7 +129,7 @@ def attacks_not_run(facts: GraphFacts) -> str:
     """Return the attacks that might re-identify more people."""
     sentences = [f"{name} was not run: {reason}." for name, reason in facts.not_run.items() if reason]
     if skipped := [name for name, reason in facts.not_run.items() if not reason]:
-        sentences.append(f"Attacks that were not requested may find more: {listed(skipped)}.")
+        sentences.append(f"Attacks that were not requested may find more: {join_names(skipped)}.")
     return " ".join(sentences)
 
 
@@ -193,8 +193,8 @@ def compare_degrees(facts: GraphFacts) -> str:
         return "No dependence of the recall on the number of edges is shown."
     highest, lowest = extremes
     sentence = (
-        f"{facts.first.attack} re-identifies {rate(highest.recall)} of the people with {describe_degrees(highest)}, "
-        f"and {rate(lowest.recall)} of those with {describe_degrees(lowest)}."
+        f"{facts.first.attack} re-identifies {format_share(highest.recall)} of the people with "
+        f"{describe_degrees(highest)}, and {format_share(lowest.recall)} of those with {describe_degrees(lowest)}."
     )
     return mark_group(sentence, min(highest.people, lowest.people))
 
@@ -228,7 +228,7 @@ def describe_protections(facts: GraphFacts) -> Iterator[str]:
         with_adopters = [effect for effect in effects if effect.adopter_recall is not None]
         if not any(effect.adopters for effect in effects):
             strongest = max(effects, key=lambda effect: effect.recall)
-            recall = f"{percent(strongest.recall)} of people instead of {rate(strongest.recall_before)}"
+            recall = f"{percent(strongest.recall)} of people instead of {format_share(strongest.recall_before)}"
             yield f"From {release_name(release)}, {strongest.attack} re-identifies {recall}."
         if with_adopters:
             strongest = max(with_adopters, key=lambda effect: effect.adopter_recall or 0.0)
@@ -242,7 +242,8 @@ def _describe_adopters(effect: ProtectionEffect) -> str:
     people = "1 person who has" if effect.adopters == 1 else f"{mark_people(effect.adopters or 0)} people who have"
     return (
         f"Of the {people} several identities in {release_name(effect.release)}, {effect.attack} re-identifies "
-        f"{rate(effect.adopter_recall)}{unprotected}, and learns {rate(effect.disclosure)} of their contacts{hidden}"
+        f"{format_share(effect.adopter_recall)}{unprotected}, and learns {format_share(effect.disclosure)} of their "
+        f"contacts{hidden}"
     )
 
 
@@ -254,7 +255,7 @@ def _most_contacts(strongest: ProtectionEffect, effects: Sequence[ProtectionEffe
 
     learner = max(effects, key=learned)
     return (
-        f"; {learner.attack} learns {rate(learner.disclosure)} of their contacts"
+        f"; {learner.attack} learns {format_share(learner.disclosure)} of their contacts"
         if learned(learner) > learned(strongest)
         else ""
     )
@@ -319,4 +320,4 @@ def rate_conditions(facts: GraphFacts) -> Iterator[str]:
         )
     torn = list(dict.fromkeys(attack.attack for attack in facts.attacks if 0 < attack.spread_in < attack.runs))
     if torn:
-        yield f"In some runs {listed(torn)} did not spread through the network."
+        yield f"In some runs {join_names(torn)} did not spread through the network."

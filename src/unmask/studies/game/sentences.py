@@ -11,7 +11,7 @@ from unmask.economics.game import WITHHELD
 from unmask.economics.sensitivity import PUBLISHER
 from unmask.plan import NOTHING
 from unmask.results.formats import number, round_up
-from unmask.results.words import listed, plural, release_name
+from unmask.results.words import join_names, plural, release_name
 from unmask.studies.game.facts import (
     Answer,
     DeterringSize,
@@ -142,7 +142,7 @@ def _describe_safer(facts: GameFacts) -> str:
     if facts.safer is None:
         return ""
     answers = [f"{answer.kind} {DOES[answer.attacks]}" for answer in facts.safer.answers if answer.attacks is not False]
-    outcome, payoff = listed(answers) if answers else "no attacker attacks", format_bounds(facts.safer.payoff)
+    outcome, payoff = join_names(answers) if answers else "no attacker attacks", format_bounds(facts.safer.payoff)
     return (
         f"These terms only just deter an attacker. Safer terms: {describe_terms(facts.safer)}. Played again, {outcome} "
         f"and {payoff} is left."

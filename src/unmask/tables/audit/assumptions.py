@@ -18,7 +18,7 @@ from unmask.results.names import (
     ORDER_READER,
     PROSECUTOR,
 )
-from unmask.results.words import listed, release_name
+from unmask.results.words import join_names, release_name
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.audit.linked_rows import SEEN
 from unmask.tables.audit.membership import CLOSEST, MARGINS, RECORD
@@ -30,7 +30,7 @@ from unmask.tables.table import Table
 def describe_adversaries(table: Table, knowledge: AuditorKnowledge) -> dict[str, str]:
     """Return what each adversary knows, in words that complete "an adversary who ..."."""
     original, register = knowledge.original, knowledge.register
-    columns = listed([column.name for column in table.quasi_identifiers])
+    columns = join_names([column.name for column in table.quasi_identifiers])
     prosecutor = f"knows {columns} of people in the {'original' if knowledge.synthetic else 'table'}"
     unprotected = table.uncounted or [c for c in table.kept if original is None or c.name in original.names]
     knowledge_text = (
@@ -51,21 +51,21 @@ def describe_adversaries(table: Table, knowledge: AuditorKnowledge) -> dict[str,
         ORDER_READER: "has the original in its order and reads only the order of the rows",
     }
     if register is not None:
-        shared = listed([c.name for c in table.quasi_identifiers if c.name in register.names])
+        shared = join_names([c.name for c in table.quasi_identifiers if c.name in register.names])
         words[JOURNALIST] = f"holds a register of {register.n_rows:,} people with {shared}"
     return words
 
 
 def describe_setting(table: Table, knowledge: AuditorKnowledge, foreign: Iterable[str]) -> str:
     """Return the first lines of the report: the attack, and what the adversary knows."""
-    columns = listed([column.name for column in table.quasi_identifiers])
+    columns = join_names([column.name for column in table.quasi_identifiers])
     people = "in the original" if knowledge.synthetic else "in the table"
-    values = listed([f"their {column.name}" for column in table.sensitive]) if table.sensitive else ""
+    values = join_names([f"their {column.name}" for column in table.sensitive]) if table.sensitive else ""
     goals = [*([] if knowledge.synthetic else ["to find their records"]), *([f"to infer {values}"] if values else [])]
     sentences = [f"An adversary knows {columns} of people {people} and tries {' and '.join(goals) or 'nothing'}."]
     if knowledge.register is not None:
         sentences.append(f"Another links every record to a register of {knowledge.register.n_rows:,} people.")
-    if names := listed([*map(release_name, foreign)]) if foreign else "":
+    if names := join_names([*map(release_name, foreign)]) if foreign else "":
         sentences.append(f"The rows of {names} are not people of the original, so no record is searched for there.")
     return " ".join(sentences)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from unmask.findings.row_words import what
+from unmask.findings.row_words import format_target
 from unmask.measures import realized_success, success_probability
 from unmask.measures.interval import wilson
 from unmask.measures.truth_positions import locate_each, locate_truth
@@ -102,7 +102,7 @@ def calibration_block(table: Table) -> Block:
 def _chart(release: str, target: str, *, several: bool) -> Chart:
     return Chart(
         "points", "promises", "announced", "realized", "adversary", low="low", high="high", log="xy",
-        title=f"{what(target)}{f', {release}' if several else ''}", label="Actual success against predicted success",
+        title=f"{format_target(target)}{f', {release}' if several else ''}", label="Actual against predicted success",
         diagonal="predicted success comes true", where={"release": release, "target": target},
     )  # fmt: skip
 

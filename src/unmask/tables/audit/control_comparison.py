@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from unmask.findings.row_words import points, row_estimate
-from unmask.findings.sentences import did, without
+from unmask.findings.sentences import describe_result
 from unmask.results import Block, Chart, Fact, Row, View
 from unmask.results.formats import SPACE, percent
 from unmask.results.names import MEMBERSHIP, PARTS, RARE, SINGLING
 from unmask.results.preferred_rows import PreferredRows
 from unmask.results.rows import ORIGINAL
-from unmask.results.words import listed, start_with_release
+from unmask.results.words import join_names, start_with_release
 
 COMPARED = ("singled_out_of_as_many", "parts_linked")
 """Measures of singling out and of linkability that are compared with the control group."""
@@ -176,7 +176,7 @@ def _own_record_block(own_rows: Sequence[Row]) -> Block:
 def _membership_block(members: Sequence[Row], rows: Sequence[Row], words: Mapping[str, str], *, several: bool) -> Block:
     best_row = max(members, key=lambda row: row.posterior)
     by_measure = {row.measure: row for row in rows if (row.release, row.adversary, row.target) == _key(best_row)}
-    sentence = f"{_subject(best_row, words)} {did(best_row)}; {without(best_row)}."
+    sentence = f"{_subject(best_row, words)} {describe_result(best_row)}."
     rates = (by_measure.get(f"true_positive_rate_at_{share}") for share in ("0.01", "0.1"))
     if (row := next(filter(None, rates), None)) is not None:
         alarms = _alarms(row.measure)
@@ -189,7 +189,7 @@ def _membership_block(members: Sequence[Row], rows: Sequence[Row], words: Mappin
     noted = [*members, *(row for row in rows if row.measure == "epsilon_at_least" and row.target == MEMBERSHIP)]
     notes = [*dict.fromkeys(f"{row.adversary}: {row.note}." for row in noted if row.note)]
     if missing := [_alarms(name) for name in RATES if name not in measures]:
-        notes.append(f"There are too few people in the control group for {listed(missing)}.")
+        notes.append(f"There are too few people in the control group for {join_names(missing)}.")
     return Block(
         "membership", "Can they tell who is in the table?",
         start_with_release(sentence, best_row.release, several=several),

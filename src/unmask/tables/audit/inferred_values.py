@@ -10,7 +10,7 @@ from unmask.results import Block, Column, Table, View
 from unmask.results.formats import SPACE, percent
 from unmask.results.rows import ORIGINAL
 from unmask.results.table import Record
-from unmask.results.words import counted, start_with_release
+from unmask.results.words import format_count, start_with_release
 
 N_VALUES = 10
 """Values of a column that a page shows."""
@@ -111,7 +111,7 @@ def _describe_most(secrets: Table) -> str:
             f"{value}, believed with at most {percent(row['highest'])}."
         )
     else:
-        people = f"{counted(row['people'])} of {row['n']:,} people"
+        people = f"{format_count(row['people'])} of {row['n']:,} people"
         sentence = f"for {people} the adversary infers {value}.{_describe_right(row)}"
     return start_with_release(sentence, row["release"], several=several)
 

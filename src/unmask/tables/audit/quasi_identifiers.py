@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from unmask.facts import Contribution
-from unmask.findings.row_words import what
+from unmask.findings.row_words import format_target
 from unmask.results import Block, Column, Table, View
 from unmask.results.formats import SPACE, number, percent
 from unmask.results.names import IDENTITY, LIMITS
 from unmask.results.rows import ORIGINAL
 from unmask.results.table import Record
-from unmask.results.words import listed, plural, release_name
+from unmask.results.words import join_names, plural, release_name
 
 # --- contributions ---------------------------------------------------------------------------------------------------
 
@@ -47,7 +47,7 @@ def contribution_block(table: Table) -> Block:
     names = [column.name for column in table.columns if column.name != "target"]
     names = names if is_estimated else [name for name in names if name != "error"]
     targets = dict.fromkeys(table.values("target"))
-    views = tuple(View(table.name, tuple(names), {"target": target}, what(target)) for target in targets)
+    views = tuple(View(table.name, tuple(names), {"target": target}, format_target(target)) for target in targets)
     return Block("where", "Where the risk sits", describe_contributions, (), views, introduction)
 
 
@@ -63,7 +63,7 @@ def describe_contributions(tables: Mapping[str, Table]) -> str:
                 effect = "re-identification" if target == IDENTITY else f"inference of {target}"
                 parts.setdefault(column, []).append(f"{percent(shares[column], 0)} of the {effect}")
         if parts:
-            text = "; ".join(f"{column} accounts for {listed(effects)}" for column, effects in parts.items())
+            text = "; ".join(f"{column} accounts for {join_names(effects)}" for column, effects in parts.items())
             return f"{text}, in {'the original' if release == ORIGINAL else release_name(release)}."
     return ""
 
@@ -114,8 +114,8 @@ def column_risk_block(table: Table) -> Block:
         changes[row["target"]] = max(changes.get(row["target"], 0.0), change)
     names = tuple(column.name for column in table.columns if column.name != "target")
     changed = [target for target, largest_change in changes.items() if largest_change >= NEGLIGIBLE]
-    unchanged = [what(target) for target in changes if target not in changed]
-    views = tuple(View(table.name, names, {"target": target}, what(target)) for target in changed)
+    unchanged = [format_target(target) for target in changes if target not in changed]
+    views = tuple(View(table.name, names, {"target": target}, format_target(target)) for target in changed)
     notes = (f"{'; '.join(unchanged)}: {NO_CHANGE}",) if unchanged else ()
     heading = "Where the risk sits"
     return Block("where", heading, describe_column_risk, (), views, notes=notes, is_finding=False)
@@ -129,7 +129,7 @@ def describe_column_risk(tables: Mapping[str, Table]) -> str:
     if row["success_with"] - row["success_without"] < NEGLIGIBLE:
         return "No single column decides: without any one of them the adversary does as well."
     fall = f"from {percent(row['success_with'])} to {percent(row['success_without'])}"
-    return f"{what(row['target']).split(':')[0]}: without {row['column']} success falls {fall}."
+    return f"{format_target(row['target']).split(':')[0]}: without {row['column']} success falls {fall}."
 
 
 # --- steps of generalization -----------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from unmask.facts import Contribution
 from unmask.findings.properties import criteria_block, criteria_table, plane_table, utility_block, utility_table
-from unmask.findings.sentences import leading
+from unmask.findings.sentences import select_leading
 from unmask.measures.registry import needs_truth
 from unmask.results import Block, Result, Row, Table
 from unmask.results.names import FAILURES, IDENTITY
@@ -165,7 +165,7 @@ def _heads(rows: Iterable[Row]) -> PreferredRows[Row]:
 
 def riskiest_release(rows: Sequence[Row]) -> str:
     """Return the protected release from which most people are re-identified; the first if none is attacked so."""
-    heads = list(leading(_heads(rows)).values())
+    heads = list(select_leading(_heads(rows)).values())
     protected = [row for row in heads if row.release != ORIGINAL] or heads
     riskiest = max(protected, key=lambda row: row.posterior if row.target == IDENTITY else -1.0, default=None)
     return "" if riskiest is None else riskiest.release
