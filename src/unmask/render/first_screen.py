@@ -200,7 +200,9 @@ def _describe_average(release: str, scope: Scope) -> AtRisk | None:
     row = max(rows, key=severity)
     highest = _believed_worst(row, scope)
     worst = (Fact("Highest risk", percent(highest)),) if math.isfinite(highest) and row.unit == "probability" else ()
-    return AtRisk(row_value(row), f"of {row.n:,} {scope.said('people')}, by the adversary {row.adversary}", facts=worst)
+    return AtRisk(
+        row_value(row), f"of {row.n:,} {scope.replace_people('people')}, by the adversary {row.adversary}", facts=worst
+    )
 
 
 def _describe_people(risk: Distribution, scope: Scope) -> tuple[AtRisk, Figure]:
@@ -224,7 +226,7 @@ def _describe_people(risk: Distribution, scope: Scope) -> tuple[AtRisk, Figure]:
     number, of, drawn = _estimate_count(risk, count, scope)
     goal = "re-identification" if risk.target == IDENTITY else risk.target
     share = f"{100 * limit:g}{SPACE}%"
-    people = f"of {of:,} {scope.said('people')} are above {share}, {limit_source} for {goal}{drawn}"
+    people = f"of {of:,} {scope.replace_people('people')} are above {share}, {limit_source} for {goal}{drawn}"
     return AtRisk(number, people, tuple(_list_facts(risk, limit, scope, assessments))), chart
 
 
@@ -235,7 +237,7 @@ def _estimate_count(risk: Distribution, count: Count, scope: Scope) -> tuple[str
     if not risk.drawn_from:
         return f"{count:,}", risk.people, ""
     value, low, high = estimate_all(risk, count, scope.result.smallest_shown)
-    drawn = f"{risk.people:,} {scope.said('people')} drawn at random"
+    drawn = f"{risk.people:,} {scope.replace_people('people')} drawn at random"
     return f"{value:,}", risk.drawn_from, f"; 95{SPACE}% interval {low:,} to {high:,}, from {drawn}"
 
 
