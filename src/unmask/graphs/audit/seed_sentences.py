@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unmask.graphs.audit.facts import GUESSED, MIN_STABLE, GraphFacts, SeedCount, find_stable_by
 from unmask.results.formats import percent
-from unmask.results.words import listed
+from unmask.results.words import join_names
 
 SEEDS = {
     "random": "drawn",
