@@ -56,28 +56,40 @@ CACHE = _find_cache()
 
 
 def compiled(function: Function) -> Function:
-    """Compile a function at its first call; keep it on disk for the next time if a folder is writable."""
-    return _compiled(function, nogil=True, no_cfunc_wrapper=True)
+    """Compile a loop at its first call, and store it on disk if a folder is writable. It cannot make arrays."""
+    return _stored(function, _nrt=False)
+
+
+def allocating(function: Function) -> Function:
+    """Compile a loop that makes arrays; counting their references takes a tenth more time to compile."""
+    return _stored(function)
 
 
 def inner(function: Function) -> Function:
-    """Compile a function that only compiled functions call; without an entry for Python this takes half the time."""
-    return _compiled(function, nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True)
+    """Compile a function that only loops call.
+
+    It has no entry for Python and no file: the files of loops contain what they call.
+    """
+    return _compiled(function, no_cpython_wrapper=True)
 
 
 def inlined(function: Function) -> Function:
     """Compile a function into its callers; a call with structures of arrays takes as long as a verdict of a node."""
-    return _compiled(function, nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True)
+    return _compiled(function, no_cpython_wrapper=True, forceinline=True)
+
+
+def _stored(function: Function, **options: bool) -> Function:
+    configured, numba.config.CACHE_DIR = numba.config.CACHE_DIR, numba.config.CACHE_DIR or CACHE
+    try:
+        return _compiled(function, cache=True, **options)
+    except RuntimeError:  # "no locator available": neither this folder nor the home can be written to
+        return _compiled(function, **options)
+    finally:
+        numba.config.CACHE_DIR = configured  # other loops of this process are not ours
 
 
 def _compiled(function: Function, **options: bool) -> Function:
-    configured, numba.config.CACHE_DIR = numba.config.CACHE_DIR, numba.config.CACHE_DIR or CACHE
-    try:
-        return cast(Function, numba.njit(cache=True, **options)(function))
-    except RuntimeError:  # "no locator available": neither this folder nor the home can be written to
-        return cast(Function, numba.njit(**options)(function))
-    finally:
-        numba.config.CACHE_DIR = configured  # other loops of this process are not ours
+    return cast(Function, numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function))
 
 
 @inner

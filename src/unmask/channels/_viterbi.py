@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import compiled
+from unmask.compiled import allocating
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-@compiled
+@allocating
 def find_paths(
     outputs: Ints, log_initial: Floats, log_emission: Floats, start: Ints, source: Ints, log_step: Floats
 ) -> tuple[Ints, int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import compiled, copy_into, inner
+from unmask.compiled import allocating, copy_into, inner
 
 Floats = NDArray[np.float64]
 
@@ -13,7 +13,7 @@ CERTAIN = 1 - 1e-9
 """Chance of paying all fines that counts as 1."""
 
 
-@compiled
+@allocating
 def chain(
     order: NDArray[np.int64],
     repeats: NDArray[np.int64],
@@ -96,7 +96,7 @@ def _count_skipped(n_left: int, worth: Floats, pays: Floats, threshold: float, v
     return min(n_left, int(room / value) + 1)
 
 
-@compiled
+@allocating
 def add_group(
     hit: Floats,
     large: Floats,
@@ -149,7 +149,7 @@ def add_group(
     copy_into(actual_pays, actual_ever)
 
 
-@compiled
+@allocating
 def forward(
     start: NDArray[np.int64],
     hit: Floats,
@@ -198,7 +198,7 @@ def _go_as_unfined(tries: Floats, levels: int) -> NDArray[np.bool_]:
     return goes
 
 
-@compiled
+@allocating
 def play_group(
     hit: Floats,
     large: Floats,
@@ -248,7 +248,7 @@ def play_group(
     return outcome
 
 
-@compiled
+@allocating
 def search_jointly(
     sizes: NDArray[np.int64],
     hit: Floats,

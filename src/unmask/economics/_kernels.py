@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import compiled, copy_into, inner
+from unmask.compiled import allocating, compiled, copy_into, inner
 
 Floats = NDArray[np.float64]
 
 
-@compiled
+@allocating
 def plans(
     tries: NDArray[np.int64],
     start: NDArray[np.int64],
@@ -81,7 +81,7 @@ def plans(
     return plan
 
 
-@compiled
+@allocating
 def uncertain_plans(
     tries: NDArray[np.int64],
     hit: Floats,
@@ -158,7 +158,7 @@ def _solve_unfined(end: int, j: int, hit: float, gain: float, cost: float) -> Fl
     return plan
 
 
-@compiled
+@allocating
 def list_tries(
     tries: NDArray[np.int64], first: NDArray[np.int64], chance: Floats, previous: Floats, money: Floats
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
@@ -228,7 +228,7 @@ def exponential(
     return total
 
 
-@compiled
+@allocating
 def sum_counts(chance: Floats, count: NDArray[np.int64]) -> Floats:
     """Return (n + 1,) the distribution of a sum of independent counts, n or more in the last entry; by squaring.
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import compiled, inner
+from unmask.compiled import allocating, compiled, inner
 
 
-@compiled
+@allocating
 def distances(
     indptr: NDArray[np.int64], neighbor: NDArray[np.int32], nodes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -140,7 +140,7 @@ def two_hops(
                     squares[v] += gap * gap
 
 
-@compiled
+@allocating
 def neighborhood_edges(
     indptr: NDArray[np.int64], neighbor: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -175,7 +175,7 @@ def neighborhood_edges(
     return rows, column
 
 
-@compiled
+@allocating
 def dependencies(
     indptr: NDArray[np.int64], neighbor: NDArray[np.int32], sources: NDArray[np.int64], weight: NDArray[np.float64]
 ) -> NDArray[np.float64]:
@@ -209,7 +209,7 @@ def dependencies(
     return total
 
 
-@compiled
+@allocating
 def triangles(indptr: NDArray[np.int64], neighbor: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return the number of triangles that contain each node."""
     n = len(indptr) - 1
@@ -235,7 +235,7 @@ def common_neighbors(indptr: NDArray[np.int64], neighbor: NDArray[np.int32], u: 
     return n
 
 
-@compiled
+@allocating
 def cliques_like(
     indptr: NDArray[np.int64],
     neighbor: NDArray[np.int32],
@@ -298,7 +298,7 @@ def _fits(
     return True
 
 
-@compiled
+@allocating
 def joined(
     indptr: NDArray[np.int32], neighbor: NDArray[np.int32], weight: NDArray[np.float64], strength: NDArray[np.float64]
 ) -> NDArray[np.int64]:

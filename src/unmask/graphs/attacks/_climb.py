@@ -69,7 +69,7 @@ def climb(
         if pairs.free[u]:
             n_pairs += pairs.indptr[u + 1] - pairs.indptr[u]
     for step in range(len(schedule)):
-        bold, length, cut = schedule[step]
+        bold, length, cut = schedule[step, 0], schedule[step, 1], schedule[step, 2]
         spread = np.sqrt((_score(source, target, pairs, factors) + lost) / max(n_pairs, 1.0))
         _exponentiate(pairs, np.float32(-bold / spread if spread > 0 else 0.0), np.float32(bold))
         _balance(pairs, factors)
@@ -145,9 +145,11 @@ def _balance(pairs: Pairs, factors: Factors) -> None:
     rows.
     """
     first, candidate, mass, room, used = pairs.indptr, pairs.candidate, pairs.mass, factors.room, factors.used
-    room[:] = 1.0
+    for c in range(len(room)):
+        room[c] = 1.0
     for _ in range(_SWEEPS):
-        used[:] = 0.0
+        for c in range(len(used)):
+            used[c] = 0.0
         for u in range(len(first) - 1):
             total = _SLACK
             for j in range(first[u], first[u + 1]):

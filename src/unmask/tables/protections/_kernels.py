@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import compiled
+from unmask.compiled import allocating
 
 
-@compiled
+@allocating
 def choose_swap_partners(width: int, uniform: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return (n,) the swap partner of each of n sorted positions; a position without a partner is its own.
 
@@ -43,7 +43,7 @@ def choose_swap_partners(width: int, uniform: NDArray[np.float64]) -> NDArray[np
     return partner
 
 
-@compiled
+@allocating
 def number_keys(key: NDArray[np.int64], bits: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
     """Return (n,) the number of each key, in the order of first occurrence, and (J,) the first position of each.
 
