@@ -1,4 +1,4 @@
-"""Attacks, protections and seeds as users write them: `Bumblebee:theta=0.5`, `KDegree:k=10`, `random:100`."""
+"""Parse attacks, protections and seeding methods in text form: `Bumblebee:theta=0.5`, `KDegree:k=10`, `random:100`."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ PROTECTIONS: Mapping[str, Any] = {
     for protection in examples.PROTECTIONS
     if not isinstance(protection, Together)
 }
-"""All but `Together`, whose parts do not go into one word."""
+"""All protections except `Together`, which has no text form."""
 
 DIRECTED = "Nar09:directed=true"
-"""Attack that is run, too, if edges have directions."""
+"""Additional attack for networks with directed edges."""
 
 SEVERAL_IDENTITIES = "Iterated:attack=Climb"
-"""Attack that is run, too, if people have several identities: it looks for further ones."""
+"""Additional attack if people have several identities; it searches further ones."""
 
 STANDARD = tuple(name for name in ATTACKS if name not in ("DegreeMatching", "Iterated"))
 
 DEFAULT = ("Rematch:forced=true", *STANDARD)
-"""Attacks that are run unless others are requested: the strongest depends on the networks. The first is quick."""
+"""Default attacks, because the strongest one depends on the networks. The first is fast."""
 
 
 def default_attacks(*graphs: SocialGraph | None, several: bool = False) -> tuple[str, ...]:
-    """Return `DEFAULT`, and what directions or several identities call for."""
+    """Return `DEFAULT`, and the additional attacks for directions and for several identities."""
     directed = all(graph is None or graph.way is not None for graph in graphs)
     return (*DEFAULT, *([DIRECTED] if directed else []), *([SEVERAL_IDENTITIES] if several else []))
 
@@ -52,18 +52,17 @@ class Plan:
     attacks : mapping
         Name -> attack.
     seeds : str
-        Method that chooses the adversary's first matches, see `select_seeds`; or "match_profiles", "match_top" or
-        "match_cliques", which need no truth.
+        Seeding method, see `select_seeds`; or "match_profiles", "match_top" or "match_cliques", which need no truth.
     n_seeds, runs : int
-        Number of seeds, and runs with other seeds or other networks.
+        Number of seeds, and number of runs with other seeds or other networks.
     transition : tuple of int
         Other numbers of seeds, tried on the first pair.
     other_seeds : tuple of (str, int)
         Other methods and their numbers of seeds, tried on the first pair.
     seed : int
-        Seed of every random draw.
+        Random seed of all draws.
     checkpoint : Path, optional
-        Folder that keeps the rounds of `Ensemble`.
+        Folder for the cached rounds of `Ensemble`.
     """
 
     attacks: Mapping[str, Attack]
@@ -93,12 +92,14 @@ class Plan:
             yield replace(self, seeds=method, n_seeds=n_seeds, other_seeds=())
 
     def rng(self, *names: object) -> np.random.Generator:
-        """Return random numbers of a role: adding an attack or a number of seeds changes those of no other role."""
+        """Return the random generator of a role. Draws of one role do not depend on the attacks or seed counts of
+        others.
+        """
         return np.random.default_rng([self.seed, zlib.crc32("/".join(map(str, names)).encode())])
 
 
 def parse_seeds(text: str) -> tuple[str, int]:
-    """Return method and number of METHOD:COUNT.
+    """Split METHOD:COUNT into method and number.
 
     >>> parse_seeds("random.25:1000")
     ('random.25', 1000)
@@ -120,7 +121,7 @@ def parse_methods(seeds: str | Iterable[str] | None, n_people: int) -> list[tupl
 
 
 def default_seeds(n_people: int) -> str:
-    """Return 5 % of the people as seeds, at most 100, drawn from the quarter with most contacts.
+    """Return the default seeds: 5 % of the people, at most 100, from the quarter of highest degree.
 
     >>> default_seeds(75_879), default_seeds(340), default_seeds(5)
     ('random.25:100', 'random.25:17', 'random.25:1')
@@ -129,12 +130,12 @@ def default_seeds(n_people: int) -> str:
 
 
 def is_count(text: str) -> bool:
-    """Return whether a text is a whole number of at least 1."""
+    """Return True if a text is a whole number of at least 1."""
     return text.isdecimal() and len(text) < 10 and int(text) > 0
 
 
 def parse_attacks(texts: Iterable[str], code: Path | None = None) -> dict[str, Attack]:
-    """Return attacks by their texts, each once; they may run modules in the folder `code`, see `catalog.find`.
+    """Return name -> attack for attacks in text form, without repetitions; modules in the folder `code` may run.
 
     >>> parse_attacks(["Nar09", "Bumblebee:theta=0.5"])["Bumblebee:theta=0.5"].theta
     0.5
@@ -146,7 +147,7 @@ def parse_attacks(texts: Iterable[str], code: Path | None = None) -> dict[str, A
 
 
 def parse_protection(text: str, code: Path | None = None) -> Any:
-    """Return a protection by its text; it may run modules in the folder `code`.
+    """Return a protection in text form; modules in the folder `code` may run.
 
     >>> parse_protection("IdentitySeparation:identities=3:adopters=50").adopters, parse_protection("KDegree")
     (50, KDegree(k=5))
@@ -172,5 +173,5 @@ def _parse(text: str, kinds: Mapping[str, Any], catalog_kind: Kind, code: Path |
 
 
 def _parse_value(value: Any) -> Any:
-    """Return the attack of a parameter that names one, such as Iterated:attack=Climb."""
+    """Return the attack that a parameter names, such as Iterated:attack=Climb; other values are unchanged."""
     return _parse(value, ATTACKS, "attacks") if isinstance(value, str) and value in ATTACKS else value

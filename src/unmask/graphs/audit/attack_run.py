@@ -1,4 +1,4 @@
-"""One run of an attack on a pair of networks, compared with the truth, and what runs come to."""
+"""One run of an attack on a pair of networks, its comparison with the truth, and averages over runs."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from unmask.results.words import plural
 Outcomes = NDArray[np.int8]
 
 SCORE_EDGES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
-"""Ends of the bins of scores."""
+"""Bin edges of match scores."""
 
 MATCHED = (Outcome.HIT, Outcome.MISS, Outcome.FALSE_POSITIVE)
 
 PRESENT = (Outcome.HIT, Outcome.MISS, Outcome.UNMAPPED)
 
 ADOPTER_MEASURES = ("adopter_recall", "disclosure", "decoyed", "exposed")
-"""Measures of people with several identities."""
+"""Measures for people with several identities."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,9 +45,9 @@ class AttackRun:
     Parameters
     ----------
     truth : Truth
-        True matches, with leaked seeds; without any truth, it is unknown for all people.
+        True matches, with leaked seeds. Without a truth it is unknown for all people.
     person, degree : int arrays
-        Number of the person in all runs, and degree.
+        Number of the person, the same in all runs; degree.
     outcome : int8 array
         See `unmask.graphs.evaluation.Outcome`. A matched person with unknown truth counts as not in the release.
     score : float array
@@ -55,9 +55,9 @@ class AttackRun:
     measures : mapping
         Name -> measure and its values in this run.
     passes : tuple of int
-        Matches of each pass.
+        Number of matches in each pass.
     disclosed : Disclosure, optional
-        What the attack reveals about people with several identities.
+        Disclosure about people with several identities.
     announced : Announcement, optional
         Success that the attack announces.
     """
@@ -79,22 +79,24 @@ class AttackRun:
 
     @property
     def matched(self) -> NDArray[np.bool_]:
-        """(n_source,) True for people with a match, without seeds."""
+        """(n_source,) True for matched people, without seeds."""
         return np.isin(self.outcome, MATCHED)
 
     @property
     def judged_outcome(self) -> Outcomes:
-        """(n_source,) outcomes; people with unknown truth are `ABSENT`."""
+        """(n_source,) outcomes; people with unknown truth count as `ABSENT`."""
         return np.where(self.truth.judged | self.truth.leaked, self.outcome, Outcome.ABSENT).astype(np.int8)
 
     @property
     def has_spread(self) -> bool:
-        """True if the attack went beyond the neighbors of its seeds: by recall, or by coverage without a truth."""
+        """True if the attack spread beyond the neighbors of its seeds, by recall, or by coverage without a truth."""
         return (self.rate("recall" if self.truth_known else "coverage") or 0.0) >= MIN_SPREAD
 
     @property
     def precision_at_least(self) -> float | None:
-        """Share of right matches if all people in the release have a truth entry; None unless truth is partial."""
+        """Lower bound of the precision: people without a truth entry count as wrong; None unless the truth is
+        partial.
+        """
         if not self.truth_known or "false_positives" in self.measures or not self.matched.any():
             return None
         return float(np.mean(self.outcome[self.matched] == Outcome.HIT))
@@ -105,14 +107,14 @@ class AttackRun:
 
 
 def declare_seeds(attack: Attack, method: str, pair: Pair, *, anybody: bool = False) -> Attack:
-    """Return the attack; an `Ensemble` learns if its seeds are not a sample of all people in both networks.
+    """Return the attack. An `Ensemble` is told if the seeds are not a sample of all people in both networks.
 
     Parameters
     ----------
     method : str
-        Method that chooses seeds, "given" if they are not chosen.
+        Seeding method; "given" if seeds were given.
     anybody : bool
-        True if people with several identities are chosen, too.
+        True if people with several identities may be seeds.
     """
     if not isinstance(attack, Ensemble):
         return attack
@@ -134,11 +136,11 @@ def run_attack(
     Parameters
     ----------
     similarity : Similarity, optional
-        Similarity of the nodes of the pair, as the adversary sees it.
+        Similarity of the nodes of the pair, as known to the adversary.
     partial : bool
-        True if people without a truth entry may be in the release; without any truth, nothing is judged.
+        True if people without a truth entry may be in the release. Without a truth, no outcome is right or wrong.
     only_rates : bool
-        Leave out scores and hops, which cost as much as a quick attack.
+        Skip scores and hops, which cost as much as a fast attack.
     """
     belief = attack(pair.target, Auxiliary(pair.source, seeds, similarity))
     truth = pair.to_truth(seeds, partial=partial or not len(pair.common))
@@ -178,7 +180,7 @@ def _list_measures(
     partial: bool,
     only_rates: bool,
 ) -> Iterator[Measure]:
-    """Yield measures: without false positives if the truth is partial, and only coverage if it is unknown."""
+    """Yield the measures of a run; no false positives with a partial truth, only coverage without a truth."""
     yield coverage
     if not truth.judged.any():
         return
@@ -192,9 +194,9 @@ def _list_measures(
 def match_scores(belief: Matching, pair: Pair, outcome: Outcomes) -> NDArray[np.float64]:
     """Return the score of each match, NaN without a match and for seeds.
 
-    1 / (1 + exp(-log-odds)) of the match under the model of `Rematch`, which any adversary can compute for any matches.
-    It orders matches; it is a probability only if the model holds, which it does not on real networks. `Ensemble` has
-    its own scores: the probability that the match is right if the person is in the release.
+    The score is 1 / (1 + exp(-log-odds)) under the model of `Rematch`, which any adversary can compute for any matches.
+    It ranks matches. It is a probability only if the model is correct, which is not the case on real networks.
+    `Ensemble` has other scores: the probability that the match is right if the person is in the release.
     """
     if isinstance(belief, Announced):
         return np.where(np.isin(outcome, MATCHED), belief.if_there, np.nan)
@@ -205,8 +207,8 @@ def match_scores(belief: Matching, pair: Pair, outcome: Outcomes) -> NDArray[np.
 def _announcement(belief: Announced, outcome: Outcomes, truth: Truth) -> Announcement:
     """Return the announced mean success without seeds, next to the actual success.
 
-    The mean is over people who are known to be in both networks. The bound for all people needs a complete truth or
-    none: with a partial truth, seeds represent only people with an entry.
+    The mean is over people who are known to be in both networks. The bound for all people needs a complete truth, or no
+    truth: with a partial truth, seeds represent only people with an entry.
     """
     free, is_judged = outcome != Outcome.SEED, truth.judged
     complete = bool(is_judged[free].all())
@@ -229,7 +231,7 @@ def _announcement(belief: Announced, outcome: Outcomes, truth: Truth) -> Announc
 
 
 def average_rows(runs: Sequence[AttackRun], *, release: str, adversary: str) -> list[Row]:
-    """Return the measures of one attack over all runs; coverage only if the truth is unknown.
+    """Return the measures of one attack, averaged over all runs; only coverage if the truth is unknown.
 
     Measures of people with several identities have the target "adopters", see `disclosure_measures`.
     """
@@ -249,7 +251,7 @@ def average_rows(runs: Sequence[AttackRun], *, release: str, adversary: str) -> 
 def attack_facts(
     runs: Sequence[AttackRun], rows: Sequence[Row], *, release: str, attack: str, seeds: str, n_seeds: int
 ) -> AttackFacts:
-    """Return the facts about one attack over runs; rates are those of its rows."""
+    """Return facts about one attack over all runs; rates are those of its rows."""
     rates = {row.measure: row.posterior for row in rows}
     recall = next((row for row in rows if row.measure == "recall"), None)
     low, high = (recall.low, recall.high) if recall is not None and len(runs) > 1 else (None, None)
@@ -287,7 +289,7 @@ def stable_seeds_row(point: SeedCount, *, release: str, n_people: int) -> Row:
 
 
 def _average_announcements(announcements: Sequence[Announcement]) -> Announcement | None:
-    """Return means over runs, None if a run refuses; everything else is of the first run that announces least."""
+    """Return means over runs, None if a run refuses. Other fields are those of the first run that announces least."""
     if not announcements:
         return None
     weakest = min(announcements, key=lambda item: (item.recall_high is not None, item.recall is not None))
@@ -302,7 +304,7 @@ def _average_announcements(announcements: Sequence[Announcement]) -> Announcemen
 def protection_effect(
     runs: Sequence[AttackRun], unprotected: Sequence[AttackRun], *, release: str, attack: str
 ) -> ProtectionEffect:
-    """Return means over runs on a protected release, next to the same runs before the protection."""
+    """Return mean rates on a protected release, and of the same runs without the protection."""
     pairs = list(zip(runs, unprotected, strict=False))
     adopters = round(float(np.mean([len(run.disclosed.person) for run in runs if run.disclosed is not None])))
     return ProtectionEffect(
@@ -317,25 +319,25 @@ def protection_effect(
 
 
 def _recall_of_adopters(run: AttackRun, unprotected: AttackRun) -> float | None:
-    """Return the recall of the adopters of a run before the protection; None if all of them were seeds."""
+    """Return the recall of a run's adopters before the protection; None if all of them are seeds."""
     assert run.disclosed is not None
     adopters = np.isin(unprotected.person, run.person[run.disclosed.person]) & np.isin(unprotected.outcome, PRESENT)
     return float(np.mean(unprotected.outcome[adopters] == Outcome.HIT)) if adopters.any() else None
 
 
 def mean_rate(runs: Iterable[AttackRun], measure: str) -> float | None:
-    """Return the mean of a measure over the runs that have it; None without any."""
+    """Return the mean of a measure over the runs that have a value; None without a value."""
     return mean_of(run.rate(measure) for run in runs)
 
 
 def mean_of(values: Iterable[float | None]) -> float | None:
-    """Return the mean of the known values; None without any."""
+    """Return the mean of the values that are not None; None without a value."""
     finite = [value for value in values if value is not None]
     return float(np.mean(finite)) if finite else None
 
 
 def _degree_classes(runs: Sequence[AttackRun]) -> Iterator[DegreeClass]:
-    """Yield degree classes over the people of all runs; `people` is their number in one run."""
+    """Yield degree classes over the people of all runs; `people` is the mean number in a run."""
     degree, outcome = np.concatenate([run.degree for run in runs]), np.concatenate([run.judged_outcome for run in runs])
     for item in by_degree(degree, outcome):
         if item.recall is not None:
@@ -343,7 +345,7 @@ def _degree_classes(runs: Sequence[AttackRun]) -> Iterator[DegreeClass]:
 
 
 def score_bins(runs: Sequence[AttackRun]) -> Iterator[ScoreBin]:
-    """Yield bins of the scores of judged matches over all runs; `matches` is their number in one run."""
+    """Yield bins of the match scores over all runs; `matches` is the mean number in a run."""
     score = np.concatenate([np.where(np.isin(run.judged_outcome, MATCHED), run.score, np.nan) for run in runs])
     is_right = np.concatenate([run.outcome == Outcome.HIT for run in runs])
     is_right, score = is_right[np.isfinite(score)], score[np.isfinite(score)]

@@ -1,4 +1,4 @@
-"""Attacks on pairs of networks, run by run, and the facts that the runs come to."""
+"""Run attacks on pairs of networks, and collect facts over all runs."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class AttackedNetworks:
     Parameters
     ----------
     measures : tuple of Measure
-        Measures of beliefs beyond the standard ones.
+        Requested measures of beliefs in addition to the standard ones.
     drawn : dict
         Release -> networks and seeds of the first run.
     runs : dict
@@ -62,9 +62,9 @@ class AttackedNetworks:
     mappings : dict
         (release, attack) -> released node of each person in the first run, -1 without a match.
     belief_rows : list of Row
-        Standard measures of the beliefs of first runs.
+        Standard measures of the beliefs in first runs.
     not_run : dict
-        What was left out -> reason.
+        Name of a skipped part -> reason.
     """
 
     pairs: Mapping[str, NetworkPair]
@@ -100,7 +100,7 @@ class AttackedNetworks:
         self.transition = list(self._try_seeds(first))
 
     def _draw(self, release: str, plan: Plan, number: int, n_seeds: int | None) -> tuple[Pair, SeedPairs]:
-        """Return networks and seeds of one run; at least one person must be left."""
+        """Return networks and seeds of one run; raise if all people are seeds."""
         source = self.pairs[release]
         pair = source.pair(plan.rng("graphs", source.overlap, number))
         rng = plan.rng("seeds", source.overlap, n_seeds or plan.n_seeds, number)
@@ -124,7 +124,7 @@ class AttackedNetworks:
         prefix: str = "",
         only_rates: bool = False,
     ) -> tuple[AttackRun, Matching]:
-        """Run an attack with all that the adversary knows; an `Ensemble` keeps its rounds and reports them."""
+        """Run an attack with the adversary's full knowledge; an `Ensemble` caches and reports its rounds."""
         source = self.pairs[release]
         attack = declare_seeds(plan.attacks[name], source.seeds_name(plan), pair)
         if isinstance(attack, Ensemble):
@@ -159,7 +159,9 @@ class AttackedNetworks:
             self.progress(f"so far: re-identifies {100 * recalls[name]:.1f} % ({name}), {release}")
 
     def _score_belief(self, release: str, name: str, run: AttackRun, belief: Matching) -> None:
-        """Take the standard measures of a belief, the most exposed person by number; note those that are not taken."""
+        """Compute the standard measures of a belief, with numbers instead of ids; record the measures that are
+        skipped.
+        """
         scored = score_belief(
             belief,
             run.truth,
@@ -208,7 +210,7 @@ class AttackedNetworks:
             yield from self._count_seeds(runs_by_seeds, self.pairs[release].seeds_name(plan))
 
     def _run_rates(self, release: str, plan: Plan, n_seeds: int) -> Iterator[tuple[str, AttackRun]]:
-        """Yield runs of all attacks from so many seeds, for their rates."""
+        """Yield runs of all attacks from `n_seeds` seeds, without scores and hops."""
         for number in range(self.pairs[release].runs(plan, n_seeds)):
             pair, seeds = self._draw(release, plan, number, n_seeds)
             for name in self.runs_on(release):
@@ -223,14 +225,14 @@ class AttackedNetworks:
             spread_in = sum(run.has_spread for run in runs)
             yield SeedCount(name, seeds, n_seeds, len(runs), spread_in, recall, coverage or 0.0)
 
-    # --- what runs come to -------------------------------------------------------------------------------------------
+    # --- facts over runs ---------------------------------------------------------------------------------------------
 
     def runs_on(self, release: str) -> dict[str, list[AttackRun]]:
         """Return the runs of each attack on a release."""
         return {attack: runs for (name, attack), runs in self.runs.items() if name == release}
 
     def _with_coverage(self, release: str, rows: Sequence[Row], runs: Sequence[AttackRun]) -> list[Row]:
-        """Return rows with the number of people that they are about, in the run with the fewest."""
+        """Return rows with counts of the people they describe, from the run with the fewest."""
         source = self.pairs[release]
         if not source.truth_known:
             return list(rows)
@@ -240,14 +242,14 @@ class AttackedNetworks:
 
     @cached_property
     def mean_rows(self) -> dict[tuple[str, str], list[Row]]:
-        """The measures of each attack on each release, means over runs."""
+        """Return (release, attack) -> measures, averaged over runs."""
         return {
             (release, attack): self._with_coverage(release, average_rows(runs, release=release, adversary=attack), runs)
             for (release, attack), runs in self.runs.items()
         }
 
     def rows(self) -> Iterator[Row]:
-        """Yield the measures of all attacks, means over runs first."""
+        """Yield the measures of all attacks; means over runs are first."""
         for rows in self.mean_rows.values():
             yield from rows
         yield from self.belief_rows
@@ -268,7 +270,7 @@ class AttackedNetworks:
                 self.not_run[f"stable_seeds ({name})"] = reason
 
     def facts(self) -> GraphFacts:
-        """Return the facts about all attacks; those about both networks are of the first run."""
+        """Return the facts about all attacks; facts about both networks are those of the first run."""
         attacks = tuple(self._attack_facts())
         release = attacks[0].release
         source, (pair, _) = self.pairs[release], self.drawn[release]
@@ -310,7 +312,7 @@ class AttackedNetworks:
             yield attack_facts(runs, rows, release=release, attack=attack, seeds=seeds, n_seeds=n_seeds)
 
     def _attacks_not_run(self) -> dict[str, str]:
-        """Return planned attacks that refused every release with the reason, and kinds that are not in the plan."""
+        """Return the reasons for attacks that refused every release, and attack kinds that were not planned."""
         ran = {name for _, name in self.runs}
         refused = {item.partition(" on ")[0]: reason.removeprefix("failed: ") for item, reason in self.not_run.items()}
         attacks = self.plan.attacks.values()
@@ -323,17 +325,17 @@ class AttackedNetworks:
         return failed | {name: "" for name, kind in optional.items() if kind not in planned}
 
     def _most_recall(self, release: str) -> float | None:
-        """Return the bound of the recall by edges in the first run; None if people have several identities."""
+        """Return the bound on recall from structural twins in the first run; None if people have several identities."""
         pair, seeds = self.drawn[release]
         return None if pair.origin is not None else most_recall(pair, seeds, directed=_is_directed(pair))
 
     def _plain_overlaps(self) -> dict[str, tuple[float, float]]:
-        """Return the overlap of each unprotected release that was made."""
+        """Return the overlap of each release that the audit made without a protection."""
         overlaps = ((name, pair.overlap) for name, pair in self.pairs.items() if pair.separation is None)
         return {name: overlap for name, overlap in overlaps if overlap}
 
     def _overlaps(self, attacks: Sequence[AttackFacts]) -> Iterator[OverlapPoint]:
-        """Yield rates by overlap, if there are several."""
+        """Yield rates by overlap if several overlaps were attacked."""
         plain = self._plain_overlaps()
         for attack in attacks if len(plain) > 1 else ():
             if attack.release in plain:
@@ -342,7 +344,7 @@ class AttackedNetworks:
                 yield OverlapPoint(attack.attack, *overlap, recall, attack.precision, named_wrongly, spread)
 
     def _protection_effects(self) -> Iterator[ProtectionEffect]:
-        """Yield rates on protected releases, next to those without the protection if these were run."""
+        """Yield rates on protected releases, with the rates without protection if these were run."""
         unprotected = {overlap: name for name, overlap in self._plain_overlaps().items()}
         for (release, attack), runs in self.runs.items():
             if runs[0].disclosed is not None:
@@ -351,7 +353,7 @@ class AttackedNetworks:
                 yield protection_effect(runs, unprotected_runs, release=release, attack=attack)
 
     def _losses(self) -> Iterator[tuple[str, dict[str, float]]]:
-        """Yield the losses of each release that was protected by the audit, in the first run."""
+        """Yield the losses of each release that the audit protected, in the first run."""
         for release, (pair, _) in self.drawn.items():
             if isinstance(pair, SeparatedPair) and self.pairs[release].separation is not None:
                 losses = lost(pair.before.target, *pair.separated)
@@ -359,5 +361,5 @@ class AttackedNetworks:
 
 
 def _is_directed(pair: Pair) -> bool:
-    """Return whether attacks can see the directions of links."""
+    """Return True if attacks can use directions of links."""
     return pair.source.way is not None and pair.target.way is not None

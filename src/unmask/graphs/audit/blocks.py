@@ -1,4 +1,4 @@
-"""Findings about a released network: blocks of a page with charts, who is at risk, and what to do next."""
+"""Findings about a released network: blocks of a page with charts, people at risk, and advice."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from unmask.results.suppression import mark_group, mark_people
 from unmask.results.words import format_share, join_names, plural, release_name
 
 MAX_PANELS = 3
-"""Attacks with charts of their own over both overlaps."""
+"""Largest number of attacks that have charts over both overlaps."""
 
 ATTACK_COLUMNS = (
     "Recall: share of the people in both networks that the adversary re-identifies, without seeds. Precision: share of "
@@ -67,7 +67,7 @@ ADOPTERS_NOTE = (
 
 
 def make_blocks(facts: GraphFacts, tables: Mapping[str, Table]) -> tuple[Block, ...]:
-    """Return the findings of an audit of a network after the headline, in the order of the page."""
+    """Return the blocks of a network audit after the headline, in page order."""
     blocks = (
         _attack_block(facts),
         _protection_block(facts),
@@ -86,7 +86,7 @@ def make_blocks(facts: GraphFacts, tables: Mapping[str, Table]) -> tuple[Block, 
 def _lines(
     table: Table | None, x: str, y: str, title: str, *, by: str = "attack", style: str = "style", **options: Any
 ) -> Iterator[Chart]:
-    """Yield a chart of lines unless all values have the same place; the title names a single line."""
+    """Yield a line chart unless all x values are equal; the title names a single line."""
     selection = options.pop("where", {"drawn": True})
     rows = [row for row in table.where(**selection).rows if is_known(row[y])] if table is not None else []
     if len({row[x] for row in rows}) > 1 and table is not None:
@@ -96,7 +96,7 @@ def _lines(
 
 
 def _first_release(facts: GraphFacts) -> tuple[str, ...]:
-    """Return which release the charts are about, if there are several."""
+    """Return a sentence that names the release of the charts, if there are several."""
     if not facts.has_several_releases:
         return ()
     return (f"About {release_name(facts.first.release)}, the release where most people are re-identified.",)
@@ -177,7 +177,7 @@ def _score_block(facts: GraphFacts, tables: Mapping[str, Table]) -> Block | None
 
 
 def _describe_scores(attacks: list[AttackFacts]) -> str:
-    """Return whether the drawn scores are probabilities."""
+    """Return a sentence on whether the drawn scores are probabilities."""
     announcing = [item.attack for item in attacks if item.announced is not None and item.announced.recall is not None]
     if announcing:
         names = join_names(list(dict.fromkeys(announcing)))
@@ -230,7 +230,7 @@ def _overlap_block(facts: GraphFacts, tables: Mapping[str, Table]) -> Block | No
 
 
 def _overlap_charts(facts: GraphFacts, table: Table | None, n_nodes: int, n_edges: int) -> Iterator[Chart]:
-    """Yield recall and wrong matches: all attacks together along one overlap, or each attack apart over both."""
+    """Yield charts of recall and wrong matches: all attacks over one overlap, or each attack over both."""
     measures = {"recall": "People re-identified", "named_wrongly": "People matched wrongly"}
     if len(facts.overlap_pairs) in (n_nodes, n_edges):
         x = "edge_overlap" if len(facts.overlap_pairs) == n_edges else "node_overlap"
@@ -271,7 +271,7 @@ def _criterion_block(facts: GraphFacts, tables: Mapping[str, Table]) -> Block | 
 
 
 def describe_risk(facts: GraphFacts) -> AtRisk:
-    """Return how many people the strongest attack re-identifies, or how many matches it makes without a truth."""
+    """Return the number of people that the strongest attack re-identifies; without a truth, its number of matches."""
     attack, labeled = facts.first, tuple(_risk_facts(facts))
     if attack.recall is None:
         sentence = "matches made; without a truth the number of right ones is unknown"
@@ -317,7 +317,7 @@ MADE_ADVICE = Advice(
 
 
 def advise(facts: GraphFacts) -> Advice | None:
-    """Return the attacked releases with the number of people found; for a single release, the command to protect it.
+    """Return the attacked releases with the number of people found; for a single release, a command to protect it.
 
     None if the truth is unknown.
     """

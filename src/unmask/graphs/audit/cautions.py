@@ -1,4 +1,4 @@
-"""Assumptions of an audit of networks, and what a reader must know before the figures, a sentence each."""
+"""Assumptions and cautions of a network audit, one sentence each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unmask.measures.rates import MIN_SPREAD
 
 
 def assumptions(pairs: Mapping[str, NetworkPair], plan: Plan, seeds: Mapping[str, SeedPairs]) -> tuple[str, ...]:
-    """Return what is assumed about networks, seeds and rates; `seeds` are those of the first run of each release."""
+    """Return assumptions about networks, seeds and rates; `seeds` are those of the first run on each release."""
     pair_sentences = dict.fromkeys(sentence for pair in pairs.values() for sentence in pair.assumptions(plan))
     guessed = (
         f"{item.evidence} ({name})" for name, item in seeds.items() if isinstance(item, Guessed) and item.evidence
@@ -64,13 +64,13 @@ def cautions(pair: NetworkPair) -> Iterator[str]:
     """Yield cautions about wrong or unknown seeds, data that no attack uses, and nodes that may not be people."""
     if isinstance(pair, GivenPair):
         yield from _check_seeds(pair)
-    if pair.similarity is None:  # which is what the adversary knows besides edges
+    if pair.similarity is None:  # a similarity is knowledge besides edges
         yield from describe_unused(pair.people) if pair.released is None else describe_unused(pair.released, "release")
     yield from describe_two_sides(*(graph for graph in (pair.people, pair.released) if graph is not None))
 
 
 def describe_unused(graph: SocialGraph, name: str = "network") -> Iterator[str]:
-    """Yield the facts of a file that no attack and no criterion uses."""
+    """Yield cautions about attributes of the file that no attack and no criterion uses."""
     if names := graph.dropped.besides_edges:
         consequence = "an adversary who knows more than edges may re-identify more people"
         yield f"No attack looks at {names}, which the {name} has besides edges: {consequence}."
@@ -86,7 +86,7 @@ def describe_two_sides(*graphs: SocialGraph) -> Iterator[str]:
 
 
 def _check_seeds(pair: GivenPair) -> Iterator[str]:
-    """Yield how many given seeds are not in both networks, and how many are wrong by the truth."""
+    """Yield how many given seeds are not in both networks, and how many are wrong according to the truth."""
     if isinstance(pair.leaked, Listed) and pair.leaked.evidence:
         yield f"Of the file of leaked identities, {pair.leaked.evidence}."
     if pair.leaked is None or pair.truth is None:

@@ -1,4 +1,4 @@
-"""Facts about attacks on a released network: about people together, never about one person."""
+"""Aggregate facts about attacks on a released network. No fact concerns a single person."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from typing import Literal
 from unmask.graphs.evaluation import DegreeClass
 
 GUESSED = ("match_profiles", "match_top", "match_cliques")
-"""Ways of choosing seeds without the truth: some seeds may be wrong."""
+"""Seeding methods without a truth: some seeds may be wrong."""
 
 MIN_STABLE = 0.9
 """Share of runs in which an attack must spread from a stable number of seeds, and from every larger number."""
 
 MAX_LINES = 6
-"""Attacks in one chart."""
+"""Largest number of attacks in one chart."""
 
 
 @dataclass(frozen=True)
 class ScoreBin:
-    """Matches whose score lies between `low` and `high`.
+    """Matches with a score between `low` and `high`.
 
     Parameters
     ----------
     matches : int
-        Matches in a run, on average.
+        Mean number of matches in a run.
     score, right : float
-        Mean score, and share of the matches that are right.
+        Mean score, and share of right matches.
     """
 
     low: float
@@ -40,26 +40,26 @@ class ScoreBin:
 
 @dataclass(frozen=True)
 class Announcement:
-    """Success that an attack announces, next to the actual success; means over people and runs.
+    """Success that an attack announces, and its actual success; means over people and runs.
 
     Parameters
     ----------
     recall : float, optional
-        Announced recall among people in the release; None if a run refuses to announce it or announces a bound only.
+        Announced recall among people in the release; None if a run refuses to announce it, or announces a bound only.
     recall_low, recall_high : float, optional
         95 % interval. A bound has no `recall_low`, a refusal has neither.
     right_high : float, optional
-        Bound of the share of all people, without seeds, whose match is right.
+        Upper bound of the share of all people, without seeds, with a right match.
     right : float, optional
-        That share; None if the truth is not known for all people.
+        This share; None if the truth is not known for all people.
     seed_check : str
         Announced and actual success for withheld seeds, in the run that announces least.
     curve : tuple of (float, float)
-        Share of the seeds that were known, and share of the withheld seeds that one round matched rightly.
+        Share of the seeds that were known, and share of withheld seeds that one round matched correctly.
     refused : tuple of str
-        Reasons why no probability is announced, in that run.
+        Reasons why no probability is announced, in the run that announces least.
     seed_ratio : float, optional
-        Seeds around seeds, compared with random draws; None if it was not tested.
+        Density of seeds around seeds relative to random draws; None if it was not tested.
     """
 
     recall: float | None
@@ -80,7 +80,7 @@ class Announcement:
 
 @dataclass(frozen=True)
 class AttackFacts:
-    """One attack on one release: rates are means over all runs, each with other networks or other seeds.
+    """One attack on one release; rates are means over all runs, each with other networks or other seeds.
 
     If the truth is unknown (`GraphFacts.truth_known`), only coverage and matches are known.
 
@@ -91,29 +91,29 @@ class AttackFacts:
     seeds, n_seeds : str, int
         Method that chooses seeds, such as "random.25", and number of seeds.
     runs, spread_in : int
-        Runs, and runs in which the attack spread over the network.
+        Number of runs, and number of runs in which the attack spread over the network.
     people : int
         People in both networks, without seeds.
     recall : float, optional
-        Share of them who are matched rightly.
+        Share of these people who are matched correctly.
     recall_low, recall_high : float, optional
         95 % interval of the recall over runs.
     precision : float, optional
-        Share of right matches; if the truth is partial, among matches of people with an entry. None without a match.
+        Share of right matches; with a partial truth, among matches of people with an entry. None without a match.
     precision_at_least : float, optional
-        If the truth is partial: share of right matches if people without an entry are not in the release.
+        With a partial truth: share of right matches if people without an entry are not in the release.
     named_wrongly : float, optional
         Share of `people` with a wrong match.
     false_positives : float, optional
         Share of matches of people who are not in the release.
     coverage, matches : float, int
-        Share of the people of the adversary's network with a match, and mean number of matches.
+        Share of people in the adversary's network with a match, and mean number of matches.
     degrees : tuple of DegreeClass
-        People by number of edges, the fewest first.
+        People by degree, ascending.
     passes : tuple of int
-        New matches in each pass of the first run.
+        Number of new matches in each pass of the first run.
     scores : tuple of ScoreBin
-        Matches by score, the lowest first.
+        Matches by score, ascending.
     announced : Announcement, optional
         Success that the attack announces.
     """
@@ -141,14 +141,14 @@ class AttackFacts:
 
     @property
     def strength(self) -> tuple[float, float]:
-        """Order of attacks: recall, or coverage if the truth is unknown; then precision."""
+        """Sort key of attacks: recall, or coverage if the truth is unknown; then precision."""
         precision = self.precision if is_known(self.precision) else None
         return self.coverage if self.recall is None else self.recall, precision or 0.0
 
 
 @dataclass(frozen=True)
 class SeedCount:
-    """Mean recall and coverage of an attack over all runs with so many seeds, and the runs in which it spread."""
+    """Mean recall and coverage of an attack with `n_seeds` seeds, and number of runs in which it spread."""
 
     attack: str
     seeds: str
@@ -161,7 +161,7 @@ class SeedCount:
 
 @dataclass(frozen=True)
 class OverlapPoint:
-    """Mean rates of an attack on networks that share so much; `spread` is the share of runs in which it spread."""
+    """Mean rates of an attack at one overlap of the networks; `spread` is the share of runs in which it spread."""
 
     attack: str
     node_overlap: float
@@ -174,22 +174,22 @@ class OverlapPoint:
 
 @dataclass(frozen=True)
 class ProtectionEffect:
-    """One attack on a protected release, next to the release without the protection; rates are means over runs.
+    """One attack on a protected release and on the unprotected one; rates are means over runs.
 
     Parameters
     ----------
     recall, recall_before : float
-        Share of the people in both networks who are re-identified, by any of their identities; `recall_before` is None
-        if the release without the protection was not attacked.
+        Share of people in both networks who are re-identified by any of their identities; `recall_before` is None if
+        the unprotected release was not attacked.
     adopters : int, optional
-        People with several identities who can be found, mean over runs; None if only edges are changed.
+        Mean number of people with several identities who are not seeds; None if the protection changes edges only.
     adopter_recall, adopter_recall_before : float, optional
         Recall among the adopters.
     disclosure : float, optional
-        Share of the adopters' contacts that the adversary learns. Without the protection it is
-        `adopter_recall_before`, because a match reveals all contacts.
+        Share of the adopters' contacts that the adversary learns. Without the protection it equals
+        `adopter_recall_before`, because a match discloses all contacts.
     decoyed, exposed : float, optional
-        Share of the adopters found by their decoy, and by their hidden identity; None without decoys.
+        Share of adopters whose decoy is found, and whose hidden identity is found; None without decoys.
     """
 
     release: str
@@ -206,7 +206,7 @@ class ProtectionEffect:
 
 @dataclass(frozen=True)
 class CriterionLink:
-    """Prediction of re-identification by a criterion that needs no attack.
+    """Association between re-identification and a criterion that needs no attack.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ class CriterionLink:
     correlation : float
         Spearman's rank correlation with the share of attacks and runs that re-identify a person.
     ranked : tuple of (float, float)
-        Percentile of the criterion, and mean share of attacks and runs there.
+        Percentile of the criterion, and mean share of attacks and runs that re-identify.
     """
 
     criterion: str
@@ -248,7 +248,7 @@ class ScoreShare:
 
 @dataclass(frozen=True)
 class GraphFacts:
-    """A released network, the adversary's network, and the effect of attacks.
+    """Facts about a released network, the adversary's network, and attacks.
 
     Parameters
     ----------
@@ -257,18 +257,18 @@ class GraphFacts:
     common : int, optional
         People in both networks; None if unknown.
     truth_known, truth_partial : bool
-        True if matches were compared with the truth, and if people without an entry in it are not judged.
+        True if matches were compared with a truth; True if people without an entry in it are not evaluated.
     acquired : bool
-        True if the adversary's network was given; otherwise both networks are made from one.
+        True if the adversary's network was given; False if both networks are made from one.
     similar : int
-        Pairs of people whose similarity the adversary knows.
+        Number of pairs with a known similarity.
     most_recall : float, optional
-        Bound of the recall by structural twins on the release of the strongest attack; None if the adversary knows more
-        than edges, or if people have several identities.
+        Upper bound of the recall from structural twins, on the release of the strongest attack. None if the adversary
+        knows more than edges, or if people have several identities.
     attacks : tuple of AttackFacts
         At least one.
     not_run : mapping of str to str
-        Attack that was not run on any release -> reason; "" if it was not requested.
+        Attack that ran on no release -> reason; "" if it was not requested.
     """
 
     source_nodes: int
@@ -297,12 +297,12 @@ class GraphFacts:
 
     @property
     def has_several_releases(self) -> bool:
-        """True if sentences about an attack need its release."""
+        """True if sentences about an attack must name its release."""
         return len({attack.release for attack in self.attacks}) > 1
 
     @property
     def styles(self) -> dict[str, int]:
-        """Attack -> number of its color and shape: its place among the adversaries of the rows."""
+        """Attack -> number of its color and shape: its index among the adversaries of the rows."""
         names = dict.fromkeys(attack.attack for attack in self.attacks)
         return {name: style for style, name in enumerate(names)}
 
@@ -313,21 +313,21 @@ class GraphFacts:
 
     @property
     def drawn(self) -> dict[str, int]:
-        """Attack of charts -> its rank: the strongest on the release where most people are re-identified."""
+        """Attack in charts -> rank: strongest first, on the release with the most re-identified people."""
         strongest = strongest_first(attack for attack in self.attacks if attack.release == self.first.release)
         return {attack.attack: rank for rank, attack in enumerate(strongest[:MAX_LINES])}
 
     @property
     def overlap_pairs(self) -> list[tuple[float, float]]:
-        """Overlaps of people and of edges that were attacked, the smallest first."""
+        """Attacked overlaps of people and of edges, ascending."""
         return sorted({(point.node_overlap, point.edge_overlap) for point in self.overlaps})
 
     def adopters(self, release: str) -> int | None:
-        """Return the people with several identities in a release; None without any."""
+        """Return the number of people with several identities in a release; None without any."""
         return next((effect.adopters for effect in self.protections if effect.release == release), None)
 
     def is_unprotected(self, release: str) -> bool:
-        """Return whether neither edges nor identities of a release were changed by the audit."""
+        """Return True if the audit changed neither edges nor identities of a release."""
         return release not in self.utility and self.adopters(release) is None
 
 
@@ -350,7 +350,7 @@ def find_stable_by(points: Iterable[SeedCount], name: Literal["attack", "seeds"]
 
 
 def strongest_first(attacks: Iterable[AttackFacts]) -> list[AttackFacts]:
-    """Return attacks by their strength; equal ones in their order."""
+    """Return attacks by descending strength; the sort is stable."""
     return sorted(attacks, key=lambda attack: attack.strength, reverse=True)
 
 
@@ -364,5 +364,5 @@ def strongest_by_release(attacks: Iterable[AttackFacts]) -> dict[str, AttackFact
 
 
 def is_known(value: float | None) -> bool:
-    """Return whether there is a value."""
+    """Return True if the value is a number: neither None nor NaN."""
     return value is not None and not math.isnan(value)

@@ -1,4 +1,4 @@
-"""Audits of networks in files."""
+"""Network audits of files."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SHARED = (
     "truth_partial", "truth_sampled", "largest_component", "runs", "seed", "measures", "checkpoint", "watched",
     "progress",
 )  # fmt: skip
-"""Parameters of `audit` that an audit of files has, too."""
+"""Parameters of `audit` that `audit_files` shares."""
 
 
 @with_parameters(EdgeListOptions)
@@ -131,7 +131,7 @@ def audit_files(
 def _read_tables(
     graph: SocialGraph, auxiliary: Path | None, columns: Mapping[str, Any], **pairs: Path | None
 ) -> dict[str, Any]:
-    """Return the adversary's network, and the tables of pairs of people that were given."""
+    """Return the adversary's network, and the given tables of pairs of people."""
     if auxiliary is None:
         return {}
     known = SocialGraph.read(auxiliary, **columns)
@@ -141,7 +141,7 @@ def _read_tables(
 
 
 def _parse_overlaps(texts: Iterable[str]) -> tuple[tuple[float, float], ...]:
-    """Return the shares of each text NODES,EDGES."""
+    """Parse texts NODES,EDGES into overlaps."""
     overlaps: dict[str, tuple[float, float]] = {}
     for text in texts:
         nodes, edges = _parse_overlap(text)
@@ -162,7 +162,7 @@ def _parse_overlap(text: str) -> tuple[float, float]:
 
 
 def _parse_counts(values: Iterable[str | int]) -> tuple[int, ...]:
-    """Return numbers of seeds, each once, in ascending order."""
+    """Return distinct numbers of seeds in ascending order."""
     texts = list(map(str, values))
     if not all(map(is_count, texts)):
         raise UnmaskError(

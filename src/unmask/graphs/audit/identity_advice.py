@@ -1,7 +1,7 @@
-"""Advice for one person of a network before separating identities, and before trusting one with a secret.
+"""Advice for one person of a network: whether to separate identities, and which identity should hold a secret.
 
-All figures are about that person: degree, local anonymity, effect of seeding and attacks. Of the network as a whole,
-only the number of people is part of the advice.
+All figures concern this person: degree, local anonymity, effect of seeding and attacks. The only figure of the network
+is the number of people.
 """
 
 from __future__ import annotations
@@ -25,26 +25,26 @@ from unmask.measures.interval import wilson
 from unmask.ranges import Range
 
 CLIQUE: Final = 4
-"""Size of the groups by which seeding starts, with an edge between any two of them."""
+"""Number of people in the cliques from which seeding starts."""
 
 BEST_KNOWN: Final = 0.015
-"""Share of all nodes, those of the highest degree, that seeding may try to match: 1000 of 66,000 in the source."""
+"""Share of nodes, those of highest degree, that seeding tries to match: 1000 of 66,000 in the source."""
 
 OVERLAP: Final = (0.5, 0.75)
-"""Of people and of edges, between the network and what a simulated adversary knows: that of most published figures."""
+"""Overlap of people and of edges between the network and the simulated adversary's; common in published figures."""
 
 MOST_IDENTITIES: Final = 5
 MOST_SPLITS: Final = 200
 MOST_CONTACTS: Final = 5
-"""Of a new identity that is to be (k, 2)-anonymous."""
+"""Largest number of contacts for which a (k, 2)-anonymous identity is searched."""
 
 
 @dataclass(frozen=True)
 class Escape:
-    """Probability that seeding misses a person who divides the contacts evenly, each to one of y identities.
+    """Probability that seeding misses a person who divides the contacts evenly among y identities.
 
-    cliques    : it goes by cliques of 4, equation (5.11); 1 for a person in none
-    best_known : it goes by the nodes of the highest degree, equation (5.15)
+    cliques    : seeding by cliques of 4, equation (5.11); 1 for a person in no such clique
+    best_known : seeding by nodes of highest degree, equation (5.15)
     """
 
     identities: int
@@ -54,7 +54,7 @@ class Escape:
 
 @dataclass(frozen=True)
 class Placing:
-    """Best probability of putting a secret in each identity, and probability that it is lost all the same."""
+    """Best probability of storing a secret in each identity, and the probability that the adversary learns it."""
 
     assignment: tuple[float, ...]
     loss: float
@@ -62,21 +62,22 @@ class Placing:
 
 @dataclass(frozen=True)
 class IdentityAdvice:
-    """Advice for one person. Identities are in the order of `discovery`, of the most contacts first if simulated.
+    """Advice for one person. Identities have the order of `discovery`; if it is simulated, most contacts first.
 
-    anonymity  : LTA_A, None without friends of friends; low is easily found
-    rank       : 1 + how many people have a lower one
-    in_clique  : whether the person is in a clique of 4 at all
-    tried      : number of nodes of the highest degree in the second kind of seeding
-    escapes    : for 2 to 5 identities, but never more than contacts
-    discovery  : P_i, probability that each identity is found; None where that is not known
-    runs       : of the simulation that says so, None where there was none
+    anonymity  : LTA_A; low values mean easily found; None without friends of friends
+    rank       : 1 + number of people with a lower value
+    in_clique  : True if the person is in a clique of 4
+    tried      : number of nodes of highest degree that seeding tries to match
+    escapes    : for 2 to 5 identities, at most the number of contacts
+    discovery  : P_i, probability that each identity is found; None if unknown
+    runs       : number of simulated attacks behind `discovery`; None without a simulation
     strong     : against an adversary who finds all identities
-    weak       : against one who finds each with its probability and believes any found; None without `discovery`
-    unknown    : against whomsoever
-    hidden     : contacts -> new contacts that an identity with so many needs to be (k, 2)-anonymous, see
-                 `graphs.protections.anonymous_identity`, where there is one; None where k was not given
-    k          : people, itself one of them, whose contacts are the same
+    weak       : against an adversary who finds each identity with its probability, and believes any identity found;
+                 None without `discovery`
+    unknown    : against any adversary
+    hidden     : number of contacts -> number of new contacts of a (k, 2)-anonymous identity, if it exists, see
+                 `graphs.protections.anonymous_identity`; None without k
+    k          : number of people with the same contacts, including the identity
     """
 
     degree: int
@@ -107,7 +108,7 @@ def advise(
     k: Annotated[int, Range(2)] | None = None,
     seed: Annotated[int, Range(0)] = 0,
 ) -> IdentityAdvice:
-    """Advise one person whether several identities hide them, by discovery probabilities that are given or simulated.
+    """Advise one person whether several identities hide them, by given or simulated discovery probabilities.
 
     identities : number of identities you would take (default: 5, or as many as in --discovery)
     discovery  : probability that each is found, such as 0.3,0.1
@@ -136,7 +137,7 @@ def advise(
 
 
 def hidden_identities(graph: SocialGraph, node: int, k: int) -> dict[int, int]:
-    """Return contacts -> new contacts of a (k, 2)-anonymous identity of a node with 1 to 5 contacts, if it exists.
+    """Return number of contacts -> number of new contacts of a (k, 2)-anonymous identity, for 1 to 5 contacts.
 
     >>> hidden_identities(SocialGraph.from_edges([0, 0, 3, 3, 4, 4], [1, 2, 1, 2, 1, 5]), 0, 2)
     {2: 0}
@@ -153,16 +154,17 @@ def advise_identity(
     discovery: ArrayLike | None = None,
     runs: int | None = None,
 ) -> IdentityAdvice:
-    """Return advice for the person at a node: seeding, and the game of y identities against three adversaries.
+    """Return advice for the person at a node: effect of seeding, and the game of y identities against three
+    adversaries.
 
     Parameters
     ----------
     identities : int
-        Number y without a discovery; never more than contacts.
+        Number y of identities if `discovery` is None; at most the number of contacts.
     discovery : (y,) array, optional
         Probability that each identity is found.
     runs : int, optional
-        Simulated attacks that it comes from.
+        Number of simulated attacks behind `discovery`.
 
     >>> star = SocialGraph.from_edges([0, 0, 0, 1], [1, 2, 3, 2])
     >>> advice = advise_identity(star, 0, discovery=[0.5, 0.1])
@@ -214,7 +216,7 @@ def _placing(assignment: NDArray[np.float64], loss: float) -> Placing:
 
 
 def in_clique(graph: SocialGraph, node: int) -> bool:
-    """Return whether a node is in a clique of 4: three of its neighbors know each other.
+    """Return True if a node is in a clique of 4: three of its neighbors are adjacent to each other.
 
     >>> in_clique(SocialGraph.from_edges([0, 0, 0, 1, 1, 2], [1, 2, 3, 2, 3, 3]), 0)
     True
@@ -235,10 +237,10 @@ def simulated_discovery(
 ) -> NDArray[np.float64]:
     """Return the share of runs in which an attack finds each identity of one person, see `discovery`.
 
-    Every run splits the network anew into what is released and what the adversary knows, half of the people and three
-    quarters of the edges in common, such that the person is in both; this person alone separates identities, each
-    contact going to any of them (basic model); the adversary starts from `n_seeds` people, random.25. Identities are
-    told apart by their number of contacts, the largest first; one that a run has not counts as not found.
+    Each run splits the network into a release and the adversary's network, with half of the people and three quarters
+    of the edges in common. The person is in both. Only this person separates identities, by the basic model: each
+    contact goes to one identity. The adversary starts from `n_seeds` people, random.25. Identities are ordered by
+    number of contacts, largest first. An identity that does not exist in a run counts as not found.
 
     G. Gulyas, 2015, section 6.3.
     """
@@ -258,7 +260,7 @@ def simulated_discovery(
 
 
 def _pair_with(graph: SocialGraph, node: int, rng: np.random.Generator) -> tuple[Pair, int]:
-    """Return two overlapping graphs with this person, who has a contact in the release, and their source node."""
+    """Return two overlapping graphs that contain this person, with a contact in the release, and their source node."""
     numbered = SocialGraph(graph.indptr, graph.neighbor)
     for _ in range(MOST_SPLITS):
         pair = split(numbered, *OVERLAP, rng)
@@ -272,11 +274,11 @@ def _pair_with(graph: SocialGraph, node: int, rng: np.random.Generator) -> tuple
     )
 
 
-# --- in words -------------------------------------------------------------------------------------------------------
+# --- sentences ------------------------------------------------------------------------------------------------------
 
 
 def sentences(advice: IdentityAdvice) -> Iterator[str]:
-    """Yield the advice in plain sentences."""
+    """Yield the advice in sentences for the person."""
     yield _describe_person(advice)
     if not advice.in_clique:
         yield "No three of your contacts know each other, so no adversary starts from you by a group of four."
@@ -320,7 +322,7 @@ def _describe_seeding(advice: IdentityAdvice) -> str:
 
 
 def _describe_hidden(new: Mapping[int, int], k: int) -> str:
-    """Return the contacts with which a new identity equals those of others."""
+    """Return a sentence about new identities that have the same contacts as other people."""
     people = f"{k - 1} other{'s' * (k > 2)}"
     if not new:
         return f"No identity with up to {MOST_CONTACTS} contacts can have the same contacts as {people} near you."
@@ -351,7 +353,7 @@ def _describe_weak(advice: IdentityAdvice) -> Iterator[str]:
 
 
 def _percent(p: float) -> str:
-    """Write a probability in percent; rounding does not make it certain or impossible."""
+    """Write a probability in percent; rounding never gives 0 or 100 % unless it is exact."""
     if 0.9995 <= p < 1:
         return "over 99.9%"
     return "under 0.1%" if 0 < p < 0.0005 else f"{100 * p:.1f}%"

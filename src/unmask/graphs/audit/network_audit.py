@@ -1,4 +1,4 @@
-"""Audits of a released network: attacks on pairs of networks, run by run, compared with the truth."""
+"""Audit of a released network: attacks on pairs of networks, evaluated with the truth."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def audit(
     release : SocialGraph or mapping of SocialGraph
         Released network.
     truth : Pair or (auxiliary.n_nodes,) int array, optional
-        Released node of each person of the adversary's network, see `Pair`; nothing can be checked without it.
+        Released node of each person of the adversary's network, see `Pair`. Without it no match can be checked.
     truth_partial : bool
         do not judge people without a line in --truth, who may be in RELEASE
     truth_sampled : bool
@@ -75,13 +75,13 @@ def audit(
     auxiliary : SocialGraph, optional
         Network of the adversary, in which they know the people.
     similarity : Similarity, optional
-        Similar people of both networks, in an order that Rematch and Climb use.
+        Node similarity between both networks, used by Rematch and Climb.
     overlaps : sequence of pairs of float
-        Shares of people and edges in common of two networks made from the release, in place of `auxiliary`.
+        Shares of people and edges in common of two networks made from the release, instead of `auxiliary`.
     largest_component : bool
         cut both networks of --overlap to it, as papers do, and judge only its people
     separation : sequence of protections
-        Protections after each of which the network is attacked once more; they need `overlaps`.
+        Protections; each is applied and attacked in addition to the unprotected release. They need `overlaps`.
     attacks : sequence of str or mapping of Attack
         Attacks as they are written, such as Bumblebee:theta=0.5, or by name; by default all, see `default_attacks`.
     seeds : str, sequence of str, or SeedPairs, optional
@@ -98,9 +98,9 @@ def audit(
     measures : sequence of str
         further measures of a belief, such as renyi_entropy_bits:2. A policy that names one takes it, too
     watched : Watched, optional
-        List to fill with the people at risk, for the owner.
+        List that receives the people at risk, for the owner.
     progress : callable
-        Function that receives what is run next.
+        Function that is called with a text before each part.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def audit(
 
 
 def _read_truth(truth: Any) -> tuple[NDArray[np.int64] | None, NDArray[np.int64] | None]:
-    """Return the node of each person, and the person of each node if some have several."""
+    """Return the node of each person, and the person of each node if some people have several."""
     nodes, origin = (truth.truth, truth.origin) if isinstance(truth, Pair) else (truth, None)
     if nodes is None:
         return None, origin
@@ -150,13 +150,13 @@ def _read_truth(truth: Any) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]
 
 
 FLAGS = {"separation": "--with", "attacks": "--attack"}
-"""Parameter of an attack -> its option, if the option has another name."""
+"""Parameter of an attack -> its option, if the names differ."""
 
 
 def check_choice(auxiliary: object, overlaps: Sequence[object], **parameters: object) -> None:
-    """Raise an error for parameters of an attack without those that they are about.
+    """Raise for parameters of an attack that lack the parameter they need.
 
-    The adversary has a network of their own, both networks are made from the release, or there is no adversary.
+    The adversary has a network, or both networks are made from the release, or there is no adversary.
     """
     given = [FLAGS.get(name, f"--{name.replace('_', '-')}") for name, value in parameters.items() if _is_given(value)]
     if auxiliary is not None and overlaps:
@@ -198,10 +198,10 @@ def audit_networks(
     watched: Watched | None = None,
     measures: Sequence[Measure] = (),
 ) -> Result:
-    """Run every attack on every pair of networks, and compare its matches with the truth if it is known.
+    """Run all attacks on all pairs of networks, and evaluate their matches if a truth is known.
 
-    Attacks of one run share networks and seeds. An attack that refuses a pair is in `not_run`, and so are kinds of
-    attacks that were not requested; if all refuse, the first refusal is raised.
+    Attacks of one run share networks and seeds. `not_run` lists attacks that refuse a pair, and attack kinds that were
+    not requested. If all attacks refuse, the first refusal is raised.
 
     Parameters
     ----------
@@ -210,11 +210,11 @@ def audit_networks(
     plan : Plan
         Attacks, seeds and runs.
     progress : callable
-        Receives what is run next.
+        Function that is called with a text before each part.
     watched : Watched, optional
-        Receives the people at risk in the first run of each pair, for the owner.
+        List that receives the people at risk in the first run of each pair, for the owner.
     measures : sequence of Measure
-        Measures of the belief of each attack beyond those of all audits.
+        Requested measures of beliefs in addition to the standard ones.
     """
     if len({pair.truth_known for pair in pairs.values()}) != 1:
         raise UnmaskError(
@@ -248,7 +248,7 @@ def describe(
     cautions: tuple[str, ...] = (),
     not_run: tuple[tuple[str, str], ...] = (),
 ) -> Result:
-    """Return the result of facts about a network: tables, findings and what to do next."""
+    """Return the result for facts about a network: tables, findings and advice."""
     names = list(attacks or facts.styles)
     seeds = "guessed" if facts.attacks[0].seeds in GUESSED else "leaked"
     checked = "" if facts.truth_known else " No truth was given: nothing is checked."
@@ -283,5 +283,5 @@ def describe(
 
 
 def further_measures(names: Iterable[str]) -> tuple[str, ...]:
-    """Return those of these names that an audit of networks computes on request only."""
+    """Return the names that a network audit computes on request only."""
     return select_requested(names, STANDARD)

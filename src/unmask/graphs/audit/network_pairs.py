@@ -1,4 +1,4 @@
-"""The adversary's network and the release of an audit: made from one network, or given."""
+"""Pairs of networks in an audit, the adversary's and the release: made from one network, or given."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from unmask.graphs.knowledge import NOBODY, match_cliques, match_profiles, match
 from unmask.graphs.protections import Decoy, IdentitySeparation, protected
 
 RANKED = ("top", "lta", "clustering", "betweenness", "closeness", "match_top", "match_profiles")
-"""Methods that take the first of a ranking: the same seeds in every run on one pair of networks."""
+"""Seeding methods that take the first people of a ranking: all runs on one pair of networks have the same seeds."""
 
 SEVERAL = "Any identity of a person with several identities is right."
 
@@ -53,19 +53,19 @@ COOPERATIONS = {
 
 @dataclass(frozen=True, eq=False)
 class DerivedPair:
-    """Both networks are made from one, see `unmask.graphs.split`.
+    """Pair of networks made from one network, see `unmask.graphs.split`.
 
     Parameters
     ----------
     graph : SocialGraph
-        Network of the owner; people are numbered by its nodes.
+        Network of the owner; its node numbers identify people.
     node_overlap, edge_overlap : float
         Overlaps before networks are cut to their largest component.
     separation : protection, optional
-        Protection of the release, such as several identities for some people; networks and adopters are those of other
-        protections at the same overlap.
+        Protection of the release, such as identity separation. At the same overlap, all protections have the same
+        networks and adopters.
     largest_component : bool
-        Cut both networks to it.
+        Cut both networks to their largest component.
     """
 
     graph: SocialGraph
@@ -80,7 +80,7 @@ class DerivedPair:
 
     @property
     def people(self) -> SocialGraph:
-        """The network with the ids of the people."""
+        """The network whose labels identify people."""
         return self.graph
 
     @property
@@ -89,15 +89,15 @@ class DerivedPair:
         return self.node_overlap, self.edge_overlap
 
     def runs(self, plan: Plan, _n_seeds: int | None = None) -> int:
-        """Return the planned runs: the networks differ."""
+        """Return the planned number of runs, because each run draws new networks."""
         return plan.runs
 
     def seeds_name(self, plan: Plan) -> str:
-        """Return the method that chooses seeds."""
+        """Return the seeding method."""
         return plan.seeds
 
     def assumptions(self, plan: Plan) -> tuple[str, ...]:
-        """Return what is assumed about networks and seeds, a sentence each."""
+        """Return assumptions about networks and seeds, one sentence each."""
         nodes, edges = (100 * share for share in self.overlap)
         making = f"Both networks are made from one, {plan.runs} times: people and edges are left out of each at random"
         overlap = f"Overlap {self.node_overlap:g}/{self.edge_overlap:g}: {nodes:g} % of the people in either network"
@@ -110,7 +110,7 @@ class DerivedPair:
         )
 
     def pair(self, rng: np.random.Generator) -> Pair:
-        """Return the networks of one run, with adopters; source labels number the people."""
+        """Return the networks of one run with adopters; source labels are numbers of people."""
         cut = self.largest_component
         pair = split(numbered(self.graph), self.node_overlap, self.edge_overlap, rng, largest_component=cut)
         if self.separation is None:
@@ -119,38 +119,39 @@ class DerivedPair:
         return SeparatedPair.of(pair, separated)
 
     def coverage(self, truth: Truth) -> dict[str, Any]:
-        """Return the people of the file, those drawn to be in both networks, and those who are in both, see `Row`."""
+        """Return counts for `Row`: people of the file, people drawn for both networks, and people in both."""
         n_people, n_judged = self.graph.n_nodes, int((truth.candidate >= 0).sum())
         return {"n_people": n_people, "n_drawn": round(self.node_overlap * n_people), "n_judged": n_judged}
 
     def seeds(self, pair: Pair, plan: Plan, n_seeds: int | None, rng: np.random.Generator) -> SeedPairs:
-        """Return the first matches of a run, chosen from people with one identity."""
+        """Return the seeds of a run, chosen from people with one identity."""
         single = seed_pair(pair.before, pair.separated) if isinstance(pair, SeparatedPair) else pair
         return _choose_seeds(pair, single, plan.seeds, n_seeds or plan.n_seeds, rng)
 
     def criteria(self, variants: Iterable[Variant]) -> dict[Variant, NDArray[np.float64]]:
-        """Return how well each person hides, without an attack, in the network of the owner."""
+        """Return the local anonymity of each person in the network of the owner, for each variant."""
         return local_anonymities(self.graph, variants)
 
 
 @dataclass(frozen=True, eq=False)
 class GivenPair:
-    """A release, and a network that the adversary has from elsewhere; methods are those of `DerivedPair`.
+    """Pair of a release and a network that the adversary has; its methods are those of `DerivedPair`.
 
     Parameters
     ----------
     target, auxiliary : SocialGraph
-        Release, and network of the adversary; people are numbered by its nodes.
+        Release, and network of the adversary; node numbers of `auxiliary` identify people.
     truth : (auxiliary.n_nodes,) int array, optional
         Target node of each person, -1 for none; None if it is unknown.
     leaked : SeedPairs, optional
-        First matches of the adversary; None if they are to be chosen.
+        Seeds of the adversary; None if a seeding method chooses them.
     origin : (target.n_nodes,) int array, optional
-        Person of each target node, if some have several, see `Pair`.
+        Person of each target node, if some people have several, see `Pair`.
     truth_partial, truth_sampled : bool
-        True if people without an entry in the truth may be in the release, and if its people are a random sample.
+        True if people without an entry in the truth may be in the release; True if people with an entry are a random
+        sample.
     similarity : Similarity, optional
-        Similarity of nodes of both networks by anything but edges.
+        Node similarity independent of edges.
     """
 
     target: SocialGraph
@@ -170,7 +171,7 @@ class GivenPair:
 
     @property
     def people(self) -> SocialGraph:
-        """The network with the ids of the people."""
+        """The network whose labels identify people."""
         return self.auxiliary
 
     @property
@@ -184,16 +185,16 @@ class GivenPair:
         return self.truth is not None
 
     def runs(self, plan: Plan, n_seeds: int | None = None) -> int:
-        """Return one run if networks and seeds leave nothing to chance; else the planned ones."""
+        """Return 1 if networks and seeds are the same in each run; otherwise the planned number."""
         is_ranked = self.leaked is None and plan.seeds.partition(".")[0] in RANKED
         return 1 if is_ranked or (self.leaked is not None and n_seeds is None) else plan.runs
 
     def seeds_name(self, plan: Plan) -> str:
-        """Return the method that chooses seeds, or "given"."""
+        """Return the seeding method, or "given"."""
         return plan.seeds if self.leaked is None else "given"
 
     def assumptions(self, plan: Plan) -> tuple[str, ...]:
-        """Return where networks and seeds come from."""
+        """Return assumptions about networks and seeds, one sentence each."""
         return (
             f"Leaked identities {self._describe_seeds(plan)}.",
             *((SAMPLED,) if self.leaked is not None and any(map(_takes_sample, plan.attacks.values())) else ()),
@@ -215,13 +216,13 @@ class GivenPair:
         return chosen + ranked * (plan.runs > 1)
 
     def pair(self, rng: np.random.Generator) -> Pair:
-        """Return the same networks under other node numbers."""
+        """Return the networks with random node numbers."""
         truth = np.full(self.auxiliary.n_nodes, NOBODY, dtype=np.int64) if self.truth is None else self.truth
         pair = Pair(numbered(self.auxiliary), numbered(self.target), truth, self.origin).shuffled(rng=rng)
         return pair if pair.origin is None else SeparatedPair.of_release(pair)
 
     def coverage(self, truth: Truth) -> dict[str, Any]:
-        """Return the people of the adversary's network, and those whose truth is known, see `Row`."""
+        """Return counts for `Row`: people of the adversary's network, and people with a known truth."""
         n_people, n_judged = len(truth), int((truth.candidate != UNKNOWN).sum())
         return {
             "n_people": n_people,
@@ -230,7 +231,7 @@ class GivenPair:
         }
 
     def seeds(self, pair: Pair, plan: Plan, n_seeds: int | None, rng: np.random.Generator) -> SeedPairs:
-        """Return the given seeds, or as many of them at random; else those chosen from people with one identity."""
+        """Return the given seeds or a random subset of them; otherwise seeds chosen from people with one identity."""
         if self.leaked is not None:
             n_given = len(self.leaked.source)
             if n_seeds is not None and n_seeds > n_given:
@@ -247,7 +248,7 @@ class GivenPair:
         return _choose_seeds(pair, single, plan.seeds, n_seeds or plan.n_seeds, rng)
 
     def criteria(self, variants: Iterable[Variant]) -> dict[Variant, NDArray[np.float64]]:
-        """Return how well each person hides in the release, at the first node of the person; NaN without a truth."""
+        """Return the local anonymity of the first released node of each person; NaN without a truth."""
         if self.truth is None:
             return {variant: np.full(self.auxiliary.n_nodes, np.nan) for variant in variants}
         anonymity = local_anonymities(self.target, variants)
@@ -258,7 +259,7 @@ NetworkPair = DerivedPair | GivenPair
 
 
 def pair_name(pair: DerivedPair) -> str:
-    """Return the name of the release of a pair: its overlaps, and its protection.
+    """Return the name of the release of a pair: overlaps and protection.
 
     >>> pair_name(DerivedPair(SocialGraph.from_edges([0], [1]), 0.5, 0.75))
     'overlap 0.5/0.75'
@@ -268,7 +269,7 @@ def pair_name(pair: DerivedPair) -> str:
 
 
 def separation_name(separation: Any) -> str:
-    """Return model, number of identities, adopters, and parameters that differ from their default values.
+    """Return model, number of identities, adopters, and the parameters that differ from their default values.
 
     >>> separation_name(IdentitySeparation("best", 5, cooperation="degree")), separation_name(Decoy(adopters=1.0))
     ('best/5/0.1 cooperation=degree', 'decoy/1.0')
@@ -283,7 +284,7 @@ def separation_name(separation: Any) -> str:
 
 
 def _describe_separation(separation: Any, plan: Plan) -> str:
-    """Return who takes which identities, and which people may be leaked."""
+    """Describe the adopters, their identities, and the people who may be seeds."""
     if not isinstance(separation, IdentitySeparation | Decoy):
         return f"{separation!r}: {sentence(separation)}"
     is_share = isinstance(separation.adopters, float)
@@ -311,12 +312,12 @@ def _describe_choice(method: str) -> str:
 
 
 def left_out(name: str, graph: SocialGraph) -> tuple[str, ...]:
-    """Return what the file has and no attack uses."""
+    """Describe the parts of the file that no attack uses."""
     return (f"Of {name}, {graph.dropped}: attacks see edges alone.",) if str(graph.dropped) else ()
 
 
 def numbered(graph: SocialGraph) -> SocialGraph:
-    """Return the graph with the number of each node as its name."""
+    """Return the graph with node numbers as labels."""
     return replace(graph, labels=np.arange(graph.n_nodes))
 
 
@@ -330,13 +331,13 @@ def _takes_sample(attack: Attack) -> bool:
 
 
 def places(graph: SocialGraph) -> NDArray[np.int64]:
-    """Return the present node of each number."""
+    """Return the current node of each number."""
     assert graph.labels is not None
     return np.argsort(graph.labels)
 
 
 def _choose_seeds(pair: Pair, single: Pair, method: str, n_seeds: int, rng: np.random.Generator) -> SeedPairs:
-    """Return seeds; in `single`, people with several identities have no node."""
+    """Return seeds by a method; `single` is the pair restricted to people with one identity."""
     if method == "match_profiles":
         return match_profiles(pair.source, pair.target, n_seeds, rng=rng)
     if method == "match_top":

@@ -1,4 +1,4 @@
-"""Sentences about attacks on a network: who is re-identified, how surely, and from how few leaked identities."""
+"""Sentences about attacks on a network: re-identified people, precision, and required number of seeds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from unmask.results.suppression import FEWEST, mark_group, mark_people
 from unmask.results.words import format_share, join_names, plural, release_name
 
 MIN_CORRELATION = 0.1
-"""Rank correlation, with the sign of its meaning, from which on a criterion predicts anything."""
+"""Smallest rank correlation, in the direction of a criterion's meaning, for which it predicts re-identification."""
 
 
 def describe_degrees(degrees: DegreeClass) -> str:
@@ -48,7 +48,7 @@ def _estimate_recall(attack: AttackFacts) -> str:
 
 
 def headline(facts: GraphFacts) -> str:
-    """Return what the strongest attack reaches, in how many runs it spreads, and what the next strongest reaches."""
+    """Return sentences on the strongest attack, the runs in which it spreads, and the next strongest attack."""
     return " ".join(filter(None, (_describe_first(facts), _describe_spread(facts.first), compare_attacks(facts))))
 
 
@@ -82,7 +82,7 @@ def _describe_precision(attack: AttackFacts) -> str:
 
 
 def _describe_spread(attack: AttackFacts) -> str:
-    """Return a warning about runs that end near their seeds."""
+    """Return a warning about runs in which the attack ends near its seeds."""
     if attack.spread_in == attack.runs:
         return ""
     runs = plural(attack.runs, "run")
@@ -92,7 +92,7 @@ def _describe_spread(attack: AttackFacts) -> str:
 
 
 def compare_attacks(facts: GraphFacts) -> str:
-    """Return the recall of the next strongest attack; of several releases, of the strongest on the safest one."""
+    """Return the recall of the next strongest attack; with several releases, of the strongest attack on the safest."""
     attacks = [attack for attack in strongest_first(facts.attacks) if is_known(attack.recall)]
     if len(attacks) < 2:
         return ""
@@ -120,13 +120,13 @@ def bound(facts: GraphFacts) -> str:
 
 
 def bound_by_twins(facts: GraphFacts) -> str:
-    """Return the bound of the recall in words; "" if it is 100 % or unknown."""
+    """Return the bound on recall in words; "" if it is 100 % or unknown."""
     limit = facts.most_recall
     return percent(limit) if limit is not None and limit < 1 else ""  # nan is not below 1
 
 
 def attacks_not_run(facts: GraphFacts) -> str:
-    """Return the attacks that might re-identify more people."""
+    """Return sentences on attacks that did not run and may re-identify more people."""
     sentences = [f"{name} was not run: {reason}." for name, reason in facts.not_run.items() if reason]
     if skipped := [name for name, reason in facts.not_run.items() if not reason]:
         sentences.append(f"Attacks that were not requested may find more: {join_names(skipped)}.")
@@ -137,7 +137,7 @@ def attacks_not_run(facts: GraphFacts) -> str:
 
 
 def announcements(facts: GraphFacts) -> Iterator[str]:
-    """Yield the success that each attack announces, or why it refuses to, next to the actual success."""
+    """Yield the announced success of each attack, or the reasons for its refusal, and its actual success."""
     for attack in facts.attacks:
         if (announced := attack.announced) is not None:
             place = f" on {release_name(attack.release)}" if facts.has_several_releases else ""
@@ -187,7 +187,7 @@ def extreme_degrees(facts: GraphFacts) -> tuple[DegreeClass, DegreeClass] | None
 
 
 def compare_degrees(facts: GraphFacts) -> str:
-    """Return the recall among people with most and with fewest edges."""
+    """Return a sentence comparing the recall of people with most and with fewest edges."""
     extremes = extreme_degrees(facts)
     if extremes is None:
         return "No dependence of the recall on the number of edges is shown."
@@ -200,7 +200,7 @@ def compare_degrees(facts: GraphFacts) -> str:
 
 
 def compare_overlaps(facts: GraphFacts) -> str:
-    """Return the highest recall of any attack on the networks that share least and most."""
+    """Return the highest recall of any attack at the smallest and at the largest overlap."""
     pairs = sorted(facts.overlap_pairs, key=lambda pair: (pair[0] * pair[1], pair))
     if len(pairs) < 2:
         return ""
@@ -222,7 +222,7 @@ def compare_overlaps(facts: GraphFacts) -> str:
 
 
 def describe_protections(facts: GraphFacts) -> Iterator[str]:
-    """Yield the recall of the strongest attack on each protected release; with several identities, among adopters."""
+    """Yield the recall of the strongest attack on each protected release, and among adopters."""
     for release in dict.fromkeys(effect.release for effect in facts.protections):
         effects = [effect for effect in facts.protections if effect.release == release]
         with_adopters = [effect for effect in effects if effect.adopter_recall is not None]
@@ -248,7 +248,7 @@ def _describe_adopters(effect: ProtectionEffect) -> str:
 
 
 def _most_contacts(strongest: ProtectionEffect, effects: Sequence[ProtectionEffect]) -> str:
-    """Return the attack that learns most contacts, unless it finds most people."""
+    """Return the attack that learns most contacts, unless it also finds most people."""
 
     def learned(effect: ProtectionEffect) -> float:
         return effect.disclosure if effect.disclosure is not None and is_known(effect.disclosure) else 0.0
@@ -278,7 +278,7 @@ def describe_run_scores(tables: Mapping[str, Table], *, attack: str) -> str:
 
 
 def best_criterion(facts: GraphFacts) -> str:
-    """Return the criterion that predicts best who is re-identified."""
+    """Return a sentence on the criterion that best predicts who is re-identified."""
     if not facts.anonymity:
         return ""
     predictor = max(facts.anonymity, key=lambda link: CRITERIA[link.criterion].sign * link.correlation)
@@ -293,7 +293,7 @@ def best_criterion(facts: GraphFacts) -> str:
 
 
 def setting(facts: GraphFacts) -> str:
-    """Return both networks, the people in both, and what the adversary starts from."""
+    """Return a sentence on both networks, the people in both, and the seeds."""
     at_least = "At least " if facts.truth_partial else ""
     common = "" if facts.common is None else f" {at_least}{facts.common:,} people are in both."
     start = "leaked identities (seeds): people whose identity in the release is known"
@@ -310,7 +310,7 @@ def setting(facts: GraphFacts) -> str:
 
 
 def rate_conditions(facts: GraphFacts) -> Iterator[str]:
-    """Yield the conditions under which the rates hold."""
+    """Yield conditions under which the rates are valid."""
     if not facts.truth_known:
         yield "No truth was given: the number of right matches is unknown. Only scores of Ensemble are probabilities."
     if facts.truth_partial:

@@ -1,4 +1,4 @@
-"""Study cells of networks: a network is split in two, people of the release protect themselves, and are attacked."""
+"""Study cells of networks: split a network, protect the release, attack it, and measure the outcome."""
 
 from __future__ import annotations
 
@@ -30,13 +30,14 @@ from unmask.schema import Table, parameters
 
 @dataclass(frozen=True)
 class Knowledge:
-    """Knowledge of an adversary of networks.
+    """Knowledge of a network adversary.
 
-    node_overlap, edge_overlap : of the adversary's graph with the released one, see `unmask.graphs.split`; of no use
-                                 for a dataset that is a pair already
-    largest_component : cut both graphs to it, as published figures do: the people of all others are not judged
-    seeds, n_seeds, error, who : whom the adversary has found before, see `unmask.graphs.disclosure.separated_seeds`;
-                                 where nobody has several identities everybody is "whole"
+    node_overlap, edge_overlap : overlap of the adversary's graph with the release, see `unmask.graphs.split`; ignored
+                                 for a dataset that is a pair
+    largest_component : cut both graphs to their largest component, as published figures do; other people are not
+    evaluated seeds, n_seeds, error, who : method, number, error rate and population of seeds, see
+                                 `unmask.graphs.disclosure.separated_seeds`; people without identity separation are
+                                 "whole"
     """
 
     node_overlap: Annotated[float, Range(0, 1)] = 0.5
@@ -53,16 +54,16 @@ class Knowledge:
         return self.node_overlap, self.edge_overlap
 
     def choose(self, pair: Pair, rng: np.random.Generator) -> SeedPairs:
-        """Return seeds of a pair in which everybody who may be chosen has one identity."""
+        """Return seeds of a pair in which all people who may be seeds have one identity."""
         return select_seeds(pair, self.seeds, self.n_seeds, rng, error=self.error)
 
 
 @dataclass(frozen=True)
 class Discovery:
-    """Search for each identity of some adopters by itself, see `unmask.graphs.disclosure.discovery`.
+    """Search for each identity of some adopters separately, see `unmask.graphs.disclosure.discovery`.
 
-    people : adopters, drawn at random; none where it is not asked for, as it takes `runs` attacks for each identity
-    runs   : attacks
+    people : number of random adopters; 0 skips the search, which needs `runs` attacks for each identity
+    runs   : number of attacks for each identity
     """
 
     people: Annotated[int, Range(0)] = 0
@@ -84,7 +85,7 @@ def _knowledge(adversary: Part) -> Knowledge:
 
 
 def check(adversary: Part) -> None:
-    """Raise an error for knowledge that an adversary cannot have."""
+    """Raise for inconsistent settings of an adversary."""
     knowledge, search = _knowledge(adversary), Discovery(**adversary.settings.get("discovery", {}))
     parse_method(knowledge.seeds)
     if search.people and knowledge.who != "whole":
@@ -94,25 +95,25 @@ def check(adversary: Part) -> None:
 
 
 def columns(_dataset: Part) -> list[str]:
-    """Return no columns: a list of edges has none to name."""
+    """Return an empty list: an edge list has no columns to name."""
     return []
 
 
 def load(dataset: Part, made: Any) -> SocialGraph | Pair:
-    """Return the graph, or the pair; the people of a file have numbers for names."""
+    """Return the graph, or the pair; people of a file are labeled by numbers."""
     reading = {key: value for key, value in dataset.settings.items() if key in DATASET}
     population: SocialGraph | Pair = numbered(SocialGraph.read(made, **reading)) if isinstance(made, Path) else made
     return population
 
 
 def protect(_population: SocialGraph | Pair, protection: Any, _rng: np.random.Generator) -> Any:
-    """Return the protection itself: people apply it in the release that each adversary faces."""
+    """Return the protection: it is applied later, to the release that each adversary attacks."""
     return protection
 
 
 @dataclass(frozen=True)
 class _FacedRelease:
-    """Networks of a cell before and after the protection, and the seeds of the adversary."""
+    """Networks of a cell before and after the protection, and the adversary's seeds."""
 
     unprotected: Pair
     protected: Pair
@@ -121,7 +122,7 @@ class _FacedRelease:
 
     @classmethod
     def draw(cls, cell: Cell, population: SocialGraph | Pair, protection: Any) -> _FacedRelease:
-        """Return the networks and seeds of a cell."""
+        """Draw the networks and seeds of a cell."""
         knowledge = _knowledge(cell.adversary)
         pair = population if isinstance(population, Pair) else _split(cell, population, knowledge)
         seed_rng = cell.rng("seeds", knowledge.seeds, knowledge.n_seeds)
@@ -146,7 +147,7 @@ def _split(cell: Cell, graph: SocialGraph, knowledge: Knowledge) -> Pair:
 
 
 def attack(cell: Cell, population: SocialGraph | Pair, released: Any, attack: Attack) -> list[Row]:
-    """Return rates over the people in both networks; with several identities, also what they disclose."""
+    """Return rates over the people in both networks, and disclosure if people have several identities."""
     faced = _FacedRelease.draw(cell, population, released)
     run, _ = run_attack(faced.protected, attack, faced.seeds, only_rates=True)
     rows = average_rows([run], release=cell.protection.name, adversary=cell.adversary.name)
@@ -171,7 +172,7 @@ def believed(
 
 
 def _discovery_rows(cell: Cell, pair: Pair, attack: Attack) -> Iterator[Row]:
-    """Yield how well the identities of some adopters are found, each as if it were the only one."""
+    """Yield discovery rates of the identities of some adopters, each identity as the only one of its person."""
     if not isinstance(pair, SeparatedPair):
         return
     search = Discovery(**cell.adversary.settings.get("discovery", {}))
@@ -194,7 +195,7 @@ def _discovery_rows(cell: Cell, pair: Pair, attack: Attack) -> Iterator[Row]:
 
 
 def _utility_rows(cell: Cell, faced: _FacedRelease) -> Iterator[Row]:
-    """Yield the losses of the release, and as `utility` what the greatest of them leaves."""
+    """Yield the losses of the release, and `utility`, 1 - the largest loss."""
     if not any(map(cell.wants, ("utility", *LOSSES))):
         return
     losses, n = faced.losses, max(faced.unprotected.target.n_edges, 1)

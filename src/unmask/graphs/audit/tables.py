@@ -1,4 +1,4 @@
-"""Facts about attacks on a network as tables of a result."""
+"""Tables of a network audit."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ COLUMNS = {
     "spread": Column("spread", "Runs that spread", "share"),
     "spread_in": Column("spread_in", "Spread in", "number"),
 }
-"""Columns with a label by name; others, such as the number of a style, are for programs and charts."""
+"""Columns with labels, by name. Other columns, such as style numbers, are for programs and charts."""
 
 
 class Criterion(NamedTuple):
-    """A criterion of local anonymity; `sign` is that of a correlation with re-identification that confirms it."""
+    """Criterion of local anonymity; `sign` is the expected sign of its correlation with re-identification."""
 
     variant: Variant
     label: str
@@ -82,7 +82,7 @@ Record = Mapping[str, Any]
 
 
 def make_tables(facts: GraphFacts) -> tuple[Table, ...]:
-    """Return every table of an audit of a network."""
+    """Return all tables of a network audit."""
     tables = (
         _table("", "source_nodes source_edges target_nodes target_edges common truth_known truth_partial acquired "
                "similar most_recall", [vars(facts)]),
@@ -115,7 +115,7 @@ def _table(name: str, columns: str, records: Iterable[Record]) -> Table:
 
 
 def format_degrees(degrees: DegreeClass) -> str:
-    """Write the degrees of a class.
+    """Write the degrees of a class in a table.
 
     >>> format_degrees(DegreeClass(4, 7, 10, 0.5, None)), format_degrees(DegreeClass(16, None, 10, 0.5, None))
     ('4\u20137', '16+')
@@ -138,11 +138,11 @@ def _seed_curves(facts: GraphFacts) -> Iterator[Record]:
             yield {"release": attack.release, "attack": attack.attack, "known": share, "right": share_right}
 
 
-# --- rows of charts: those that are drawn are about the release where most people are re-identified ------------------
+# --- rows of charts: charts show the release with the most re-identified people ---------------------------------------
 
 
 def _drawn_attacks(facts: GraphFacts) -> Iterator[tuple[AttackFacts, Record]]:
-    """Yield attacks, the drawn ones first, with the values of the columns that identify and draw them."""
+    """Yield attacks, drawn ones first, with the values of the columns that identify and style them."""
     attacks = sorted(facts.attacks, key=lambda attack: facts.drawn.get(attack.attack, len(facts.drawn)))
     for attack in attacks:
         drawn = attack.attack in facts.drawn and attack.release == facts.first.release
@@ -157,7 +157,7 @@ def _degrees(facts: GraphFacts) -> Iterator[Record]:
 
 
 def _score_table(facts: GraphFacts) -> Table:
-    """Return scores and the share of right matches; matches are those of few people."""
+    """Return scores and shares of right matches; small counts of matches are suppressed."""
     columns = "release attack style drawn low high matches score right matches_from"
     table = _table("scores", columns, _scores(facts))
     labels = {"matches": replace(COLUMNS["people"], name="matches", label="Matches")}
@@ -173,7 +173,7 @@ def _scores(facts: GraphFacts) -> Iterator[Record]:
 
 
 def _passes(facts: GraphFacts) -> Iterator[Record]:
-    """Yield the matches of each pass; an ensemble has rounds, which start from the seeds again, and no passes."""
+    """Yield the matches of each pass; an ensemble is skipped, because its rounds start anew from the seeds."""
     for attack, identity in _drawn_attacks(facts):
         if len(attack.passes) > 1 and attack.announced is None:
             for number, matches in enumerate(attack.passes, 1):
@@ -211,7 +211,7 @@ def _criteria(facts: GraphFacts) -> Iterator[Record]:
 
 
 def _ranks(facts: GraphFacts) -> Iterator[Record]:
-    """Yield the re-identified share of tenths of the people by each criterion."""
+    """Yield the re-identified share in tenths of the people by each criterion."""
     tenth = None if facts.common is None else facts.common // TENTH
     for link in facts.anonymity:
         for percentile, share in link.ranked:
