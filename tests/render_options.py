@@ -16,7 +16,7 @@ from unmask.domains import DOMAINS
 
 TABLE = Path(__file__).parents[1] / "src/unmask/cli/options_table.py"
 
-AUDITED = [f"{entry.audit}:audit_files" for entry in DOMAINS.values() if entry.word != ""]
+AUDITED = [f"{entry.audit}:audit_files" for entry in DOMAINS.values()]
 """Functions from which a command is generated."""
 
 HEAD = '''# fmt: off
@@ -38,8 +38,13 @@ from unmask.cli.option_types import (
     Names,
     check_number,
     join_names,
+    join_names_or_none,
+    parse_levels,
+    parse_lists,
     parse_pairs,
+    parse_parts,
 )
+from unmask.protection_specs import parse_specs
 
 DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {'''
 
@@ -50,7 +55,7 @@ def list_fields() -> dict[str, list[str]]:
     for command in main.commands.values():
         for item in command.lazy_params if isinstance(command, Command) else ():
             if isinstance(item, LazyOptions):
-                names = item.names or item.settings or list_typed_parameters(item.source)
+                names = item.names or list_typed_parameters(item.source)
                 fields.setdefault(item.source, []).extend(names)
     return {source: list(dict.fromkeys(fields[source])) for source in sorted(fields)}
 
@@ -84,6 +89,8 @@ def render(value: Any) -> str:
     """Return a setting as Python writes it."""
     if value is FILE:
         return "FILE"
+    if value is click.UNPROCESSED:
+        return "click.UNPROCESSED"
     if isinstance(value, click.Choice):
         return f"click.Choice({render(tuple(value.choices))})"
     if isinstance(value, click.IntRange | click.FloatRange):

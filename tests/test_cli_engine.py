@@ -75,9 +75,13 @@ def test_a_register_that_does_not_fit_is_refused(people, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("command", "options"), [("audit", ("-q", "age")), ("protect", ("-q", "age", "-o", "release.parquet"))]
+    ("command", "options", "module"),
+    [
+        ("audit", ("-q", "age"), "unmask.tables.audit.files"),
+        ("protect", ("-q", "age", "-o", "release.parquet"), "unmask.tables.files"),
+    ],
 )
-def test_an_address_reaches_the_engine_as_it_was_written(monkeypatch, command, options):
+def test_an_address_reaches_the_engine_as_it_was_written(monkeypatch, command, options, module):
     folders = []
 
     @contextmanager
@@ -85,7 +89,7 @@ def test_an_address_reaches_the_engine_as_it_was_written(monkeypatch, command, o
         folders.extend(sources.values())
         yield {}
 
-    monkeypatch.setattr(import_module(f"unmask.cli.{command}"), "count_tables", count)
+    monkeypatch.setattr(import_module(module), "count_tables", count)
     source = "hdfs://node:9000/people.parquet"
     assert invoke(command, source, *options, "--engine", "spark").exit_code == 0
     assert source in folders

@@ -54,7 +54,7 @@ def test_the_command_as_a_document_names_it():
         (("--with", LATTICE, "--k", "3"), "are those of Mondrian"),
         (("--with", LATTICE, "--level", "age=5"), "are those of Mondrian"),
         (("--with", "tables.Latice"), "Lattice"),
-        (("--with", "graphs.KDegree"), "expected a protection of tables"),
+        (("--with", "graphs.KDegree"), "expected one of the protections of tables"),
         (("--with", LATTICE, "--engine", "duckdb"), "--with needs the table in memory"),
     ],
 )

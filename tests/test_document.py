@@ -394,7 +394,7 @@ def test_an_audit_attacks_by_the_protection_that_made_the_release(released: Path
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (("graphs.Decoy",), "protects graphs, expected a protection of tables"),
+        (("graphs.Decoy",), "belongs to graphs, expected one of the protections of tables"),
         (("tables.Nope",), "none of the protections"),
         (("tables.Mondrian:k",), "there is no module 'tables.Mondrian'"),
         (("tables.Mondrian:k=2:l",), "'l' is not a parameter of tables.Mondrian"),

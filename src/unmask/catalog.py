@@ -11,9 +11,10 @@ import inspect
 import re
 import sys
 import traceback
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
-from functools import cache, wraps
+from functools import cache, lru_cache, wraps
 from importlib import import_module, metadata
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -23,7 +24,9 @@ from unmask.core.errors import FailedError, UnmaskError, nearest
 from unmask.domains import DOMAINS
 from unmask.domains import domain_of as domain_of_class
 from unmask.measures import Quantity, registry
+from unmask.plan import Part, Plugin, check_keys
 from unmask.policy.policies import read_shipped_policies
+from unmask.protection_specs import Spec
 from unmask.scoring import STANDARD, campaign_measures, price_measures
 
 Kind = Literal["attacks", "protections", "datasets"]
@@ -132,6 +135,66 @@ def find(use: str, kind: Kind, code: Path | None = None) -> Any:
     near = [name for name in ours if name.startswith(domain)] or list(examples(kind))
     near += [f"{domain}.file"] if kind == "datasets" and domain in DOMAINS else []
     raise UnmaskError(f"use is {use!r}, which is none of the {kind}; {nearest(use, near)}")
+
+
+def instantiate(part: Part, kind: Kind) -> Any:
+    """Return the object that a part describes: its class with the plan's parameters."""
+    factory = find(part.use, kind, part.code)
+    check_parameters(part, factory, part.use)
+    try:
+        return factory(**{key: _instantiate_value(value, part, kind) for key, value in part.parameters.items()})
+    except UnmaskError:
+        raise
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # of whatever class the plan names
+        raise UnmaskError(f"{part.use} cannot be made with these parameters: {error}") from None
+
+
+def check_parameters(part: Part, function: Callable[..., object], use: str, *, excluded: tuple[str, ...] = ()) -> None:
+    """Raise an error for a parameter of a part that its function does not have."""
+    names = [name for name in _list_parameters(function) if name not in excluded]
+    check_keys(part.parameters, names, f"with or grid of {use}")
+
+
+@lru_cache
+def _list_parameters(function: Callable[..., object]) -> tuple[str, ...]:
+    return tuple(inspect.signature(function).parameters)
+
+
+def _instantiate_value(value: Any, part: Part, kind: Kind) -> Any:
+    """Return a parameter: lists of TOML become tuples, and a table with `use` becomes the object of such a part.
+
+    `parts = [[0.5, { use = "graphs.Decoy", with = { adopters = 0.5 } }]]`
+    """
+    if isinstance(value, list):
+        return tuple(_instantiate_value(item, part, kind) for item in value)
+    if not isinstance(value, dict) or "use" not in value:
+        return value
+    check_keys(value, ("use", "with"), f"a part of {part.use}")
+    use, parameters = value["use"], value.get("with", {})
+    if not isinstance(use, str):
+        raise UnmaskError(f"use is {use!r} in a part of {part.use}, expected a name that `unmask list` shows")
+    inner = replace(part, use=use, parameters=parameters, settings={})
+    if domain_of(use, find(use, kind, part.code)) not in ("", part.domain):
+        raise UnmaskError(f"use is {use!r} in a part of {part.use}, which is of another domain")
+    if not isinstance(parameters, dict):
+        raise UnmaskError(f"`with` is no table in a part of {part.use}; expected for example with = {{ k = 10 }}")
+    return instantiate(inner, kind)
+
+
+def make(spec: Spec, kind: Kind, domain: str, code: Path | None) -> Any:
+    """Return the object that a spec describes, of one domain.
+
+    code : folder whose modules it may run, see `find`
+
+    >>> make(Spec.parse("tables.Mondrian:k=3"), "protections", "tables", None)
+    Mondrian(k=3)
+    """
+    if (home := domain_of(spec.use, find(spec.use, kind, code))) != domain:
+        example = next(iter(examples(kind, [domain])))
+        place = home or "no domain"
+        raise UnmaskError(f"{spec.use} belongs to {place}, expected one of the {kind} of {domain}, such as {example}")
+    part = Part(spec.use, spec.use, spec.parameters, {}, plugin=Plugin(domain, ""), code=code)
+    return instantiate(part, kind)
 
 
 def find_any(use: str, folder: Path | None = None) -> Any:

@@ -10,6 +10,7 @@ import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
 
@@ -19,14 +20,14 @@ from unmask.data.files import read_text, read_toml
 from unmask.domains import DOMAINS, import_audit
 from unmask.plan import NOTHING
 from unmask.ranges import Range
-from unmask.schema import Either, Table, check, dict_of, json_schema, list_of, parameters
+from unmask.schema import Either, Table, check, declared_options, defaults, dict_of, json_schema, list_of, parameters
 from unmask.toml_text import format_document
 
 if TYPE_CHECKING:
     from unmask.policy import Policy
 
-AUDIT: Final = "unmask.tables.audit:audit"
-"""The audit of tables; its keywords are options of a document."""
+AUDIT: Final = "unmask.tables.audit:audit_files"
+"""The audit of tables in files; its parameters are keys of a document."""
 
 ROLES: Final[Mapping[str, str]] = {
     "quasi-identifier": "quasi_identifiers",
@@ -41,25 +42,8 @@ ROLES: Final[Mapping[str, str]] = {
 MEANINGS: Final[Mapping[str, str]] = {"type": "types", "order": "orders", "hierarchy": "hierarchies"}
 """Further key of a column -> the parameter of `Table.read` that takes it by column."""
 
-READING: Final = ("person", "missing", "na", "decimal", "delimiter", "header", "encoding", "cells")
-"""Parameters of `Table.read` about the whole file."""
-
-DEFAULTS: Final[Mapping[str, tuple[object, ...]]] = {
-    "missing": ("own",), "cells": ("any",), "coverage": (1.0,), "hold_back": (0.0,), "seed": (0,), "levels": ({},),
-    "without": ((),), "together": (False,),
-}  # fmt: skip
-"""Option -> values that are not stored, since they are the default."""
-
-KNOWLEDGE: Final[Mapping[str, tuple[str, ...]]] = {
-    "register": ("file", "coverage"),
-    "control": ("file",),
-    "linkability": ("parts",),
-    "audit": ("targets", "attacker", "seed", "without", "together"),
-}
-"""Section -> options of the audit of a table in it, besides those of its data and its releases."""
-
-FILES: Final[Mapping[str, tuple[str, ...]]] = {"register": (), "control": (), "attacker": ("case-study",)}
-"""Options of such an audit that name files next to the document -> values that name none."""
+KNOWLEDGE: Final = ("register", "control", "linkability", "audit")
+"""Sections of the audit of a table, besides its data, its columns and its releases."""
 
 MAX_SEEDS: Final = 1_000_000
 
@@ -90,8 +74,6 @@ SECTIONS: Final[Mapping[str, Any]] = {
     "data": Either((Table({**_PART, **_FILE}, is_open=True), list_of(Table({**_PART, **_FILE}, is_open=True)))),
     "columns": dict_of(_COLUMN),
     "releases": list_of(Table({"file": str, "origin": str, "synthetic": bool, "protection": str}, ("file",))),
-    "control": Table({"file": str}),
-    "linkability": Table({"parts": Either((str, list_of(list_of(str))))}),
     "protections": list_of(Table({**_PART, **_FILE}, is_open=True)),
     "adversaries": list_of(Table(_PART, is_open=True)),
     "seeds": Annotated[int, Range(1, MAX_SEEDS)] | list[Annotated[int, Range(0, 2**63 - 1)]],
@@ -104,8 +86,25 @@ ENDS: Final = Table({"from": float, "to": float}, ("from", "to"))
 """Range of a number that is not known."""
 
 
-def _register() -> Table:
-    return Table({"file": str, **parameters(AUDIT, "coverage")})
+@cache
+def list_table_keys() -> Mapping[str, tuple[str, str]]:
+    """Return the section and the key that store each option of an audit of a table, as its parameters declare them."""
+    declared = declared_options(AUDIT).items()
+    return {name: (section, key) for name, item in declared for section, _, key in [item.key.partition(".")] if key}
+
+
+@cache
+def list_reading_keys() -> tuple[str, ...]:
+    """Return the parameters of `Table.read` about the whole file, which are keys of [data]."""
+    by_column = {*ROLES.values(), *MEANINGS.values(), "source", "like"}
+    return tuple(name for name in parameters("unmask.tables:Table.read") if name not in by_column)
+
+
+def _knowledge(section: str) -> Table:
+    """Return the type of a section of `KNOWLEDGE`; lists of columns may be a text, as it is typed."""
+    hints, keys = parameters(AUDIT), list_table_keys().items()
+    kinds = {key: hints[name] for name, (place, key) in keys if place == section}
+    return Table({key: Either((str, kind)) if kind == list_of(list_of(str)) else kind for key, kind in kinds.items()})
 
 
 def _publisher() -> Table:
@@ -142,8 +141,7 @@ def _certificate() -> Table:
 
 
 IMPORTED: Final[Mapping[str, Callable[[], Any]]] = {
-    "register": _register,
-    "audit": lambda: Table(parameters(AUDIT, *KNOWLEDGE["audit"])),
+    **{section: partial(_knowledge, section) for section in KNOWLEDGE},
     "policy": _policy,
     "certificate": _certificate,
     "publisher": _publisher,
@@ -307,12 +305,11 @@ def list_audits(document: Settings) -> list[str]:
     return [""] * has_table + [word for word in list_domain_words().values() if word in document]
 
 
-def stored_options(command: str) -> frozenset[str]:
-    """Return the options of `unmask audit` or `unmask protect` that a document stores."""
-    reading = {*READING, *ROLES.values(), *MEANINGS.values()}
-    protecting = {"data", "hold_back", "protection", *protection_specs.MONDRIAN, "relaxed", "levels"}
-    auditing = {"releases", "original", "origins", "synthetic", "policies", "register", "control", "coverage", "parts"}
-    return frozenset(reading | protecting | auditing | {*(KNOWLEDGE["audit"] if command == "audit" else ())})
+def stored_options() -> frozenset[str]:
+    """Return the options of `unmask audit` and `unmask protect` that a document stores."""
+    reading = {*list_reading_keys(), *ROLES.values(), *MEANINGS.values()}
+    protecting = {"data", "protection", *protection_specs.MONDRIAN, "relaxed", "levels"}
+    return frozenset(reading | protecting | {"releases", "origins", "synthetic", "policies"} | {*list_table_keys()})
 
 
 # --- options of commands ----------------------------------------------------------------------------------------------
@@ -403,7 +400,7 @@ def _derive_reading(table: Settings, folder: Path) -> dict[str, Any]:
     types = {"types": [f"{name}={kind}" for name, kind in table.get("types", {}).items()]}
     orders = {"orders": [f"{name}={_format_order(name, values)}" for name, values in table.get("orders", {}).items()]}
     files = {"hierarchies": [f"{name}={_locate(folder, file)}" for name, file in table.get("hierarchies", {}).items()]}
-    plain = {key: table[key] for key in (*READING, *ROLES.values()) if key in table}
+    plain = {key: table[key] for key in (*list_reading_keys(), *ROLES.values()) if key in table}
     return plain | types | orders | files
 
 
@@ -417,14 +414,13 @@ def _format_order(name: str, values: Any) -> str:
 
 def _derive_knowledge(document: Settings, folder: Path) -> dict[str, Any]:
     """Return the options of an audit about its register, its control group and itself."""
-    options = {
-        section if key == "file" else key: value
-        for section in KNOWLEDGE.keys() & document.keys()
-        for key, value in document[section].items()
-    }
-    return {
-        key: value if value in FILES.get(key, (value,)) else _locate(folder, value) for key, value in options.items()
-    }
+    declared, options = declared_options(AUDIT), {}
+    for name, (section, key) in list_table_keys().items():
+        if section in KNOWLEDGE and key in document.get(section, {}):
+            value, values = document[section][key], declared[name].names
+            is_file = value not in values if values else key == "file"
+            options[name] = _locate(folder, value) if is_file else value
+    return options
 
 
 def _locate_data(table: Settings, folder: Path) -> str:
@@ -458,13 +454,10 @@ def format_options(options: Settings) -> str:
         {"file": file, "origin": origin, "synthetic": options.get("synthetic") or None, "protection": spec}
         for file, origin, spec in itertools.zip_longest(map(str, releases), map(str, origins), specs)
     ]
-    tables = {
-        "data": {"file": source, "hold_back": options.get("hold_back"), **{key: options[key] for key in READING}},
-        "register": {"file": options.get("register"), "coverage": options.get("coverage")},
-        "control": {"file": options.get("control")},
-        "linkability": {"parts": options.get("parts")},
-        "audit": {key: options.get(key) for key in KNOWLEDGE["audit"]},
-    }
+    tables: dict[str, dict[str, Any]] = {section: {} for section in ("data", *KNOWLEDGE)}
+    for name, (section, key) in list_table_keys().items():
+        tables[section][key] = options.get(name)
+    tables["data"] |= {"file": source, **{key: options[key] for key in list_reading_keys()}}
     stored = {name: _drop_defaults(table) for name, table in tables.items()}
     lists = {
         "protections": list(protection_specs.list_entries(options)),
@@ -503,4 +496,5 @@ def _format_roles(options: Settings) -> dict[str, Any]:
 def _drop_defaults(options: Settings) -> dict[str, Any]:
     """Return the options that are not left out and differ from their defaults."""
     plain = {key: str(value) if isinstance(value, Path) else value for key, value in options.items()}
-    return {key: value for key, value in plain.items() if value is not None and value not in DEFAULTS.get(key, ())}
+    usual = defaults(AUDIT)
+    return {key: value for key, value in plain.items() if value is not None and value != usual.get(key)}

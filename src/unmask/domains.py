@@ -48,7 +48,12 @@ class Domain:
 
 
 DOMAINS: dict[str, Domain] = {
-    "tables": Domain("unmask.tables.audit", ("unmask.tables",), ""),
+    "tables": Domain(
+        "unmask.tables.audit",
+        ("unmask.tables",),
+        "",
+        "Attack releases of a table: how many people are re-identified, and what is inferred about them.",
+    ),
     "linkage": Domain(
         "unmask.linkage.audit",
         ("unmask.linkage", "unmask.core.partition"),
@@ -77,10 +82,10 @@ class DomainAudit(Protocol):
     audit              : what adversaries learn from releases; keywords say what else the auditor has and asks.
                          `unmask.audit` is this function
     audit_files        : the same for releases in files, None after a dry run; `unmask audit WORD` and the section of a
-                         document are generated from its signature. A command passes `watched`, the list that
-                         --at-risk writes, `code`, the folder whose modules an option may run, and `progress`, a
-                         function that receives the running step, if they are parameters. Tables have a command of
-                         their own
+                         document are generated from its signature. A command passes these, if they are parameters:
+                         `watched`, the list that --at-risk writes; `code`, the folder whose modules an option may run;
+                         `page`, whether a page is written; `trials`, a mapping for what other protections are tried
+                         with; `progress`, a function that receives the running step
     DATASET, ADVERSARY : other keys of them in a document, besides those of every part -> their types, see `schema`
     PROTECTION         : other keys of protections; may be missing
     MEASURES           : the measures that cells of a study may have

@@ -21,9 +21,9 @@ def first_document(file: str, reading: Mapping[str, Any], facts: Sequence[Column
     file    : path of the table, next to the document
     reading : options of the file, as `Table.read` takes them
     """
-    from unmask.document import READING
+    from unmask.document import list_reading_keys
 
-    options = {key: reading[key] for key in READING if reading.get(key) not in (None, "own", "any")}
+    options = {key: reading[key] for key in list_reading_keys() if reading.get(key) not in (None, "own", "any")}
     roles = {column.name: column.role or column.suggestion for column in facts}
     return {
         "title": f"Release of {PurePath(file).name}",

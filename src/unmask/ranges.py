@@ -52,11 +52,12 @@ class Option:
     """The form of a parameter on a command line, beyond its name and its type.
 
     heading : of the option in a help text
-    flag    : name of the option
+    flag    : names of the option, separated by blanks
     metavar : form of a value in a help text
     source  : the value is a file, a pattern of files, a table of an engine, or `-`, the standard input
     names   : values that name no file
     commas  : a text may be several values, separated by commas
+    key     : "section.key" of a document of tables that stores the parameter
     """
 
     heading: str = ""
@@ -65,6 +66,7 @@ class Option:
     source: bool = False
     names: tuple[str, ...] = ()
     commas: bool = False
+    key: str = ""
 
 
 MeasureNames = Annotated[Sequence[str], Option("Output", "--measure", metavar="NAME[:NUMBER]")]

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import msgspec
 
 from unmask.core.errors import UnmaskError, explain_unknown, nearest
-from unmask.ranges import Range, expected
+from unmask.ranges import Option, Range, expected
 
 Hints = Mapping[str, Any]
 """Key -> its type, as in an annotation."""
@@ -49,6 +49,14 @@ def defaults(source: str) -> Mapping[str, Any]:
     """Return the defaults of the parameters of a function or a dataclass; None of one without a default."""
     parameters = inspect.signature(_find(source)).parameters.values()
     return {item.name: None if item.default is item.empty else item.default for item in parameters}
+
+
+@cache
+def declared_options(source: str) -> Mapping[str, Option]:
+    """Return the declared command-line form of parameters of a function or a dataclass."""
+    hints = get_type_hints(_find(source), include_extras=True).items()
+    declared = ((name, get_args(hint)[1:]) for name, hint in hints if get_origin(hint) is Annotated)
+    return {name: item for name, metadata in declared for item in metadata if isinstance(item, Option)}
 
 
 @cache

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from unmask.app.jobs import Job
 from unmask.app.project import PROFILE, Project
 from unmask.core.errors import UnmaskError
-from unmask.document import MEANINGS, READING
+from unmask.document import MEANINGS, list_reading_keys
 
 if TYPE_CHECKING:
     from unmask.app.column_shapes import Shape
@@ -98,7 +98,7 @@ def _raise_failure(project: Project) -> None:
 def _key(project: Project) -> Key:
     assert project.file is not None
     table, state = project.table, project.file.stat()
-    options = {key: table[key] for key in (*READING, *MEANING_KEYS) if key in table and key != "person"}
+    options = {key: table[key] for key in (*list_reading_keys(), *MEANING_KEYS) if key in table and key != "person"}
     return str(project.file), state.st_mtime_ns, state.st_size, json.dumps(options)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
+from unmask.cli.completion import TwoWordCommand
 from unmask.cli.files import print_json
 from unmask.cli.generated import options
-from unmask.cli.group import TwoWordCommand
 from unmask.cli.terminal import print_line
 
 QUESTIONS = {
@@ -40,8 +40,6 @@ def _answer(name: str, question: str, kind: click.Choice[str]) -> str:
     loss={"default": None},
     loss_known={"flags": ("--loss-known/--loss-unknown",)},
     observations={"default": None},
-    dmax={},
-    rank_by={},
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the advice as one JSON object, without questions.")
 def advise(as_json: bool, **answers: Any) -> None:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from unmask.cli.completion import first_argument
 from unmask.cli.documents import ReadsDocument
 from unmask.cli.files import print_json
 from unmask.cli.gates import POLICY_HELP, POLICY_METAVAR, warn_of_reversed_conditions
 from unmask.cli.generated import Command, options, parse_with
-from unmask.cli.group import first_argument
 from unmask.cli.option_types import FILE, Input
 from unmask.cli.options import table_options
-from unmask.cli.reading import read_table
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 
@@ -130,6 +129,7 @@ def choose_columns(data: str, as_json: bool, **reading: Any) -> None:
     unmask choose columns people.csv -q age,sex,zip -s diagnosis
     """
     from unmask.tables.criteria import contributions
+    from unmask.tables.files import read_table
 
     shares = contributions(read_table(Path(data), reading))
     if as_json:

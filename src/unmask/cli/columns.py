@@ -14,7 +14,6 @@ from unmask.cli.documents import ReadsDocument
 from unmask.cli.files import print_json
 from unmask.cli.option_types import FILE
 from unmask.cli.options import optional_table_options
-from unmask.cli.reading import ROLES, read_every_column
 from unmask.cli.terminal import print_line
 
 if TYPE_CHECKING:
@@ -46,6 +45,7 @@ def columns(file: Path, as_json: bool, **reading: Any) -> None:
     quasi-identifiers and this column.
     """
     from unmask.first_document import unit_of
+    from unmask.tables.files import ROLES, read_every_column
     from unmask.tables.risk import column_facts
 
     roles = {name: role for option, role in ROLES.items() for name in reading[option]}

@@ -24,7 +24,7 @@ COSTS = ("fine", "price", "row")
 @click.argument("data", type=Input(), metavar="TABLE|SIZES")
 @attacker_option
 @optional_table_options
-@options("unmask.economics.stopping:Costs", **{name: {"flags": (f"--{name}-cost",)} for name in COSTS})
+@options("unmask.economics.stopping:Costs", *COSTS, **{name: {"flags": (f"--{name}-cost",)} for name in COSTS})
 @output_option(
     "--leave-out",
     type=FILE,

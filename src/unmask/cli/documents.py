@@ -132,7 +132,7 @@ class WritesDocument(ReadsDocument):
         """Return whether a document stores an option."""
         from unmask.document import stored_options
 
-        return name in stored_options(str(self.name))
+        return name in stored_options()
 
 
 class DomainCommand(WritesDocument):

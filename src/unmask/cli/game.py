@@ -16,7 +16,7 @@ from unmask.cli.terminal import print_line, print_table
 
 @click.command("game", cls=Command)
 @click.argument("document", type=FILE)
-@options("unmask.studies.game.solution:play", study={"metavar": "FOLDER"})
+@options("unmask.studies.game.solution:play", "study", study={"metavar": "FOLDER"})
 @allow_code_option
 @click.option("--output", "-o", type=FILE, help="Write the page, one HTML file.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")

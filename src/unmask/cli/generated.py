@@ -19,9 +19,21 @@ from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_
 
 import click
 
-from unmask.cli.option_types import FILE, NAMES, FileOrName, Input, check_number, parse_pairs
+from unmask.cli.option_types import (
+    FILE,
+    NAMES,
+    NAMES_OR_NONE,
+    FileOrName,
+    Input,
+    check_number,
+    parse_levels,
+    parse_lists,
+    parse_pairs,
+    parse_parts,
+)
 from unmask.cli.options_table import DECLARED
 from unmask.core.errors import UnmaskError
+from unmask.protection_specs import Spec, parse_specs
 from unmask.ranges import Option, Range
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -31,9 +43,8 @@ def options(source: str, *names: str, **settings: Mapping[str, Any]) -> Callable
     """Add the options of a dataclass or a function to a `Command`.
 
     source   : "module:name"
-    names    : of the fields; all whose type can be typed on a command line, unless names or settings select some
-    settings : field -> further arguments of `click.Option`; "flags" are the names on the command line, "name" is the
-               argument of the command's function, "parse" converts the value that was typed
+    names    : of the fields; by default all whose type can be typed on a command line
+    settings : field -> further arguments of `click.Option`; "name" is the argument of the command's function
     """
 
     def decorate(function: Function) -> Function:
@@ -109,9 +120,9 @@ class LazyOptions:
     heading: str = "Options"
 
     def options(self) -> Iterator[click.Option]:
-        """Yield the options, in the order of the names, or of the settings."""
+        """Yield the options, in the order of the names."""
         declared = DECLARED.get(self.source, {})
-        fields = tuple(self.names or self.settings or declared or list_typed_parameters(self.source))
+        fields = tuple(self.names or declared or list_typed_parameters(self.source))
         declared = declared if declared.keys() >= {*fields} else declare_parameters(self.source)
         for field in fields:
             yield self._make_option(field, {**declared[field], **self.settings.get(field, {})})
@@ -162,23 +173,34 @@ def convert_hint(hint: Any) -> dict[str, Any]:
         settings = convert_hint(kind)
         for item in metadata:
             settings |= _convert_range(kind, item) if isinstance(item, Range) else {}
-            settings |= _convert_option(item) if isinstance(item, Option) else {}
+            settings |= _convert_option(item, kind) if isinstance(item, Option) else {}
         return settings
     if get_origin(hint) is Literal:
         return {"type": click.Choice(get_args(hint))}
     if get_origin(hint) in (Union, types.UnionType):
         kinds = filter(None, (convert_hint(kind) for kind in get_args(hint) if kind is not type(None)))
-        settings = min(kinds, key=lambda kind: (kind.get("type") is not FILE, "multiple" in kind), default={})
+        settings = min(kinds, key=lambda kind: (kind.get("type") not in _FIRST, "multiple" in kind), default={})
         return {**settings, "default": None} if "is_flag" in settings else settings
     if hint in (str, int, float):
         return {"type": hint}
+    if hint == Sequence[Spec]:
+        return {"type": click.UNPROCESSED, "multiple": True, "parse": parse_specs}
+    if hint == tuple[Sequence[str], Sequence[str]]:
+        return {"type": click.UNPROCESSED, "parse": parse_parts}
     if get_origin(hint) is Sequence and get_args(hint)[0] in (str, Path, str | int):
         return {**convert_hint(get_args(hint)[0]), "multiple": True}
     if get_origin(hint) is Mapping:
-        return {"type": str, "multiple": True, "parse": parse_pairs}
+        return {"type": str, "multiple": True, "parse": _PARSERS.get(get_args(hint)[1], parse_pairs)}
     if inspect.isclass(get_origin(hint) or hint) and issubclass(get_origin(hint) or hint, PathLike):
         return {"type": FILE}
     return {"is_flag": True} if hint is bool else {}
+
+
+_FIRST = (FILE, click.UNPROCESSED)
+"""Types that a command line prefers to the others of a union."""
+
+_PARSERS: Mapping[Any, Callable[[Any], Any]] = {Sequence[str]: parse_lists, float | str: parse_levels}
+"""Type of the values of a mapping -> function that parses COLUMN=VALUE, if a value is no text."""
 
 
 def _convert_range(kind: type, bounds: Range) -> dict[str, Any]:
@@ -187,12 +209,13 @@ def _convert_range(kind: type, bounds: Range) -> dict[str, Any]:
     return {"type": limits, "parse": check_number}
 
 
-def _convert_option(option: Option) -> dict[str, Any]:
-    """Return the settings that a declaration names."""
+def _convert_option(option: Option, hint: Any) -> dict[str, Any]:
+    """Return the settings that a declaration names, for a parameter of a type."""
     kind = Input() if option.source else FileOrName(option.names) if option.names else None
     settings = {"heading": option.heading, "metavar": option.metavar, "type": kind}
-    flags = {"flags": (option.flag,)} if option.flag else {}
-    return {name: value for name, value in settings.items() if value} | flags | (NAMES if option.commas else {})
+    names = NAMES_OR_NONE if type(None) in get_args(hint) else NAMES
+    flags = {"flags": tuple(option.flag.split())} if option.flag else {}
+    return {name: value for name, value in settings.items() if value} | flags | (names if option.commas else {})
 
 
 def convert_default(default: Any) -> dict[str, Any]:

@@ -100,8 +100,9 @@ class UnmaskGroup(click.Group):
         return sorted({*super().list_commands(ctx), *self._audits()})
 
     def _audits(self) -> dict[str, str]:
-        """Return the domain of each audit that has a word."""
-        return {f"audit {entry.word or name}": name for name, entry in DOMAINS.items() if entry.word != ""}
+        """Return the domain of each audit."""
+        words = {name: name if entry.word is None else entry.word for name, entry in DOMAINS.items()}
+        return {f"audit {word}".strip(): name for name, word in words.items()}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command; the audit of a domain is generated once it is needed."""
@@ -126,7 +127,7 @@ class UnmaskGroup(click.Group):
         return command.get_short_help_str(limit=1000) if command is not None else ""
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete the first word of a command; `second_words` completes the second."""
+        """Complete the first word of a command; `completion` completes the second."""
         return [item for item in super().shell_complete(ctx, incomplete) if " " not in str(item.value)]
 
     def _with_second_word(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -164,27 +165,6 @@ def _find_audit(path: Path) -> str:
         choices = " or ".join(f"unmask audit {word} {path.name}" for word in words)
         raise click.UsageError(f"{path.name} describes {len(words)} audits: run {choices}")
     return f"audit {words[0]}" if words and words[0] else "audit"
-
-
-def second_words(ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-    """Return the words that name another command after this one: `graph` after `audit`."""
-    root, prefix = ctx.find_root(), f"{ctx.command.name} "
-    assert isinstance(root.command, UnmaskGroup)
-    commands = [name for name in root.command.list_commands(root) if name.startswith(f"{prefix}{incomplete}")]
-    return [CompletionItem(name.removeprefix(prefix), help=root.command.summarize(root, name)) for name in commands]
-
-
-def first_argument(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete a file, or the second word of a command."""
-    return [*second_words(ctx, incomplete), CompletionItem(incomplete, type="file")]
-
-
-class TwoWordCommand(Command):
-    """A command without an argument; a second word after it may name another command."""
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Complete an option or a second word."""
-        return [*second_words(ctx, incomplete), *super().shell_complete(ctx, incomplete)]
 
 
 def _set_quiet(ctx: click.Context, _parameter: click.Parameter, quiet: bool) -> None:

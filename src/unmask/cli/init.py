@@ -12,7 +12,6 @@ from unmask.cli.files import refuse_to_overwrite, write_texts
 from unmask.cli.generated import Command
 from unmask.cli.option_types import FILE
 from unmask.cli.options import optional_table_options
-from unmask.cli.reading import ROLES, read_every_column
 from unmask.cli.terminal import print_line
 from unmask.toml_text import DOCUMENT
 
@@ -55,6 +54,7 @@ def init(file: Path, output: Path, publisher: bool, force: bool, **reading: Any)
     """
     from unmask.first_document import first_document, reasons, unit_of
     from unmask.studies.questions import list_question_lines
+    from unmask.tables.files import ROLES, read_every_column
     from unmask.tables.risk import column_facts
     from unmask.toml_text import format_document
 

@@ -13,7 +13,7 @@ from unmask.cli.generated import Command
 from unmask.cli.option_types import FILE
 from unmask.cli.options import optional_table_options
 from unmask.cli.output import describe_version, write_page
-from unmask.cli.terminal import print_line, print_notes, print_table
+from unmask.cli.terminal import print_line, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +49,8 @@ def look(file: Path, policy: str, changes: bool, report: Path | None, force: boo
     refuse_to_overwrite(report, force=force)
     policies = read_domain_policies(policy, "tables")
     roles = guess_roles(file, **reading)
-    print_notes(roles.notes)
+    for note in roles.notes:
+        print_line(f"note: {note}", err=True)
     print_line(f"{file.name}: {roles.facts[0].rows:,} rows, {len(roles.facts):,} columns", bold=True)
     print_line()
     print_table(roles.tabulate())

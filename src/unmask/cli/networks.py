@@ -173,7 +173,7 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
 @click.option("--node", required=True, help="Your id in it.")
 @options(
     "unmask.graphs.audit.identity_advice:advise",
-    identities={}, discovery={"parse": _chances}, runs={}, attack={}, leaked={}, k={}, seed={},
+    "identities", "discovery", "runs", "attack", "leaked", "k", "seed", discovery={"parse": _chances},
 )  # fmt: skip
 @column_options
 @output_option("--json", "as_json", is_flag=True, help="Print the advice as one JSON object.")

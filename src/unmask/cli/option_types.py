@@ -7,6 +7,7 @@ import math
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -78,13 +79,50 @@ def parse_pairs(texts: Iterable[str] | None) -> dict[str, str]:
     return dict(item.split("=", 1) for item in items)
 
 
+def parse_lists(texts: Iterable[str] | None) -> dict[str, tuple[str, ...]]:
+    """Return the names of a repeated option COLUMN=NAME,... by column."""
+    return {column: split_names(text) for column, text in parse_pairs(texts).items()}
+
+
+def parse_levels(texts: Iterable[str] | None) -> dict[str, float | str]:
+    """Return the level of each column: a whole number, a number, or a word, as `tables.Generalize` takes them."""
+    return {column: _parse_level(text) for column, text in parse_pairs(texts).items()}
+
+
+def _parse_level(text: str) -> float | str:
+    for number in (int, float):
+        with suppress(ValueError):
+            return number(text)
+    return text
+
+
+def parse_parts(text: str | list[list[str]] | None) -> tuple[tuple[str, ...], ...] | None:
+    """Return two lists of names separated by a colon, or listed in a document."""
+    if text is None:
+        return None
+    parts = tuple(map(split_names, text.split(":") if isinstance(text, str) else text))
+    if len(parts) != 2 or not all(parts):
+        raise UnmaskError(f"expected two parts of columns, such as age,sex:zip,job, given {len(parts)}")
+    return parts
+
+
 def join_names(names: Iterable[tuple[str, ...]] | None) -> tuple[str, ...]:
     """Return the names of a repeated option."""
     return tuple(itertools.chain.from_iterable(names or ()))
 
 
+def join_names_or_none(
+    ctx: click.Context, parameter: click.Parameter, names: tuple[tuple[str, ...], ...]
+) -> tuple[str, ...] | None:
+    """Return the names of a repeated option; none for an empty text, None if the option is left out."""
+    return None if ctx.get_parameter_source(str(parameter.name)) is ParameterSource.DEFAULT else join_names(names)
+
+
 NAMES: dict[str, Any] = {"parse": join_names, "type": Names(), "multiple": True}
 """Names, typed or from a document's list; a repeated option adds names."""
+
+NAMES_OR_NONE: dict[str, Any] = {"callback": join_names_or_none, "type": Names(), "multiple": True}
+"""Names as in `NAMES`, of an option whose absence differs from no names."""
 
 
 def check_number(value: float | None) -> float | None:
@@ -105,6 +143,8 @@ class AuditSignature(NamedTuple):
         Parameter of the released files; "" if all files are options.
     n_files : int
         Number of these files, -1 for any.
+    has_sources : bool
+        Whether a pattern, a table of an engine, or `-` may take the place of such a file.
     options : tuple of str
         Parameters that are options.
     services : tuple of str
@@ -114,5 +154,6 @@ class AuditSignature(NamedTuple):
     text: str
     argument: str
     n_files: int
+    has_sources: bool
     options: tuple[str, ...]
     services: tuple[str, ...]

@@ -73,18 +73,17 @@ class Output(NamedTuple):
         path = self.subjects
         return {} if path is None else {end: path.with_stem(f"{path.stem}{end}") for end in ("", "-curves")}
 
-    def start_at_risk(self, rows: str = "id") -> Watched | None:
-        """Return the list that the audit fills with people at risk, if one is to be written. rows : its first column"""
+    def start_at_risk(self) -> Watched | None:
+        """Return the list that the audit fills with people at risk, if one is to be written."""
         from unmask.findings.people_at_risk import Watched
 
-        return None if self.at_risk is None else Watched(rows)
+        return None if self.at_risk is None else Watched("id")
 
     def write(
         self,
         result: Result,
         *,
         rows: Mapping[str, Sequence[Any]] | None = None,
-        warnings: Sequence[str] = (),
         suggest: Callable[[Result, list[Policy]], tuple[Change, ...]] | None = None,
         watched: Watched | None = None,
         subjects: Mapping[str, str] | None = None,
@@ -106,15 +105,15 @@ class Output(NamedTuple):
         shared = result.without_small()
         private = {} if watched is None or self.at_risk is None else {self.at_risk: watched.text()}
         private |= {path: subjects[end] for end, path in self.subject_files.items() if subjects}
-        self._write_files(shared, private, lambda: self._print(shared, rows, warnings))
+        self._write_files(shared, private, lambda: self._print(shared, rows))
         for list_file in self.subject_files.values():
             print_secret_file(list_file, public_file=None, reason="it names the subjects")
         if self.at_risk is not None and watched is not None:
             folder = self.at_risk.resolve().parent
             nearest = next((path for path in releases if path.resolve().parent == folder), releases[0])
             print_secret_file(self.at_risk, public_file=nearest, reason="whoever has it knows whom to look for")
-        for warning in (*warnings, *shared.cautions):
-            print_line(f"warning: {warning}", err=True)
+        for caution in shared.cautions:
+            print_line(f"warning: {caution}", err=True)
         for path in (self.report, self.sarif, self.export):
             if path is not None:
                 print_line(f"wrote {path}", err=True)
@@ -141,9 +140,9 @@ class Output(NamedTuple):
 
                 export(result, self.export, force=self.force)
 
-    def _print(self, result: Result, rows: Mapping[str, Sequence[Any]] | None, warnings: Sequence[str]) -> None:
+    def _print(self, result: Result, rows: Mapping[str, Sequence[Any]] | None) -> None:
         if self.as_json:
-            print_line(result.to_json(command_name(), inputs=list_inputs(rows), warnings=warnings))
+            print_line(result.to_json(command_name(), inputs=list_inputs(rows)))
         elif self.in_short:
             print_text(result.summary())
         elif command_name() != "audit":

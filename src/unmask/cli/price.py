@@ -15,7 +15,6 @@ from unmask.cli.generated import Command, input_option, output_option, parse_wit
 from unmask.cli.option_types import FILE, Input
 from unmask.cli.options import attacker_option, optional_table_options
 from unmask.cli.output import write_page
-from unmask.cli.reading import read_table
 from unmask.cli.terminal import print_line, print_table
 from unmask.core.errors import UnmaskError
 
@@ -123,6 +122,8 @@ def read_sizes(data: str, reading: dict[str, Any]) -> tuple[NDArray[np.int64], b
             f"{data!r} is read as a table, whose quasi-identifiers are missing; give them, for example with "
             "--quasi-identifiers age,sex,zip, or give group sizes such as 1,2,5-20"
         )
+    from unmask.tables.files import read_table
+
     classes = read_table(Path(data), reading).classes
     return classes.sizes[classes.of_row], False
 

@@ -10,50 +10,74 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
+from click.core import ParameterSource
 
-from unmask.cli.documents import WritesDocument, allow_code_option
-from unmask.cli.engine import count_tables, engine_options, pop_engine_options
+from unmask.cli.completion import first_argument
+from unmask.cli.documents import WritesDocument, allow_code_option, code_folder
 from unmask.cli.files import list_role_options, print_json, refuse_to_overwrite, suggest_command, write_release
 from unmask.cli.generated import grouped, options, output_option, parse_with, pop_options
-from unmask.cli.group import first_argument
-from unmask.cli.option_types import FILE, Input
-from unmask.cli.options import (
-    choose_protection,
-    constraint_options,
-    level_option,
-    parse_levels,
-    table_options,
-    with_option,
-    without_seed,
-)
-from unmask.cli.origins import format_origin
-from unmask.cli.reading import list_dropped_columns, read_column_names, read_table
+from unmask.cli.option_types import FILE, Input, parse_levels
+from unmask.cli.options import table_options, without_seed
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
+from unmask.data.origins import format_origin
 from unmask.data.writing import STANDARD_OUTPUT
-from unmask.protection_specs import MONDRIAN
+from unmask.protection_specs import MONDRIAN, Spec, parse_specs
 
 if TYPE_CHECKING:
     from unmask.data.engine import EngineOptions
     from unmask.tables.formulas import Formulas
     from unmask.tables.table import Table
 
+NEEDS_ROWS = ("hold_back", "protection", "weight", "origin", "coarsen")
+"""Options that need every row of the table in memory."""
+
+ENGINE = ("engine", "memory_limit", "temp_directory", "dry_run")
+"""Options of `EngineOptions`."""
+
 HOLD_BACK = "Share of the people to hold back at random, as control group of the audit (needs --origin)."
+
+
+def _parse_recursive(value: str | list[float] | None) -> tuple[float, ...] | None:
+    """Return c and l as they are typed, C:L, or listed in a document."""
+    if not isinstance(value, str):
+        return None if value is None else tuple(value)
+    try:
+        c, l = value.split(":")  # noqa: E741 - the literature's name
+        return float(c), int(l)
+    except ValueError:
+        raise UnmaskError(f"expected a number and a whole number, such as 3:2, given {value!r}") from None
+
+
+RECURSIVE = {"type": click.UNPROCESSED, "parse": _parse_recursive, "metavar": "C:L"}
+"""Form of the limit of recursive diversity."""
+
+
+def _parse_protection(value: str | list[Spec] | None) -> tuple[Spec, ...]:
+    """Return a protection as it is typed, or as a document names it."""
+    return parse_specs([value] if isinstance(value, str) else value or ())
+
+
+with_option = click.option(
+    "--with", "protection", type=click.UNPROCESSED, callback=parse_with(_parse_protection), metavar="NAME:KEY=VALUE",
+    help="Protection of tables by its name in unmask list, parameters after colons. The default is Mondrian.",
+)  # fmt: skip
+
+coarsen_option = click.option(
+    "--coarsen", multiple=True, callback=parse_with(parse_levels), metavar="COLUMN=LEVEL",
+    help="Recode a column of the release to wider bins, a period, a level, hidden characters, or *. Repeatable.",
+)  # fmt: skip
 
 
 @click.command(cls=WritesDocument)
 @click.argument("data", type=Input(), shell_complete=first_argument)
 @table_options
-@grouped("Protection", constraint_options)
-@grouped("Protection", level_option)
+@grouped("Protection", options("unmask.tables:Mondrian", *MONDRIAN, "levels", l_recursive=RECURSIVE))
 @grouped("Protection", with_option)
-@options("unmask.tables.audit:audit", hold_back={"help": HOLD_BACK})
-@click.option(
-    "--coarsen", multiple=True, callback=parse_with(parse_levels), metavar="COLUMN=LEVEL",
-    help="Recode a column of the release to wider bins, a period, a level, hidden characters, or *. Repeatable.",
-)  # fmt: skip
+@grouped("Protection", click.option("--relaxed", is_flag=True, help="Let rows equal to a cut go to either side."))
+@grouped("Protection", options("unmask.tables.audit:audit", "hold_back", hold_back={"help": HOLD_BACK}))
+@grouped("Protection", coarsen_option)
 @allow_code_option
-@click.option("--relaxed", is_flag=True, help="Let rows equal to a cut go to either side.")
 @output_option("--output", "-o", required=True, type=FILE, help="Release: .csv, .tsv (.gz), .parquet or .xlsx.")
 @output_option("--origin", type=FILE, help="Write the row of DATA behind each record. Keep it secret.")
 @output_option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
@@ -63,7 +87,7 @@ HOLD_BACK = "Share of the people to hold back at random, as control group of the
     help="Treatment of cells that a spreadsheet would run. Escape puts an apostrophe before them.",
 )  # fmt: skip
 @without_seed
-@engine_options
+@options("unmask.data.engine:EngineOptions", *ENGINE)
 def protect(
     data: str,
     coarsen: dict[str, float | str],
@@ -87,13 +111,13 @@ def protect(
     unmask protect people.csv -q age,sex,zip --with tables.Lattice:k=5:suppression=0.02 -o release.csv
     unmask protect 'parts/*.parquet' -q age,sex,zip --engine duckdb --memory-limit 4GiB -o release.parquet
     """
-    engine = pop_engine_options(values)
+    engine = _make_engine_options(pop_options(values, ENGINE))
     refuse_to_overwrite(origin, force=force, stream=output)
     if as_json and output == STANDARD_OUTPUT:
         raise click.UsageError("--json and -o - both say what is printed; leave one out")
     if hold_back and origin is None:
         raise UnmaskError("--hold-back leaves a control group, which the origin identifies; give --origin, too")
-    protection = choose_protection(protection, relaxed, **pop_options(values, (*MONDRIAN, "levels")))
+    protection = _choose_protection(protection, relaxed, **pop_options(values, (*MONDRIAN, "levels")))
     source: AbstractContextManager[_Release | None]
     if engine.engine is None:
         source = _protect_rows(data, values, protection, output, formulas, hold_back=hold_back, coarsen=coarsen)
@@ -105,6 +129,33 @@ def protect(
         show = partial(_print_json, made) if as_json else None
         write_release(made.write, output, "" if origin is None else format_origin(made.origin), origin, show=show)
     _print_release(made, output, as_json=as_json)
+
+
+def _make_engine_options(settings: dict[str, Any]) -> EngineOptions:
+    """Return the options of an engine; refuse those that need rows if there is an engine."""
+    from unmask.data.engine import EngineOptions
+
+    context = click.get_current_context()
+    for option in context.command.params if settings["engine"] is not None else ():
+        if option.name in NEEDS_ROWS and context.params[option.name]:
+            raise UnmaskError(f"{option.opts[-1]} needs the table in memory; leave it or --engine out")
+    return EngineOptions(**settings)
+
+
+def _choose_protection(specs: Sequence[Spec], relaxed: bool, **mondrian: Any) -> Any:
+    """Return the protection of a spec, or else Mondrian with its options."""
+    from unmask.catalog import make
+    from unmask.tables import Mondrian
+
+    if not specs:
+        return Mondrian(**mondrian, strict=not relaxed)
+    source = click.get_current_context().get_parameter_source
+    if any(source(name) is ParameterSource.COMMANDLINE for name in ("relaxed", *mondrian)):
+        raise UnmaskError(
+            "--k, --l, --t, --level, --relaxed and further constraints are those of Mondrian; give --with its "
+            "parameters after colons, such as tables.Lattice:k=5:beta=1"
+        )
+    return make(specs[0], "protections", "tables", code_folder("protection"))
 
 
 class _Release(NamedTuple):
@@ -128,6 +179,7 @@ def _protect_rows(
 ) -> Iterator[_Release]:
     """Protect a table in memory."""
     from unmask.protecting import protect as protect_table
+    from unmask.tables.files import list_dropped_columns, read_column_names, read_table
     from unmask.tables.formulas import check_formulas, escaped, formula_cells
     from unmask.tables.writing import check_name
 
@@ -155,6 +207,7 @@ def _protect_counts(
     from unmask.data.resources import check_output
     from unmask.protecting import measure_release
     from unmask.tables.counted_release import generalize, write_release
+    from unmask.tables.files import count_tables, list_dropped_columns
 
     check_output(output, force=True)  # whether it exists is checked above
     needs = {"counts_sensitive": protection.reads_values, "counts_records": False}

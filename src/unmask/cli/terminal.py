@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from typing import Any
 
 import click
@@ -52,12 +51,6 @@ def print_text(text: str) -> None:
 def rewrite_line(line: str) -> None:
     """Write a line of progress over the one before it."""
     click.echo(f"\r{visible(line)}   ", err=True, nl=False)
-
-
-def print_notes(notes: Iterable[str]) -> None:
-    """Print what was recognized or guessed while reading."""
-    for note in notes:
-        print_line(f"note: {note}", err=True)
 
 
 class Notes(logging.Handler):

@@ -2,35 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from inspect import Parameter, Signature, signature
+from collections.abc import Callable, Collection
+from inspect import Parameter, Signature, isclass, signature
 from typing import Any, TypeVar, get_type_hints
 
 Call = TypeVar("Call", bound=Callable[..., Any])
 
 
-def with_parameters(*sources: Callable[..., Any], only: tuple[str, ...] = ()) -> Callable[[Call], Call]:
+def _resolve_hints(source: Callable[..., Any], only: Collection[str]) -> dict[str, Any]:
+    """Return the types of the parameters to add; those of others may name modules that are slow to import."""
+    if isclass(source) or not only:
+        return get_type_hints(source, include_extras=True)
+
+    def described() -> None: ...
+
+    described.__annotations__ = {name: hint for name, hint in source.__annotations__.items() if name in only}
+    return get_type_hints(described, source.__globals__, include_extras=True)
+
+
+def with_parameters(
+    *sources: Callable[..., Any], only: tuple[str, ...] = (), first: bool = False
+) -> Callable[[Call], Call]:
     """Return a decorator that adds parameters of functions, or fields of dataclasses, to a signature, as keywords.
 
     They take the place of `**keywords` and of parameters of the same name. `documented_by` lists the sources.
 
-    only : names of the parameters to add; all by default
+    only  : names of the parameters to add, in their order; all by default
+    first : add them before the other keywords
     """
-    added = {
+    available = {
         name: parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints.get(name, Any))
         for source in sources
-        for hints in [get_type_hints(source, include_extras=True)]
+        for hints in [_resolve_hints(source, only)]
         for name, parameter in signature(source).parameters.items()
-        if not only or name in only
     }
+    added = {name: available[name] for name in only or available}
 
     def decorate(function: Call) -> Call:
         declared = signature(function).parameters.items()
         kept = [item for name, item in declared if name not in added and item.kind is not Parameter.VAR_KEYWORD]
+        keywords = [item for item in kept if item.kind is Parameter.KEYWORD_ONLY]
+        arguments = [item for item in kept if item not in keywords]
         described: Any = function
-        described.__signature__ = Signature([*kept, *added.values()])
+        ordered = (*added.values(), *keywords) if first else (*keywords, *added.values())
+        described.__signature__ = Signature([*arguments, *ordered])
         described.__annotations__ |= {name: parameter.annotation for name, parameter in added.items()}
-        described.documented_by = (*getattr(function, "documented_by", ()), *sources)
+        inner = (source for item in sources for source in getattr(item, "documented_by", ()))
+        described.documented_by = (*getattr(function, "documented_by", ()), *sources, *inner)
         return function
 
     return decorate

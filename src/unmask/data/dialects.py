@@ -31,6 +31,24 @@ RARE = ("->", "--", ":")
 
 DELIMITER_NAMES = {"\t": "tab", "|": "bar", ";": "semicolon", ",": "comma", " ": "blank"}
 
+
+def parse_delimiter(text: str | None, *, rare: Sequence[str] = ()) -> str | None:
+    r"""Return a delimiter by its name or its character; a shell passes an escaped tab as two characters.
+
+    rare : delimiters of several characters that are allowed
+
+    >>> parse_delimiter("semicolon"), parse_delimiter(r"\t"), parse_delimiter(None)
+    (';', '\t', None)
+    """
+    if text is None:
+        return None
+    mark = {"\\t": "\t", **{name: mark for mark, name in DELIMITER_NAMES.items()}}.get(text, text)
+    if mark not in rare and (len(mark) != 1 or mark in '"\r\n'):
+        names = ", ".join(DELIMITER_NAMES.values())
+        raise UnmaskError(f"the delimiter is {text!r}, expected one character or one of {names}")
+    return mark
+
+
 MISSING = frozenset(("", "na", "n/a", "nan", "null", "none", "<na>", "#n/a", "\\n", "?"))
 """Words for a missing cell, in lower case."""
 

@@ -19,8 +19,8 @@ from typing import Literal, TypeAlias
 from unmask.core.errors import AmbiguousInput, FailedError, UnmaskError
 from unmask.data.column_names import is_column_name
 from unmask.data.databases import escape_path, scan_csv
-from unmask.data.dialects import Sample, read_sample, score_dialects
-from unmask.data.encodings import TextFile, decode_text
+from unmask.data.dialects import Sample, parse_delimiter, read_sample, score_dialects
+from unmask.data.encodings import TextFile, check_encoding, decode_text
 from unmask.data.readings import score_header
 from unmask.data.sql import quote_text
 
@@ -139,11 +139,21 @@ def _is_workbook(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class TextOptions:
-    """Properties of text files that the user states; None where they are recognized."""
+    """Properties of text files that the user states; None where they are recognized.
+
+    encoding  : name of an encoding
+    delimiter : a character, or its name in `DELIMITER_NAMES`
+    header    : whether line 1 names the columns, or the names of the columns if line 1 is a row
+    """
 
     encoding: str | None = None
     delimiter: str | None = None
-    header: bool | None = None
+    header: Sequence[str] | bool | None = None
+
+    def __post_init__(self) -> None:
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", check_encoding(self.encoding))
+        object.__setattr__(self, "delimiter", parse_delimiter(self.delimiter))
 
 
 RECOGNIZED = TextOptions()

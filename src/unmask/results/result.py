@@ -221,12 +221,10 @@ class Result:
             raise UnmaskError(f"{name!r} is not a table of this result; {nearest(name, tuple(tables))}")
         return frame_of_rows(tables[name], library=library)
 
-    def to_json(
-        self, command: str = "", *, inputs: Iterable[Mapping[str, Any]] = (), warnings: Iterable[str] = ()
-    ) -> str:
+    def to_json(self, command: str = "", *, inputs: Iterable[Mapping[str, Any]] = ()) -> str:
         """Return the result as the JSON that commands print; the arguments are those of `results.envelope`."""
         contents = {"results": self.results, "tables": self.tables, "not_run": self.not_run}
-        return as_json(command or self.command, inputs=inputs, warnings=(*warnings, *self.cautions), **contents)
+        return as_json(command or self.command, inputs=inputs, warnings=self.cautions, **contents)
 
     # --- for people --------------------------------------------------------------------------------------------------
 

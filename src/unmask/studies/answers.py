@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from unmask.catalog import instantiate
 from unmask.core.errors import UnmaskError
 from unmask.domains import import_audit
 from unmask.plan import Plan
@@ -14,7 +15,7 @@ from unmask.policy import Criterion, Policy
 from unmask.policy.condition import CONTROL_FIELDS
 from unmask.policy.verdict import explain_unanswered
 from unmask.results import Row
-from unmask.studies.cells import ASIDE, instantiate
+from unmask.studies.cells import ASIDE
 
 
 def check_policy(policy: Policy, plan: Plan) -> None:

@@ -23,7 +23,7 @@ from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import source_files
 from unmask.data.databases import explain_failure, open_database
 from unmask.data.resources import temporary_folder
-from unmask.data.source_files import prepare_file
+from unmask.data.source_files import TextOptions, prepare_file
 from unmask.tables.coding import Encoded, encode, encode_array
 
 _LISTED = 40  # column names in a message
@@ -65,16 +65,11 @@ def read_encoded(
     >>> columns["age"].texts, columns["age"].codes.tolist()
     (('20', '30'), [1, 0, 1])
     """
-    as_text = _AsText(delimiter, header, encoding)
-    return _read(source, names, dropped, as_text)
-
-
-def _read(source: object, requested: Sequence[str] | None, dropped: Sequence[str], as_text: _AsText) -> Source:
-    wanted = (*(requested or ()), *dropped)
+    as_text, wanted = TextOptions(encoding, delimiter, header), (*(names or ()), *dropped)
     notes: tuple[str, ...] = ()
 
     def is_read(name: str) -> bool:
-        return requested is None or name in wanted
+        return names is None or name in wanted
 
     if isinstance(source, Mapping):
         encoded = _from_arrays(source, wanted, is_read)
@@ -82,9 +77,9 @@ def _read(source: object, requested: Sequence[str] | None, dropped: Sequence[str
         encoded = _from_arrays(_fetch(*source), wanted, is_read)
     else:
         with engine() as (connection, folder):
-            names, relation, notes = _relation(connection, folder, source, wanted, as_text)
-            chosen = [name for name in names if is_read(name)]
-            encoded = encode(connection, relation, names, chosen, once=dropped)
+            available, relation, notes = _relation(connection, folder, source, wanted, as_text)
+            chosen = [name for name in available if is_read(name)]
+            encoded = encode(connection, relation, available, chosen, once=dropped)
     columns = {name: column for name, column in encoded.items() if name not in dropped}
     if not columns or not next(iter(columns.values())).codes.size:
         raise UnmaskError(f"{_described(source)} has no rows; expected a header and at least one row")
@@ -101,13 +96,13 @@ def column_names(path: str | PathLike[str], *, role_columns: Sequence[str] = (),
     as_text : `delimiter`, `header`, `encoding`; named : columns of which one in line 1 makes it a header
     """
     with engine() as (connection, folder):
-        return _relation(connection, folder, path, (), _as_text(as_text), role_columns).names
+        return _relation(connection, folder, path, (), TextOptions(**as_text), role_columns).names
 
 
 def first_rows(path: str | PathLike[str], n: int, **as_text: Any) -> Source:
     """Read the first n rows of a file, every column as text; as_text : see `column_names`"""
     with engine() as (connection, folder):
-        names, relation, notes = _relation(connection, folder, path, (), _as_text(as_text))
+        names, relation, notes = _relation(connection, folder, path, (), TextOptions(**as_text))
         rows = f"(select * from {relation} limit {int(n)})"
         return Source(encode(connection, rows, names, names), notes)
 
@@ -147,18 +142,6 @@ def check_columns(names: Sequence[str], wanted: Sequence[str], *, place: str, hi
 # --- sources ------------------------------------------------------------------------------------------------------
 
 
-class _AsText(NamedTuple):
-    """Given properties of a text file."""
-
-    delimiter: str | None
-    header: Sequence[str] | bool | None
-    encoding: str | None
-
-
-def _as_text(options: Mapping[str, Any]) -> _AsText:
-    return _AsText(*(options.get(key) for key in AS_TEXT))
-
-
 class _Rows(NamedTuple):
     """Column names of a source, the SQL of its rows, and what was guessed of the file."""
 
@@ -172,7 +155,7 @@ def _relation(
     folder: str,
     source: object,
     wanted: Sequence[str],
-    as_text: _AsText,
+    as_text: TextOptions,
     optional: Sequence[str] = (),
 ) -> _Rows:
     """Return the rows of a source; check names before rows are read. optional : further columns that may be there"""
@@ -221,8 +204,10 @@ def _parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Sequence
     return _Rows(names, relation)
 
 
-def _text_file(path: Path, wanted: Sequence[str], as_text: _AsText, description: str, optional: Sequence[str]) -> _Rows:
-    delimiter, header, _ = as_text
+def _text_file(
+    path: Path, wanted: Sequence[str], as_text: TextOptions, description: str, optional: Sequence[str]
+) -> _Rows:
+    delimiter, header = as_text.delimiter, as_text.header
     given_names = header if isinstance(header, Sequence) else None
     has_header = header if isinstance(header, bool | None) else False
     head, hint = source_files.read_head(path, delimiter, header=has_header, names=(*wanted, *optional)), ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy
@@ -18,6 +18,7 @@ from unmask.core.errors import UnmaskError, visible
 from unmask.core.notebook import SHOWN, html_table
 from unmask.data.frames import frame_of_parquet
 from unmask.data.resources import temporary_folder
+from unmask.ranges import Option
 from unmask.tables.cells import read_levels
 from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of
 from unmask.tables.grouping import class_counts, count_most_common, distinct, pack
@@ -286,22 +287,24 @@ class Table:
         cls,
         source: object,
         *,
-        quasi_identifiers: str | Sequence[str],
-        sensitive: str | Sequence[str] = (),
-        keep: str | Sequence[str] = (),
-        identifiers: str | Sequence[str] = (),
-        person: str | None = None,
-        weight: str | None = None,
-        types: Mapping[str, str] | None = None,
-        orders: Mapping[str, Sequence[str]] | None = None,
-        hierarchies: Mapping[str, Hierarchy | str | PathLike[str]] | None = None,
-        cells: CellsOf = "any",
-        missing: Missing = "own",
-        na: str | Sequence[str] | None = None,
-        decimal: Decimal | None = None,
-        delimiter: str | None = None,
-        header: Sequence[str] | bool | None = None,
-        encoding: str | None = None,
+        quasi_identifiers: Annotated[str | Sequence[str], Option("Input", "--quasi-identifiers -q", commas=True)],
+        sensitive: Annotated[str | Sequence[str], Option("Input", "--sensitive -s", commas=True)] = (),
+        keep: Annotated[str | Sequence[str], Option("Input", commas=True)] = (),
+        identifiers: Annotated[str | Sequence[str], Option("Input", commas=True)] = (),
+        person: Annotated[str | None, Option("Input", metavar="COLUMN")] = None,
+        weight: Annotated[str | None, Option("Input", metavar="COLUMN")] = None,
+        types: Annotated[Mapping[str, str] | None, Option("Input", "--type", "COLUMN=...")] = None,
+        orders: Annotated[Mapping[str, Sequence[str]] | None, Option("Input", "--order", "COLUMN=...")] = None,
+        hierarchies: Annotated[
+            Mapping[str, Hierarchy | str | PathLike[str]] | None, Option("Input", "--hierarchy", "COLUMN=...")
+        ] = None,
+        cells: Annotated[CellsOf, Option("Input")] = "any",
+        missing: Annotated[Missing, Option("Input")] = "own",
+        na: Annotated[str | Sequence[str] | None, Option("Input", commas=True)] = None,
+        decimal: Annotated[Decimal | None, Option("Input")] = None,
+        delimiter: Annotated[str | None, Option("Input")] = None,
+        header: Annotated[Sequence[str] | bool | None, Option("Input", "--header/--no-header")] = None,
+        encoding: Annotated[str | None, Option("Input")] = None,
         like: Table | None = None,
     ) -> Self:
         """Read a table, give its columns their roles and its cells their meaning.
@@ -325,8 +328,9 @@ class Table:
         na : texts for a missing cell, besides an empty one, '' for none (default: NA, n/a, NULL, ? and similar texts).
             Among numbers and dates `-` and `unknown` do so, too, unless none does
         decimal : mark before the decimals of numbers (default: found in each column)
-        delimiter : delimiter of a text file (default: guessed)
-        header : names of the columns of a text file, or whether its first line has them (default: found)
+        delimiter : delimiter of a text file: a character, or tab (default: guessed)
+        header : line 1 of a text file names the columns, or is a row (default: found, or asked about if in doubt). Or
+            the names of the columns, of a file whose line 1 is a row
         encoding : encoding of a text file that is not UTF-8 (default: guessed and noted)
         like : the original of a release, or its register: columns of the same name have its types where they fit.
 

@@ -12,13 +12,13 @@ import duckdb
 
 from unmask.core.errors import AmbiguousInput, UnmaskError
 from unmask.data.dialects import (
-    DELIMITER_NAMES,
     FIRST_LINES,
     MISSING,
     RARE,
     WHOLE,
     Dialect,
     Sample,
+    parse_delimiter,
     read_sample,
     score_dialects,
 )
@@ -90,12 +90,7 @@ class EdgeListOptions:
     two_mode: Annotated[bool | None, Option("Input", "--two-mode/--one-mode")] = None
 
     def __post_init__(self) -> None:
-        marks = {**{name: mark for mark, name in DELIMITER_NAMES.items()}, "\\t": "\t"}
-        mark = None if self.delimiter is None else marks.get(self.delimiter, self.delimiter)
-        if mark is not None and (mark in ('"', "\n", "\r") or (len(mark) != 1 and mark not in RARE)):
-            names = ", ".join(DELIMITER_NAMES.values())
-            raise UnmaskError(f"the delimiter is unknown, expected one character or one of {names}")
-        object.__setattr__(self, "delimiter", mark)
+        object.__setattr__(self, "delimiter", parse_delimiter(self.delimiter, rare=RARE))
         if (self.source is None) != (self.target is None):
             named, missing = ("source", "target") if self.target is None else ("target", "source")
             raise UnmaskError(f"--{named} was given without --{missing}, expected the columns of both ends of an edge")

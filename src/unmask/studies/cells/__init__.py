@@ -7,11 +7,10 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from unmask.catalog import Kind, domain_of, examples, find, is_plugin
+from unmask.catalog import Kind, check_parameters, domain_of, examples, find, instantiate, is_plugin
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
@@ -100,7 +99,9 @@ def check_names(part: Part, kind: str, _folder: Path) -> Part:
     if kind == "protections" and part.use == DESIGN:
         from unmask.channels import optimal_mechanism
 
-        _check_names(part, optimal_mechanism, DESIGN, excluded=("prior", "privacy_loss", "distortion", "coordinates"))
+        check_parameters(
+            part, optimal_mechanism, DESIGN, excluded=("prior", "privacy_loss", "distortion", "coordinates")
+        )
         return part
     instantiate(part, _KIND[kind])
     if kind == "protections":
@@ -124,7 +125,7 @@ def _dataset(part: Part, folder: Path) -> Part:
     if len(control_settings := [key for key in ASIDE if key in part.settings]) > 1:
         raise UnmaskError(f"{' and '.join(control_settings)} each say what the control group is; leave one out")
     if not _from_file(part):
-        _check_names(part, _find_part(part, "datasets"), part.use, excluded=("rng",))
+        check_parameters(part, find(part.use, "datasets", part.code), part.use, excluded=("rng",))
         return _with_hierarchies(part, folder)
     check_keys(part.parameters, (), "with or grid of a file")
     part = _with_files(part, folder)
@@ -140,7 +141,7 @@ def _checked(part: Part) -> Part:
 
 def _of_plugin(part: Part, kind: str, folder: Path) -> Part:
     """Return the part with the domain of a plug-in and the digest of its module's file."""
-    thing = _find_part(part, _KIND[kind])
+    thing = find(part.use, _KIND[kind], part.code)
     settings = dict(part.settings)
     domain = settings.pop("domain", None) or domain_of(part.use, thing)
     if domain not in DOMAINS:
@@ -150,10 +151,6 @@ def _of_plugin(part: Part, kind: str, folder: Path) -> Part:
         )
     _, sha256 = _digested(folder, inspect.getfile(inspect.unwrap(thing)))
     return replace(part, settings=settings, plugin=Plugin(domain, sha256))
-
-
-def _find_part(part: Part, kind: Kind) -> Any:
-    return find(part.use, kind, part.code)
 
 
 def _from_file(part: Part) -> bool:
@@ -198,49 +195,6 @@ def _column_names(key: str, value: object) -> list[str]:
     if not isinstance(names, list | tuple | dict) or not all(isinstance(name, str) for name in names):
         raise UnmaskError(f"{key} is not a name of a column and no list of names; expected for example {key} = [...]")
     return list(names)
-
-
-def instantiate(part: Part, kind: Kind) -> Any:
-    """Return the object that a part describes: its class with the plan's parameters."""
-    factory = _find_part(part, kind)
-    _check_names(part, factory, part.use)
-    try:
-        return factory(**{key: _instantiate_value(value, part, kind) for key, value in part.parameters.items()})
-    except UnmaskError:
-        raise
-    except (Exception, SystemExit) as error:  # noqa: BLE001  # of whatever class the plan names
-        raise UnmaskError(f"{part.use} cannot be made with these parameters: {error}") from None
-
-
-def _check_names(part: Part, function: Callable[..., object], use: str, *, excluded: tuple[str, ...] = ()) -> None:
-    names = [name for name in _list_parameters(function) if name not in excluded]
-    check_keys(part.parameters, names, f"with or grid of {use}")
-
-
-@lru_cache
-def _list_parameters(function: Callable[..., object]) -> tuple[str, ...]:
-    return tuple(inspect.signature(function).parameters)
-
-
-def _instantiate_value(value: Any, part: Part, kind: Kind) -> Any:
-    """Return a parameter: lists of TOML become tuples, and a table with `use` becomes the object of such a part.
-
-    `parts = [[0.5, { use = "graphs.Decoy", with = { adopters = 0.5 } }]]`
-    """
-    if isinstance(value, list):
-        return tuple(_instantiate_value(item, part, kind) for item in value)
-    if not isinstance(value, dict) or "use" not in value:
-        return value
-    check_keys(value, ("use", "with"), f"a part of {part.use}")
-    use, parameters = value["use"], value.get("with", {})
-    if not isinstance(use, str):
-        raise UnmaskError(f"use is {use!r} in a part of {part.use}, expected a name that `unmask list` shows")
-    inner = replace(part, use=use, parameters=parameters, settings={})
-    if domain_of(use, _find_part(inner, kind)) not in ("", part.domain):
-        raise UnmaskError(f"use is {use!r} in a part of {part.use}, which is of another domain")
-    if not isinstance(parameters, dict):
-        raise UnmaskError(f"`with` is no table in a part of {part.use}; expected for example with = {{ k = 10 }}")
-    return instantiate(inner, kind)
 
 
 def _maker(part: Part) -> Any:
@@ -309,7 +263,7 @@ def _cached(key: str, make: Callable[[], Any]) -> Any:
 def _population(cell: Cell) -> Any:
     """Return the population of a cell's dataset; a random one is drawn again for every seed."""
     dataset = cell.dataset
-    function = None if _from_file(dataset) else _find_part(dataset, "datasets")
+    function = None if _from_file(dataset) else find(dataset.use, "datasets", dataset.code)
     draws = function is not None and "rng" in inspect.signature(function).parameters
 
     def load() -> Any:

@@ -1,5 +1,6 @@
 """Public names of `unmask.tables.audit`."""
 
+from unmask.tables.audit.files import audit_files as audit_files
 from unmask.tables.audit.study import ADVERSARY as ADVERSARY
 from unmask.tables.audit.study import COLUMNS as COLUMNS
 from unmask.tables.audit.study import CRITERIA as CRITERIA

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import ABSENT
 from unmask.findings.people_at_risk import Watched
-from unmask.ranges import Range
+from unmask.ranges import Option, Range
 from unmask.results.rows import ORIGINAL
 from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.control.holdout import find_held_back
@@ -68,15 +68,17 @@ class AuditorKnowledge:
     original: Table | None = None
     origins: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     register: Table | None = None
-    coverage: Annotated[float, Range(0, 1, above=True)] = 1.0
+    coverage: Annotated[float, Range(0, 1, above=True), Option(key="register.coverage")] = 1.0
     register_origin: NDArray[np.int64] | None = None
     control: Table | None = None
     synthetic: bool = False
-    parts: tuple[Sequence[str], Sequence[str]] | None = None
-    targets: Annotated[int, Range(1)] | None = None
-    seed: Annotated[int, Range(0)] = 0
-    without: Sequence[str] = ()
-    together: bool = False
+    parts: Annotated[tuple[Sequence[str], Sequence[str]] | None, Option(metavar="A,B:C,D", key="linkability.parts")] = (
+        None
+    )
+    targets: Annotated[Annotated[int, Range(1)] | None, Option(key="audit.targets")] = None
+    seed: Annotated[int, Range(0), Option(key="audit.seed")] = 0
+    without: Annotated[Sequence[str], Option(metavar="ADVERSARY", key="audit.without")] = ()
+    together: Annotated[bool, Option(key="audit.together")] = False
     watched: Watched | None = None
     row: NDArray[np.int64] | None = None
     protections: Mapping[str, Any] = field(default_factory=dict)

@@ -29,6 +29,7 @@ from unmask.tables import utility
 from unmask.tables.attacks import Linkability, SeveralRows, SinglingOut
 from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, locate_rows
+from unmask.tables.audit.files import READING
 from unmask.tables.audit.linked_parts import measure_linkability
 from unmask.tables.audit.linked_rows import attack_person
 from unmask.tables.audit.membership import MEMBERSHIP_MEASURES, measure_membership, sample_members
@@ -45,7 +46,6 @@ from unmask.tables.reading import AS_TEXT, column_names
 from unmask.tables.table import Table
 
 COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "types", "orders", "hierarchies")
-READING = (*COLUMNS, "person", "cells", "missing", "na", "decimal", "delimiter", "header", "encoding")
 PROTECTION = {"synthetic": bool}
 ADVERSARY = {
     "knows": schema.Table(

@@ -16,7 +16,7 @@ from unmask.domains import name_releases
 from unmask.measures import Measure
 from unmask.measures.requested import parse_measures, select_requested
 from unmask.policy.coverage import coverage_notes
-from unmask.ranges import MeasureNames, Range
+from unmask.ranges import MeasureNames, Option, Range
 from unmask.results import Result, Row
 from unmask.results.names import COLLECTOR, FORMER_NAMES
 from unmask.results.rows import ORIGINAL
@@ -53,6 +53,10 @@ if TYPE_CHECKING:
     from unmask.economics.audit import AttackerSource, PriceFacts
 
 
+ATTACKER = Option(metavar="PATH|case-study", names=("case-study",), key="audit.attacker")
+"""Form of the parameter `attacker` on a command line and in a document."""
+
+
 @with_parameters(
     AuditorKnowledge,
     only=("original", "register", "coverage", "control", "synthetic", "parts", "targets", "seed",
@@ -64,9 +68,9 @@ def audit(
     truth: None = None,
     origin: ArrayLike | Mapping[str, ArrayLike] | None = None,
     register_origin: ArrayLike | None = None,
-    hold_back: Annotated[float, Range(0, 1, below=True)] = 0.0,
+    hold_back: Annotated[float, Range(0, 1, below=True), Option(key="data.hold_back")] = 0.0,
     protection: Any = None,
-    attacker: str | unmask.economics.Attacker | None = None,
+    attacker: Annotated[str | unmask.economics.Attacker | None, ATTACKER] = None,
     steps: bool = False,
     measures: MeasureNames = (),
     **settings: Any,

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from unmask.core.randomness import secret_unless
+from unmask.ranges import Option
 from unmask.tables.column import Column
 from unmask.tables.protections import mondrian_cuts as kernel
 from unmask.tables.protections.base import Released, allow_all, evaluated_rows, format_call, recode, release_rows
@@ -74,7 +76,8 @@ class Mondrian(ClassConstraints):
     constraints : sequence, optional
         Further constraints, from `unmask.tables.protections`.
     levels : mapping of str to level, optional
-        Finest released level of quasi-identifiers, as in `Generalize`. The table is recoded to it before it is cut.
+        Finest level of a column in a release: bins, a period, a level, hidden characters, or *. See `Generalize`.
+        The table is recoded to it before it is cut.
     strict : bool
         True: cuts are between two values of a column, so that boxes are disjoint. A point with many copies then makes a
         large class. False: rows of equal value may be divided at random, so that with k alone every box has k to 2k - 1
@@ -93,7 +96,9 @@ class Mondrian(ClassConstraints):
     """
 
     strict: bool = True
-    levels: Mapping[str, float | str] = field(default_factory=dict, hash=False)
+    levels: Annotated[Mapping[str, float | str], Option("Protection", "--level", "COLUMN=LEVEL")] = field(
+        default_factory=dict, hash=False
+    )
 
     __repr__ = format_call
     allowed_pairs = allow_all

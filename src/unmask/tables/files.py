@@ -1,37 +1,44 @@
-"""Tables as commands read them: every column has a role, and what was recognized is noted."""
+"""Tables in files, as commands read them: every column has a role, and what was recognized is logged."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from unmask.cli.terminal import print_notes
 from unmask.core.errors import UnmaskError
-
-if TYPE_CHECKING:
-    from unmask.tables.table import Table
+from unmask.data.engine import EngineOptions
+from unmask.data.resources import format_bytes
+from unmask.tables.reading import AS_TEXT, check_columns, column_names
+from unmask.tables.stored import StoredTable, check_memory, estimate
+from unmask.tables.table import Table, check_roles
+from unmask.tables.unit import ROW
 
 ROLES = {"identifiers": "identifier", "quasi_identifiers": "quasi-identifier", "sensitive": "sensitive", "keep": "keep"}
-"""Option -> the role of its columns."""
+"""Parameter of `Table.read` -> the role of its columns."""
 
 Reading = dict[str, Any]
-"""Options about reading a table, as `Table.read` takes them."""
+"""Parameters of `Table.read`; those of `ROLES` are sequences of names."""
+
+_log = logging.getLogger(__name__)
 
 
 def read_table(path: Path, reading: Reading) -> Table:
-    """Read a table, and print notes on what was recognized."""
-    from unmask.tables import Table
-
+    """Read a table, and log notes on what was recognized."""
     table = Table.read(path, **reading)
-    print_notes(table.notes)
+    _log_notes(table.notes)
     return table
+
+
+def _log_notes(notes: Iterable[str]) -> None:
+    for note in notes:
+        _log.warning("note: %s", note)
 
 
 def read_column_names(path: Path, reading: Reading) -> list[str]:
     """Return the names of the columns of a file."""
-    from unmask.tables.reading import AS_TEXT, column_names
-
     role_columns = [name for option in ROLES for name in reading[option]]
     return column_names(path, role_columns=role_columns, **{name: reading[name] for name in AS_TEXT if name in reading})
 
@@ -49,8 +56,6 @@ def list_dropped_columns(names: Sequence[str], reading: Reading) -> list[str]:
 
 def read_released(path: Path, reading: Reading) -> tuple[Table, list[str]]:
     """Read a release with all columns, since anybody can read them; also return the names of those without a role."""
-    from unmask.tables.table import check_roles
-
     check_roles({option: tuple(reading[option]) for option in ROLES})
     names = read_column_names(path, reading)
     return read_table(path, derive_release_reading(reading, names)), list_columns_without_role(names, reading)
@@ -71,9 +76,6 @@ def read_register(path: Path, reading: Reading) -> Table:
 
 def read_every_column(path: Path, reading: Reading, roles: Mapping[str, str]) -> Table:
     """Read all columns of a file, whatever their roles."""
-    from unmask.tables.reading import check_columns
-    from unmask.tables.unit import ROW
-
     names = read_column_names(path, reading)
     person = [reading["person"]] if reading["person"] not in (None, ROW) else []
     check_columns(names, [*roles, *person], place=f"file {path.name!r}")
@@ -96,8 +98,47 @@ def derive_register_reading(reading: Reading, names: Sequence[str]) -> Reading:
             "name at least one column alike"
         )
     meanings = {
-        option: {name: value for name, value in reading[option].items() if name in shared}
+        option: {name: value for name, value in (reading[option] or {}).items() if name in shared}
         for option in ("types", "orders", "hierarchies")
     }
     roles = dict.fromkeys(("sensitive", "keep", "identifiers"), ())
     return {**reading, **roles, **meanings, "quasi_identifiers": shared, "weight": None, "person": None}
+
+
+@contextmanager
+def count_tables(
+    options: EngineOptions,
+    sources: Mapping[str, str],
+    reading: Reading,
+    derive: Callable[[str, Reading, list[str]], Reading],
+    *,
+    counts_sensitive: bool = True,
+    counts_records: bool = True,
+) -> Iterator[dict[str, tuple[StoredTable, Table]]]:
+    """Count tables in an engine that is closed afterwards; yield nothing on a dry run.
+
+    Combinations that exceed the memory, which arrays and the engine share, are refused before they are counted.
+
+    derive : returns how a table is read, by its name, the options of all tables, and the names of its columns
+    """
+    without_text = reading | dict.fromkeys(AS_TEXT)  # an engine takes them when it is opened
+    with options.open(**{name: reading[name] for name in AS_TEXT}) as engine:
+        counting: dict[str, Any] = {"counts_sensitive": counts_sensitive, "counts_records": counts_records}
+        stored = {
+            name: StoredTable(engine, source, f"table{position}", **counting)
+            for position, (name, source) in enumerate(sources.items())
+        }
+        readings = {name: derive(name, without_text, engine.names(source)) for name, source in sources.items()}
+        sizes = {
+            name: estimate(
+                stored[name], (*settings["quasi_identifiers"], *(settings["sensitive"] if counts_sensitive else ()))
+            )
+            for name, settings in readings.items()
+        }
+        for name, size in sizes.items():
+            _log.warning("%s: %s, in %s of arrays", name, size, format_bytes(options.memory[1]))
+        check_memory(sizes, options.memory[1])
+        read = {} if options.dry_run else readings
+        tables = {name: (stored[name], Table.read(stored[name], **settings)) for name, settings in read.items()}
+        _log_notes((*engine.notes, *(note for _, table in tables.values() for note in table.notes)))
+        yield tables
