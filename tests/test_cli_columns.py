@@ -70,13 +70,13 @@ def test_without_a_quasi_identifier_the_command_asks_for_one(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path)
     amounts = np.random.default_rng(0).lognormal(size=(40, 2)).round(3)
     np.savetxt("amounts.csv", amounts, delimiter=",", header="assets,profit", comments="")
-    message = "no column looks like a quasi-identifier; name those that somebody may know with -q"
+    message = "no column looks like a quasi-identifier; list the columns that an adversary may know with -q"
     assert message in invoke("columns", "amounts.csv").stderr
     assert invoke("init", "amounts.csv").exit_code == 0
     for command in ("audit", "protect"):
         done = invoke(command, "unmask.toml", *(["-o", "release.csv"] if command == "protect" else []))
         assert done.exit_code == 2
-        assert "no column of unmask.toml is a quasi-identifier; in [columns], name one" in done.stderr
+        assert "no column of unmask.toml is a quasi-identifier; set one" in done.stderr
 
 
 def test_a_role_for_a_column_that_is_not_there_is_refused(people):

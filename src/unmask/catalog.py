@@ -134,7 +134,7 @@ def find(use: str, kind: Kind, code: Path | None = None) -> Any:
         return _guarded(_checked(_installed(use) if ":" not in use else load(use, _allowed(use, code)), use, kind), use)
     near = [name for name in ours if name.startswith(domain)] or list(examples(kind))
     near += [f"{domain}.file"] if kind == "datasets" and domain in DOMAINS else []
-    raise UnmaskError(f"use is {use!r}, which is none of the {kind}; {nearest(use, near)}")
+    raise UnmaskError(f"use is {use!r}, which is not in {kind}; {nearest(use, near)}")
 
 
 def instantiate(part: Part, kind: Kind) -> Any:
@@ -231,7 +231,7 @@ def load(use: str, folder: Path | None = None) -> Any:
     except ModuleNotFoundError as error:
         if error.name != name.partition(".")[0] and error.name != name:
             raise UnmaskError(f"module {name!r} needs {error.name!r}, which is not installed") from None
-        place = "in Python's path" if folder is None else "beside the plan or in Python's path"
+        place = "in Python's path" if folder is None else "next to the plan or in Python's path"
         raise UnmaskError(
             f"there is no module {name!r} {place}; expected module:Class, and {use!r} was given"
         ) from None
@@ -278,7 +278,7 @@ def _checked(thing: Any, use: str, kind: Kind) -> Any:
         fits = inspect.isclass(thing) and (_takes(thing, None, rng=None) or _generates(thing))
         expected = "a class whose objects can be called with (population, *, rng=None), or have fit and sample"
     if not fits:
-        raise UnmaskError(f"{use!r} is none of the {kind}; expected {expected}")
+        raise UnmaskError(f"{use!r} does not belong to {kind}; expected {expected}")
     return thing
 
 

@@ -96,7 +96,7 @@ class DomainAudit(Protocol):
     load               : the population of a dataset; `made` is what the function of that name returned, or the path of
                          the dataset's file
     divide             : of a domain whose DATASET has hold_back: the population of one seed
-    protect            : the release, and whatever else it takes to know the truth; protection is None for none
+    protect            : the release, and the data that scoring needs; protection may be None
     criteria           : of a domain whose releases have criteria: their values by name; may be missing
     further_measures   : of an audit with `measures`: those of some names that it computes on request only
     attack             : know, attack, measure: the rows of one cell, with draws of `cell.rng` alone
@@ -139,7 +139,7 @@ def import_audit(domain: str) -> DomainAudit:
 
 
 def domain_of(kind: type) -> str:
-    """Return the domain of a class, or of the first of its bases that has one; "" if there is none.
+    """Return the domain of a class, or of its first base class with a domain; "" without one.
 
     >>> from unmask.core.partition import Partition
     >>> domain_of(Partition), domain_of(int)

@@ -63,7 +63,7 @@ def declared_options(source: str) -> Mapping[str, Option]:
 def help_lines(source: str) -> Mapping[str, str]:
     """Return the help line of each parameter of a function or a dataclass: the first sentence of its docstring.
 
-    A line that begins with "See" is that of a function whose parameters it has, see `unmask.core.signatures`.
+    A line that begins with "See" refers to the function with the same parameters, see `unmask.core.signatures`.
 
     source : "module:name", imported now
     """

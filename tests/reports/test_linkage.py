@@ -454,7 +454,7 @@ def test_e14_a_summary_asks_linkage_nothing_that_it_cannot_answer():
     text = summary(data())
     assert "Not tested" not in text
     assert "no. 0" not in text + words(plain())
-    assert "they re-identify nobody and infer no value" in text
+    assert "They re-identify no person and infer no value." in text
     assert "Not tested" in summary(sample())  # where somebody could have asked
 
 

@@ -1,4 +1,4 @@
-"""The summary answers the three questions and the intruder's, in plain words, and says what was not tested."""
+"""The summary answers the questions of WP216 and of the motivated intruder test, and lists what was not run."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def answers(data) -> dict[str, str]:
 def test_every_question_is_answered_in_at_most_25_lines(kind):
     text = summary(EVERY[kind]())
     assert len(text.splitlines()) <= 25
-    # whoever puts items together has no answer to the others: E14
+    # E14: an adversary who groups items answers no other question
     assert tuple(answers(EVERY[kind]())) == (("Linkability", "Not run") if kind == "linkage" else QUESTIONS)
-    assert text.splitlines()[-1].endswith("no legal verdict.")
+    assert text.splitlines()[-1].endswith("not a legal verdict.")
 
 
-def test_who_names_people_singles_out_and_who_holds_a_register_links():
+def test_reidentification_is_singling_out_and_a_register_is_linkability():
     found = answers(sample())
     assert "all five quasi-identifiers re-identifies 2.9 % [2.3, 3.8] of 2,000 people" in found["Singling out"]
     assert "(realized success)" in found["Singling out"]
@@ -53,7 +53,7 @@ def test_who_names_people_singles_out_and_who_holds_a_register_links():
     assert "infers occupation correctly for 28.9 %" in found["Inference"]
 
 
-def test_linkage_goes_by_what_a_row_is_and_not_by_how_the_adversary_is_called():
+def test_linkability_depends_on_the_source_of_a_match_and_not_on_the_name_of_the_adversary():
     postman = row(adversary="postman", linked_to="register")
     signer = row(adversary="signs the register of visitors")
     found = answers(Result(title="t", setting="w.", rows=(postman, signer)))
@@ -66,10 +66,10 @@ def test_linkage_goes_by_what_a_row_is_and_not_by_how_the_adversary_is_called():
     assert "adversary register " not in answers(told)["Linkability"]
 
 
-def test_the_person_most_at_risk_and_k_are_told():
+def test_singling_out_states_the_highest_risk_and_k():
     # one in three, as the sample makes it for k = 3
-    assert "right with 33.3 %, knows all quasi-identifiers believes (k=3)" in answers(sample())["Singling out"]
-    assert "at least 3 rows fit everybody (k, k=3)" in answers(sample())["Singling out"].lower()
+    assert "highest risk is 33.3 % (knows all quasi-identifiers, k=3)" in answers(sample())["Singling out"]
+    assert "at least 3 rows match each person (k, k=3)" in answers(sample())["Singling out"]
 
 
 def test_clusters_and_networks_are_linkability():
@@ -89,37 +89,37 @@ def test_clusters_and_networks_are_linkability():
         ("graph", ("Inference",)),
     ],
 )
-def test_a_question_that_nobody_asked_is_not_answered(kind, questions):
+def test_a_question_without_an_adversary_is_not_tested(kind, questions):
     found = answers(EVERY[kind]())
     silent = [name for name in QUESTIONS[:4] if "Not tested: no adversary here" in found[name]]
     assert tuple(silent) == questions
 
 
-def test_the_intruder_is_the_strongest_who_names_people():
+def test_the_motivated_intruder_is_the_strongest_adversary_who_reidentifies():
     found = answers(study())["Motivated intruder test"]
     assert "reaches 30 % [28, 32]: the adversary anna (tables.ClassAttack: knows age)" in found  # of protected ones
-    assert "Not tested: whether such an attack pays" in found
+    assert "Not tested: does such an attack pay?" in found
     paid = measured("M k=3", "anna", "identity", 0.4, measure="rational_access", unit="share")
     said = answers(study((*rows(), paid)))["Motivated intruder test"]
-    assert "attacking 40.0 % of people one by one pays" in said
+    assert "it pays to attack 40.0 % of people one by one" in said
 
 
-def test_e4_whether_an_attack_pays_is_answered_by_the_campaign():
+def test_e4_the_campaign_decides_if_an_attack_pays():
     """No single attack pays, and a campaign re-identifies 63 %; a safe release is called one by its upper bound."""
     alone = measured("M k=3", "anna", "identity", 0.0, measure="rational_access", unit="share")
-    for share, text in ((0.63, "re-identifies up to 63 %"), (0.0, "re-identifies nobody: none pays")):
+    for share, text in ((0.63, "re-identifies up to 63 %"), (0.0, "re-identifies no person, since no campaign pays")):
         looted = measured("M k=3", "anna", "identity", share, measure="campaign_success")
         said = answers(study((*rows(), alone, looted)))["Motivated intruder test"]
         assert f"One campaign against all people {text}" in said
 
 
-def test_no_gain_is_called_so():
+def test_a_missing_gain_is_stated():
     lucky = row(measure="realized_success", prior=0.04, posterior=0.045, low=0.03, high=0.06)
     assert "No gain is shown" in summary(Result(title="t", setting="w.", rows=(lucky,)))
     assert "no gain" not in summary(sample())
 
 
-def test_only_the_strongest_are_told_and_the_others_counted():
+def test_weaker_outcomes_are_counted_only():
     many = tuple(measured("M k=3", f"a{i}", "identity", i / 20) for i in range(1, 9))
     found = answers(study(many))["Singling out"]
     assert "a8 re-identifies" in found
@@ -127,11 +127,11 @@ def test_only_the_strongest_are_told_and_the_others_counted():
     assert "And 5 more, none of them stronger." in found
 
 
-def test_what_was_not_run_is_told():
+def test_missing_cells_and_failures_are_listed():
     gaps = tuple(MissingCells("census", "x", "anna", "failed", 2, f"reason {i}") for i in range(4))
     assert answers(study(missing=gaps))["Not run"].startswith(
         "Not run: 8 cells without a result; census, x, anna: 2 cells failed: reason 0; "
         "census, x, anna: 2 cells failed: reason 1; 2 more, see the report."
     )
     assert "failed: the disk was full" in answers(sample())["Not run"]
-    assert answers(study())["Not run"].startswith("Not run: nothing of what was asked for.")
+    assert answers(study())["Not run"].startswith("Not run: nothing.")

@@ -73,7 +73,7 @@ class Field:
 
     @property
     def function(self) -> str:
-        """Function with the parameter; "" if there is none."""
+        """Function with the parameter; "" without one."""
         return self.source or SOURCES.get(self.key.partition(".")[0], "")
 
     @property
@@ -142,7 +142,7 @@ def has_value(document: Mapping[str, Any], key: str) -> bool:
 
 
 def set_value(document: Mapping[str, Any], key: str, value: Any) -> dict[str, Any]:
-    """Return the document with another value at SECTION.NAME, or without one if it is None.
+    """Return the document with another value at SECTION.NAME, or without it for None.
 
     >>> set_value({"linkage": {"beta": 0.5}}, "linkage.beta", None)
     {'linkage': {}}

@@ -97,13 +97,15 @@ def show_points(points: Sequence[Point], trials: Trials, project: Project, query
     values = {name: value for name, value in trials.read(project.document).items() if value is not None}
     present = next((index for index, point in enumerate(points) if point.values == values), 0)
     accepted = [index for index, point in enumerate(points) if point.is_met and point.values]
-    best = max(accepted, key=lambda index: (round(points[index].utility, 4), -points[index].ratio), default=present)
+    best_index = max(
+        accepted, key=lambda index: (round(points[index].utility, 4), -points[index].ratio), default=present
+    )
     indices = [read_index(query.get(name), points) for name in ("point", "against")]
     index, reference = (
-        default if index is None else index for index, default in zip(indices, (best, present), strict=True)
+        default if index is None else index for index, default in zip(indices, (best_index, present), strict=True)
     )
     return {
-        "best": points[best].name if accepted else "",
+        "best": points[best_index].name if accepted else "",
         "chart": draw(CHART, build_table(points, trials, index, reference)),
         "index": index,
         "reference": reference,
@@ -119,14 +121,14 @@ def build_sliders(points: Sequence[Point], trials: Trials, index: int, reference
             (parameter.format(value) if (value := point.values.get(parameter.name)) is not None else "any",
              _format_address(position, reference), position == index)
             for position, point in enumerate(points)
-            if point.values and _without(point, parameter.name) == _without(points[index], parameter.name)
+            if point.values and _drop_parameter(point, parameter.name) == _drop_parameter(points[index], parameter.name)
         )  # fmt: skip
         if len(stops) > 1:
             sliders.append(Slider(parameter.name, parameter.label, stops))
     return sliders
 
 
-def _without(point: Point, name: str) -> dict[str, Any]:
+def _drop_parameter(point: Point, name: str) -> dict[str, Any]:
     return {key: value for key, value in point.values.items() if key != name}
 
 

@@ -157,11 +157,11 @@ def submit(project: Project, form: Mapping[str, Any]) -> str:
 def _update_studies(document: dict[str, Any]) -> dict[str, Any]:
     """Return the document with the adversaries of studies for its roles, without sources of columns that are gone."""
     roles = group_by_role(document["columns"])
-    others = [entry for entry in document.get("adversaries", []) if entry.get("use") not in STUDY_ATTACKS]
+    other_adversaries = [entry for entry in document.get("adversaries", []) if entry.get("use") not in STUDY_ATTACKS]
     parts = [name for part in document.get("linkability", {}).get("parts", []) for name in part]
     if not set(parts) <= {*roles.get("quasi_identifiers", [])}:
         document = {key: value for key, value in document.items() if key != "linkability"}
-    return {**document, "adversaries": [*adversaries(roles.get("sensitive", [])), *others]}
+    return {**document, "adversaries": [*adversaries(roles.get("sensitive", [])), *other_adversaries]}
 
 
 def _read_level(index: int, shape: Shape, form: Mapping[str, Any], previous: Mapping[str, Level]) -> Level | None:

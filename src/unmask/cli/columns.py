@@ -128,7 +128,7 @@ def _list_dependencies(facts: Sequence[ColumnFacts]) -> Iterator[str]:
 def _suggest_command(file: Path, facts: Sequence[ColumnFacts], person: str | None) -> str:
     """Return the command that protects the file with the suggested roles, or what is missing."""
     if all(column.suggestion != "quasi-identifier" for column in facts):
-        return "no column looks like a quasi-identifier; name those that somebody may know with -q"
+        return "no column looks like a quasi-identifier; list the columns that an adversary may know with -q"
     words = ["unmask", "protect", str(file)]
     for option, role in OPTIONS.items():
         names = [column.name for column in facts if column.suggestion == role]

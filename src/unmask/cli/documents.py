@@ -63,7 +63,7 @@ class ReadsDocument(Command):
         except click.MissingParameter as missing:
             if missing.param is None or missing.param.name != "quasi_identifiers":
                 raise
-            problem = f"no column of {path.name} is a quasi-identifier; in [columns], name one that somebody may know"
+            problem = f"no column of {path.name} is a quasi-identifier; set one that an adversary may know in [columns]"
             raise click.UsageError(f'{problem}: COLUMN = "quasi-identifier"', ctx) from None
         if files:
             ctx.params[str(argument.name)] = argument.process_value(ctx, files if argument.nargs < 0 else files[0])
@@ -167,7 +167,7 @@ class DomainCommand(WritesDocument):
         options = {name: _type_value(value, stored[name]) for name, value in section.items()}
         released = options.pop(str(self.argument.name), [])
         if not released and self.argument.required:
-            raise UnmaskError(f"[{self.word}] has no {self.argument.name}; expected a path beside the document")
+            raise UnmaskError(f"[{self.word}] has no {self.argument.name}; expected a path relative to the document")
         return [released] if isinstance(released, str) else released, options
 
     def format_document(self, ctx: click.Context) -> str:

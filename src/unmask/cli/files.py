@@ -123,7 +123,7 @@ def command_name() -> str:
 def list_inputs(rows: Mapping[str, Sequence[Any]] | None = None) -> list[dict[str, Any]]:
     """Return the files that the command read: option or argument, name without a folder, SHA-256 and rows.
 
-    The SHA-256 of a secret file is None, and so are rows that are not counted.
+    None is the SHA-256 of a secret file, and the number of rows that were not counted.
 
     rows : parameter -> the rows of each of its files, in their order
     """
@@ -200,7 +200,7 @@ def refuse_to_overwrite(
         if path.exists() and not force:
             raise UnmaskError(f"{path} exists; choose another name or give --force")
     if len({path.resolve() for path in paths}) < len(paths):
-        raise UnmaskError(f"{paths[0]} is named for two outputs, expected two files; choose another name for one")
+        raise UnmaskError(f"two outputs go to {paths[0]}; choose another file for one of them")
     _refuse_inputs(paths)
 
 

@@ -64,14 +64,14 @@ def judge(result: Result, policies: Sequence[Policy], *, domain: str = "") -> Re
     from unmask.policy import judge_result
     from unmask.policy.policies import CONDITIONS_TITLE
 
-    judged = judge_result(result, [policy.for_domain(domain) for policy in policies])
-    verdicts = judged.verdicts
+    judged_result = judge_result(result, [policy.for_domain(domain) for policy in policies])
+    verdicts = judged_result.verdicts
     for verdict in (verdict for verdict in verdicts if verdict.policy.title == CONDITIONS_TITLE):
         for assessment in (assessment for assessment in verdict.assessments if assessment.reason):
             condition = assessment.requirement.require
             raise UnmaskError(f"--policy {condition}: {assessment.reason} ({_list_measures(result)})")
     warn_of_reversed_conditions(item.requirement.require for verdict in verdicts for item in verdict.assessments)
-    return judged
+    return judged_result
 
 
 def warn_of_reversed_conditions(conditions: Iterable[Condition]) -> None:

@@ -92,6 +92,6 @@ def _list_findings(result: Result) -> Iterator[str]:
     change = select_change(result.changes)
     if change is not None:
         effect = "meets every tested condition" if not change.missed else f"misses {change.missed} conditions"
-        kept = "" if change.utility is None else f" and keeps {percent(change.utility)} of the detail"
-        yield f"What next: {change.name[:1].lower()}{change.name[1:]}, which {effect}{kept}."
+        detail = "" if change.utility is None else f" and keeps {percent(change.utility)} of the detail"
+        yield f"What next: {change.name[:1].lower()}{change.name[1:]}, which {effect}{detail}."
     yield ""

@@ -125,6 +125,6 @@ def new(kind: str, name: str, force: bool) -> None:
     refuse_to_overwrite(path, test, force=force)
     words = {"NAME": name, "MODULE": module, "KIND": kind}
     texts = {path: TEMPLATES[kind], test: TEST}
-    write_texts({file: re.sub("NAME|MODULE|KIND", lambda found: words[found[0]], text) for file, text in texts.items()})
+    write_texts({file: re.sub("NAME|MODULE|KIND", lambda match: words[match[0]], text) for file, text in texts.items()})
     print_line(f"wrote {path} and {test}; the test runs with pytest", err=True)
     suggest_command("check", f"{module}:{name}")

@@ -111,7 +111,7 @@ class Output(NamedTuple):
         if self.at_risk is not None and watched is not None:
             folder = self.at_risk.resolve().parent
             nearest = next((path for path in releases if path.resolve().parent == folder), releases[0])
-            print_secret_file(self.at_risk, public_file=nearest, reason="whoever has it knows whom to look for")
+            print_secret_file(self.at_risk, public_file=nearest, reason="it shows which people are easiest to find")
         for caution in shared.cautions:
             print_line(f"warning: {caution}", err=True)
         for path in (self.report, self.sarif, self.export):

@@ -145,9 +145,9 @@ def _read_probabilities(text: str) -> float | list[float]:
 
 
 def print_program_tables(result: Result) -> None:
-    """Print the first table as results and the others by name, as one JSON object."""
-    first, *others = (table for table in result.facts if not table.page_only)
-    tables = {table.name: table.records() for table in others}
+    """Print the first table as results and the other tables by name, as one JSON object."""
+    first, *other_tables = (table for table in result.facts if not table.page_only)
+    tables = {table.name: table.records() for table in other_tables}
     print_json(results=first.records(), tables=tables, warnings=result.cautions)
 
 

@@ -112,7 +112,7 @@ def _list_names(entry: Any) -> Iterator[str]:
 
 
 def _play(plan: Path, output: Path, *, allow_code: bool) -> None:
-    """Play the game of a document next to the results; print the reason if there is none."""
+    """Play the game of a document next to the results, or print why it cannot be played."""
     from unmask.studies.game import write_game
     from unmask.studies.game.sentences import describe_decision
 

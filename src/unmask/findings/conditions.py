@@ -50,12 +50,12 @@ def compute_ratio(assessment: Assessment) -> float | None:
     return None if closest is None else limit_ratio(closest.value, assessment.requirement.require)
 
 
-def make_item(assessment: Assessment, least: int) -> DecisionItem:
-    """Return a condition as a line of the first screen; least : the smallest count that is shown."""
+def make_item(assessment: Assessment, smallest_group: int) -> DecisionItem:
+    """Return a condition as a line of the first screen; counts below `smallest_group` are hidden."""
     requirement, closest = assessment.requirement, assessment.closest
     value = "\u2013" if closest is None else amount(assessment, closest.value)
     if closest is not None and requirement.require.measure in COUNTS:
-        value = str(hide_few(int(closest.value), least))
+        value = str(hide_few(int(closest.value), smallest_group))
     ratio = compute_ratio(assessment)
     return DecisionItem(
         state=assessment.state,

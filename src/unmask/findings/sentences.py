@@ -16,15 +16,15 @@ from unmask.results.rows import ORIGINAL
 from unmask.results.scope import Heads, Scope
 from unmask.results.words import release_name
 
-DID = {"singled_out": "singles somebody out with", "parts_linked": "links two parts of the record of"}
-"""Measure -> verb of its adversaries, for attacks other than inference."""
+VERBS = {"singled_out": "singles out a person with", "parts_linked": "links two parts of the record of"}
+"""Measure -> verb of its adversaries."""
 
 
 def describe_success(row: Row) -> str:
     """Return the end of a sentence about an adversary's success: "re-identifies 25 % [20, 30] of 300 people"."""
     value, n = row_estimate(row), f"{row.n:,}"
-    if row.measure in DID:
-        return f"{DID[row.measure]} {value} of {n} {'guesses' if row.measure == 'singled_out' else 'people'}"
+    if row.measure in VERBS:
+        return f"{VERBS[row.measure]} {value} of {n} {'guesses' if row.measure == 'singled_out' else 'people'}"
     if row.excess is not None:
         return describe_excess(row)
     if row.measure in ERRORS:
@@ -32,7 +32,7 @@ def describe_success(row: Row) -> str:
             return f"is off by {value} {row.unit} on average over {n} cases"
         return f"is wrong in {value} of {n} cases"
     realized = needs_truth(row.measure)
-    hopes, end = ("", "s") if realized else ("expects to ", "")
+    expects, end = ("", "s") if realized else ("expects to ", "")
     verb = "re-identifies" if realized else "expects to re-identify"
     if row.target == LINKAGE:
         if row.measure == "breached":
@@ -43,17 +43,17 @@ def describe_success(row: Row) -> str:
     if row.target == IDENTITY:
         return f"{verb} {value} of {n} people"
     if row.target == MEMBERSHIP:
-        right = "is" if realized else "expects to be"
-        return f"{right} right about {value} of {n} people, half of whom are in the table, when they say who is in it"
+        verb = "recognizes" if realized else "expects to recognize"
+        return f"{verb} members and non-members correctly for {value} of {n} people, half of them members"
     if row.target == SECRET:
-        return f"{hopes}guess{'es' if end else ''} the secret in {value} of cases"
-    return f"{hopes}infer{end} {row.target} correctly for {value} of {n} people"
+        return f"{expects}guess{'es' if end else ''} the secret in {value} of cases"
+    return f"{expects}infer{end} {row.target} correctly for {value} of {n} people"
 
 
 def describe_guessing(row: Row) -> str:
     """Return the success without the release.
 
-    Of linkage that is what clusters of the same sizes with shuffled labels reach.
+    For linkage it is the success of clusters of the same sizes with shuffled labels.
     """
     value = percent(row.prior) if row.unit in SHARES else number(row.prior)
     if row.measure in ERRORS:
@@ -74,7 +74,7 @@ def describe_excess(row: Row) -> str:
         gain = f"is not shown to learn {row.target} from people's own records ({points(row)})"
     return (
         f"{gain}: they infer it correctly for {row_estimate(row)} of {row.n:,} people, and for {percent(row.control)} "
-        f"of the control group, whose records took no part{_by_the_best(row)}"
+        f"of the control group, who are not in the release{_by_the_best(row)}"
     )
 
 
@@ -85,7 +85,7 @@ def _by_the_best(row: Row) -> str:
         return ""
     remainder = max(row.posterior - row.baseline, 0.0)
     comparison = f"; another attack with the same knowledge reaches {percent(row.baseline)} of these"
-    return f"{comparison}, so that only {number(100 * remainder, 1)}{SPACE}points need their own records"
+    return f"{comparison}, so only {number(100 * remainder, 1)}{SPACE}points need their own records"
 
 
 def _none_shown(row: Row) -> bool:
@@ -208,7 +208,11 @@ def list_contrasts(scope: Scope) -> list[str]:
         worst = max(pairs, key=lambda pair: pair[0].gain)
         safest = min((p for p in pairs if p[0].adversary == worst[0].adversary), key=lambda pair: pair[0].gain)
         identity_ratio, inferred = (worst[i].gain / safest[i].gain for i in (0, 1))
-        if identity_ratio >= 1.5 and _apart(worst[0], safest[0]) and 1 <= inferred < 1 + (identity_ratio - 1) / 4:
+        if (
+            identity_ratio >= 1.5
+            and _are_separate(worst[0], safest[0])
+            and 1 <= inferred < 1 + (identity_ratio - 1) / 4
+        ):
             first = f"from {row_value(worst[0])} to {row_value(safest[0])}"
             second = f"from {number(100 * worst[1].gain, 1)} to {number(100 * safest[1].gain, 1)}{SPACE}points"
             start, end = release_name(worst[0].release), release_name(safest[0].release)
@@ -219,6 +223,6 @@ def list_contrasts(scope: Scope) -> list[str]:
     return sentences
 
 
-def _apart(high: Row, low: Row) -> bool:
+def _are_separate(high: Row, low: Row) -> bool:
     """Return whether the intervals of two rows do not touch; True without intervals."""
     return high.low is None or low.high is None or high.low > low.high

@@ -65,8 +65,8 @@ def _sections(audit: Mapping[str, Any], digest: str) -> Iterator[Section]:
     yield Section("release", "What was released", parts(_released(audit), _answers(audit)))
     yield Section("adversaries", "Who attacked, and what they reach", parts(_knowledge(audit), _reached(audit)))
     if audit["not_run"]:
-        untold = grid(("What", "Why"), [(item["what"], item["why"]) for item in audit["not_run"]], text=2)
-        yield Section("not-run", "What was not tested", (untold,))
+        not_tested = grid(("What", "Why"), [(item["what"], item["why"]) for item in audit["not_run"]], text=2)
+        yield Section("not-run", "What was not tested", (not_tested,))
     yield Section("clauses", "Which rules this answers", parts(lead(NO_LAW), _clauses(audit)))
     yield Section("signed", "Signatures", (Terms((("Date", (BLANK,)), ("Name", (BLANK,)), ("Signature", (BLANK,)))),))
     yield Section("check", "How to check this certificate", (Terms(tuple(_check(audit, digest)), "reproduce"),))
@@ -87,7 +87,7 @@ def _verdict(audit: Mapping[str, Any]) -> str:
     for line in lines:
         groups.setdefault((line["release"], line["policy"]), []).append(line["state"])
     if not groups:
-        return "No policy was given: nothing is said to be acceptable."
+        return "No verdict: the audit has no policy."
     return " ".join(f"{release}: {describe_outcome(policy, states)}" for (release, policy), states in groups.items())
 
 

@@ -71,14 +71,14 @@ def closing(
     return assumed, not_run, reproduction
 
 
-def describe_readers(least: int, *, cases: bool = False) -> str:
+def describe_readers(smallest_group: int, *, cases: bool = False) -> str:
     """Return the intended readers of a page; `cases` for a page about a mechanism and not about people."""
     if cases:
         return "This page may be handed on: it is about a mechanism, and shows no secret, no file path and no seed."
-    if least <= 1:
+    if smallest_group <= 1:
         return "For the owner of the data alone: this page shows groups of any size, single people among them."
     return (
         "This page may be handed to those who decide about the release and to those who get it. It shows no record, no "
         "file path and no seed; besides k, the most exposed, shares, and expected or matched numbers, it shows nothing "
-        f"about fewer than {least:,} people."
+        f"about fewer than {smallest_group:,} people."
     )

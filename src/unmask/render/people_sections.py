@@ -39,7 +39,7 @@ def success_finding(scope: Scope) -> str:
     if contrast_sentences or not values or scope.cases:
         return next(iter(contrast_sentences), "")
     strongest = max(values, key=severity)
-    baseline = "guessing gives" if strongest.control is None else "of people who are not in it for"
+    baseline = "guessing gives" if strongest.control is None else "the control group gives"
     compared = f"{baseline} {percent(strongest.prior if strongest.control is None else strongest.control)}"
     sentence = f"{strongest.target} is inferred for {row_estimate(strongest)} of {strongest.n:,} people; {compared}."
     return start_with_release(sentence, strongest.release, several=len(scope.protected) > 1)
@@ -80,7 +80,7 @@ def success_note(heads: Heads) -> str:
     sizes_text = (
         f"n = {sizes[0]:,} people for every mark."
         if len(sizes) == 1
-        else "n is written beside the marks or in the table."
+        else "n is written next to the marks or in the table."
     )
     bounds = any(row.low is not None for row in heads.values())
     reasons = dict.fromkeys(row.interval.removeprefix("none: ") for row in heads.values() if row.interval != "none")
@@ -88,8 +88,8 @@ def success_note(heads: Heads) -> str:
         ", thin lines 95 % intervals" if bounds else f" without an interval ({'; '.join(reasons)})" if reasons else ""
     )
     quantity = "people re-identified" if {row.measure for row in heads.values()} == {"recall"} else "success"
-    ticks = "the black tick is guessing without the release, the band is what it gives"
-    return f"Dots are {quantity}{lines}; {ticks}. {sizes_text}"
+    ticks = "The black tick is guessing without the release, the band is the gain"
+    return f"Dots are {quantity}{lines}. {ticks}. {sizes_text}"
 
 
 def _why_not(result: Result, release: str, adversary: str, target: str) -> str:
@@ -110,25 +110,25 @@ def people_section(scope: Scope) -> Section | None:
     if not result.distribution and not tables:
         return None
     drawn = (
-        f"Each bar is the {people} whose success probability lies between the edges below it; it is as high as they "
-        "are many, and a bar of few is drawn high enough to be seen. What is above the limit has its color."
+        f"Each bar counts the {people} whose success probability lies between the edges below it. Small bars are drawn "
+        "high enough to be seen. Bars above the limit have its color."
     )
     if any(item.target != IDENTITY for item in result.distribution):
         drawn += (
-            " Of a value: the probability of their likeliest value that is not the most common one, which is no secret."
+            " For a value: the probability of their likeliest value, except the most common one, which is not a secret."
         )
     if not scope.cases and result.smallest_shown > 1:
         drawn += f" Figures are rounded up to a multiple of {result.smallest_shown:,} people."
     counted = (
-        "Success probability, as the adversary believes it, that this part of the people reaches or exceeds; and how "
-        f"many people are above two limits, in steps of {result.smallest_shown:,}."
+        "Success probability that this part of the people reaches or exceeds, as the adversary believes. People above "
+        f"two limits are counted in steps of {result.smallest_shown:,}."
     )
     figures = distribution_figures(scope)
     fold = folded("How many people are above which probability", tables)
     content = parts(lead(drawn) if figures else None, Figures(figures), lead(counted) if tables else None, fold)
     return Section(
         "people",
-        f"Over {people}: the most exposed people matter more than the mean",
+        f"Risk of each {scope.replace_people('person')}, not only the mean",
         content,
         people_finding(scope) or quantile_finding(scope),
     )
@@ -175,7 +175,7 @@ def _describe_above(item: Distribution, limit: float) -> str:
     count = f"{format_count(item.above[limit])} of {item.people:,} people"
     if item.target == IDENTITY:
         return f"{count} are re-identified with more than {percent(limit, 0)}"
-    return f"{count} are found to have a value of {item.target} that is not the most common one"
+    return f"for {count} the adversary infers a {item.target} other than the most common one"
 
 
 def distribution_figures(scope: Scope) -> tuple[Figure, ...]:
@@ -191,16 +191,16 @@ def distribution_figures(scope: Scope) -> tuple[Figure, ...]:
         name = scope.label(adversary)
         caption = f"{_spread(target)} ({name})" if name else _spread(target)
         limit = LIMITS["identity" if target == IDENTITY else "value"]
-        strips = [(item.release, above_words(item, limit, people), item) for item in spread]
+        strips = [(item.release, describe_above(item, limit, people), item) for item in spread]
         label = f"{people.capitalize()} by success probability. {caption}"
-        least = scope.result.smallest_shown
+        smallest_group = scope.result.smallest_shown
         figures.append(
-            risk_figure(caption, strips, limit, least, style=style, most=tallest, people=people, label=label)
+            risk_figure(caption, strips, limit, smallest_group, style=style, most=tallest, people=people, label=label)
         )
     return tuple(figures)
 
 
-def above_words(item: Distribution, limit: float, people: str = "people") -> str:
+def describe_above(item: Distribution, limit: float, people: str = "people") -> str:
     """Return the number of people above a limit, in words."""
     count = item.above.get(limit)
     count_text = count if isinstance(count, str) else f"{count:,} {people}" if count else "none"
@@ -212,7 +212,7 @@ def _spread(target: str) -> str:
 
 
 def quantile_tables(scope: Scope) -> list[Grid]:
-    """Return the success that half, a quarter and a twentieth of the people reach at least, as expected by the
+    """Return the success that half, a quarter and a twentieth of the people reach at smallest_group, as expected by the
     adversary.
 
     Further columns count the people above the limits of `Distribution.above`, if they were counted. For values, the

@@ -22,9 +22,9 @@ def block_sections(result: Result, scope: Scope) -> Iterator[Section]:
     A block is left out if all of its charts and tables are empty, unless it is a finding with a sentence.
     """
     for block in result.blocks:
-        shown, sentence = parts(*_parts(block, result, scope)), block.describe(result.facts_by_name)
-        if shown or (block.is_finding and (sentence or not (block.charts or block.tables))):
-            yield Section(block.name, block.heading, shown, sentence, open=block.open)
+        content, sentence = parts(*_parts(block, result, scope)), block.describe(result.facts_by_name)
+        if content or (block.is_finding and (sentence or not (block.charts or block.tables))):
+            yield Section(block.name, block.heading, content, sentence, open=block.open)
 
 
 def _parts(block: Block, result: Result, scope: Scope) -> Iterator[Any]:
@@ -118,14 +118,14 @@ def _is_text(column: Column) -> bool:
 def _transpose(table: Table) -> Iterator[Grid]:
     """Yield a line for each column with its meaning, and the releases side by side."""
     first, *columns = table.columns
-    known = [column for column in columns if any(row[column.name] is not None for row in table.rows)]
+    known_columns = [column for column in columns if any(row[column.name] is not None for row in table.rows)]
     n_tables = math.ceil(len(table.rows) / N_SIDE_BY_SIDE)
     width = math.ceil(len(table.rows) / n_tables)
     for start in range(0, len(table.rows), width):
         rows = table.rows[start : start + width]
         lines = tuple(
             (heading(column), column.meaning, *(_format_or_not_run(column, row[column.name]) for row in rows))
-            for column in known
+            for column in known_columns
             if any(row[column.name] is not None for row in rows)
         )
         head = (heading(first), "Meaning", *(row[first.name] for row in rows))

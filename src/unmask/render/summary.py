@@ -1,4 +1,4 @@
-"""A result in plain language: what they say of singling out, linkability and inference, and of a motivated intruder.
+"""A result in plain language: singling out, linkability, inference, and the motivated intruder.
 
 The three questions are those of the Article 29 Working Party, Opinion 05/2014 on anonymization techniques (WP216); the
 motivated intruder is that of the Information Commissioner's Office. No verdict is given.
@@ -22,33 +22,28 @@ from unmask.results.rows import ORIGINAL
 from unmask.results.scope import Scope
 from unmask.results.words import plural, release_name
 
-LINES = 25
-"""The most that a summary has."""
+MAX_LINES = 25
+"""Lines of a summary."""
 
-SHOWN = 3
+MAX_FINDINGS = 3
 """Findings below each question."""
 
-CLOSING = (
-    "These are measurements of the attacks named here, after WP216 and the ICO's guidance; they are no legal verdict."
-)
+CLOSING = "These measurements of the attacks above follow WP216 and the ICO's guidance. They are not a legal verdict."
 
+SINGLING = "Singling out: can an adversary isolate or re-identify the record of one person?"
 
-SINGLING = "Singling out: can somebody's record be picked out, or its owner be re-identified?"
-
-INFERENCE = "Inference: can somebody's value be told with more than guessing gives?"
+INFERENCE = "Inference: can an adversary infer a value better than by guessing?"
 
 INTRUDER = (
-    "Motivated intruder test: would somebody determined, with public sources and no special skills, re-identify people?"
+    "Motivated intruder test: would a determined person with public sources and no special skills re-identify people?"
 )
 
-ALONE = (
-    "  These adversaries put items together; they re-identify nobody and infer no value, so nothing else is asked here."
-)
+LINKAGE_ONLY = "  These adversaries only group items. They re-identify no person and infer no value."
 """Note if no adversary answers the other questions."""
 
-MEMBERS = "Membership: can somebody tell who is in the table?"
+MEMBERS = "Membership: can an adversary find out who is in the table?"
 
-BY_NETWORK = "  An adversary above re-identifies people by another network, which links the records of both."
+BY_NETWORK = "  An adversary above re-identifies people by another network. This links the records of both networks."
 """Answer about linkability if people are re-identified by a network: the recall is the answer about singling out."""
 
 LINKABILITY = "Linkability: can records of one person be linked, with each other or with another data set?"
@@ -56,21 +51,26 @@ LINKABILITY = "Linkability: can records of one person be linked, with each other
 
 @dataclass(frozen=True)
 class _Outcome:
-    """The strongest outcome of one adversary: where it was found, who they are in words, and the row."""
+    """The strongest outcome of one adversary.
 
-    where: str
-    who: str
+    place   : release and dataset; "" if there is only one
+    subject : adversary in words
+    row     : success
+    """
+
+    place: str
+    subject: str
     row: Row
 
 
 def summary(result: Result) -> str:
     """Return at most 25 lines: for each question its adversaries and measures, the findings, and what was not tested.
 
-    * Singling out: adversaries who re-identify people or guess what fits one of them, and the most exposed person.
-    * Linkability: adversaries who put items, or two parts of a record, of one person together, and those who
-      re-identify people by means of another data set about them: a register, or a network.
+    * Singling out: adversaries who re-identify people or guess what fits one person, and the highest risk.
+    * Linkability: adversaries who link items, or two parts of a record, of one person, and adversaries who re-identify
+      people with a register or another network.
     * Inference: adversaries who infer people's values.
-    * Motivated intruder: the strongest of those who re-identify, what they are taken to know, and whether it pays.
+    * Motivated intruder: the strongest adversary who re-identifies people, their knowledge, and whether it pays.
     """
     result = result.without_small()
     outcomes = _list_strongest(result)
@@ -82,11 +82,11 @@ def summary(result: Result) -> str:
     ]
     members = [outcome for outcome in outcomes if outcome.row.target == MEMBERSHIP]
     if outcomes and len(linked) == len(outcomes) and not identified:
-        answers = [*_question(LINKABILITY, linked, ""), ALONE]
+        answers = [*_question(LINKABILITY, linked, ""), LINKAGE_ONLY]
     else:
         answers = [
             *_question(SINGLING, single, "re-identifies people"),
-            *_worst_off(result),
+            *_describe_highest_risk(result),
             *_question(
                 LINKABILITY,
                 [outcome for outcome in linked if not _by_network(outcome)],
@@ -98,11 +98,11 @@ def summary(result: Result) -> str:
             *_intruder(result, identified),
         ]
     lines = [f"{result.title}. {result.setting}", *answers, *_not_tested(result), CLOSING]
-    assert len(lines) <= LINES
+    assert len(lines) <= MAX_LINES
     return "\n".join(map(visible, lines))
 
 
-# --- what was found --------------------------------------------------------------------------------------------------
+# --- outcomes --------------------------------------------------------------------------------------------------
 
 
 def _list_strongest(result: Result) -> list[_Outcome]:
@@ -160,15 +160,19 @@ def _by_network(outcome: _Outcome) -> bool:
 
 
 def _question(
-    question: str, outcomes: Sequence[_Outcome], who_would: str, *, limit: int = SHOWN, note: str = ""
+    question: str, outcomes: Sequence[_Outcome], deed: str, *, limit: int = MAX_FINDINGS, note: str = ""
 ) -> Iterator[str]:
-    """Yield a question and the strongest outcomes. note : a further answer"""
+    """Yield a question and the strongest outcomes.
+
+    deed : verb phrase of adversaries who would answer the question
+    note : a further answer
+    """
     yield question
     ordered = sorted(outcomes, key=lambda outcome: -severity(outcome.row))
     if note:
         yield note
     elif not ordered:
-        yield f"  Not tested: no adversary here {who_would}."
+        yield f"  Not tested: no adversary here {deed}."
     for outcome in ordered[:limit]:
         yield _describe_result(outcome)
     if len(ordered) > limit > 1:
@@ -176,42 +180,41 @@ def _question(
 
 
 def _describe_result(outcome: _Outcome) -> str:
-    name = outcome.who.partition(" (")[0]
+    name = outcome.subject.partition(" (")[0]
     measure = outcome.row.measure.replace("_", " ")
-    text = f"From {outcome.where}, {name}" if outcome.where else name[0].upper() + name[1:]
+    text = f"From {outcome.place}, {name}" if outcome.place else name[0].upper() + name[1:]
     line = f"  {text} {describe_result(outcome.row)} ({measure})."
     return f"{line} No gain is shown." if outcome.row.shows_no_gain else line
 
 
-def _worst_off(result: Result) -> Iterator[str]:
-    """Yield the risk of the person most at risk, and k if it is known."""
-    sure = [row for row in _rows(result) if (row.target, row.measure) == (IDENTITY, "success_probability")]
+def _describe_highest_risk(result: Result) -> Iterator[str]:
+    """Yield the highest risk of a person, and k if it is known."""
+    rows = [row for row in _rows(result) if (row.target, row.measure) == (IDENTITY, "success_probability")]
     parts = []
-    if sure:
-        worst = max(sure, key=lambda row: row.worst)
-        chance = f"{percent(worst.worst)}, {worst.adversary} believes ({release_name(worst.release)})"
-        parts.append(f"the best guess about the person most at risk is right with {chance}")
+    if rows:
+        worst = max(rows, key=lambda row: row.worst)
+        parts.append(f"the highest risk is {percent(worst.worst)} ({worst.adversary}, {release_name(worst.release)})")
     sizes = {name: criteria for name, criteria in result.criteria.items() if name != ORIGINAL}
     k_by_release = {
         name: float(k) for name, criteria in sizes.items() if isinstance(k := criteria.get("k"), int | float)
     }
     if k_by_release:
         smallest = min(k_by_release, key=lambda name: k_by_release[name])
-        parts.append(f"at least {number(k_by_release[smallest])} rows fit everybody (k, {release_name(smallest)})")
+        parts.append(f"at least {number(k_by_release[smallest])} rows match each person (k, {release_name(smallest)})")
     if parts:
         text = "; ".join(parts)
         yield f"  {text[0].upper()}{text[1:]}."
 
 
 def _intruder(result: Result, identified: Sequence[_Outcome]) -> Iterator[str]:
-    """Yield the knowledge that an outsider would need; no audit can show if public sources give it."""
+    """Yield the knowledge that an outsider needs. No audit can show if public sources provide it."""
     yield INTRUDER
     if not identified:
         yield "  Not tested: no adversary here re-identifies people."
         return
     strongest = max(identified, key=lambda outcome: severity(outcome.row))
-    yield f"  The strongest here reaches {row_estimate(strongest.row)}: {strongest.who}."
-    yield "  To be judged by people: whether an intruder could learn what they are taken to know."
+    yield f"  The strongest adversary here reaches {row_estimate(strongest.row)}: {strongest.subject}."
+    yield "  People must judge if an intruder could obtain this knowledge."
     yield from _describe_economics(result)
 
 
@@ -224,15 +227,15 @@ def _describe_economics(result: Result) -> Iterator[str]:
         yield f"  {sentences[0]}"
     elif campaigns:
         highest = max(campaigns, key=lambda row: row.posterior)
-        share = f"up to {row_estimate(highest)}" if highest.posterior else "nobody: none pays"
+        share = f"up to {row_estimate(highest)}" if highest.posterior else "no person, since no campaign pays"
         source = f"{highest.adversary}, {release_name(highest.release)}"
         yield f"  One campaign against all people re-identifies {share} ({source})."
     elif single_attacks:
         highest = max(single_attacks, key=lambda row: row.posterior)
         share, source = row_estimate(highest), release_name(highest.release)
-        yield f"  For {highest.adversary}, who reckons, attacking {share} of people one by one pays ({source})."
+        yield f"  For {highest.adversary} it pays to attack {share} of people one by one ({source})."
     else:
-        yield "  Not tested: whether such an attack pays; name an attacker to find out."
+        yield "  Not tested: does such an attack pay? Add --attacker."
 
 
 def _not_tested(result: Result) -> Iterator[str]:
@@ -241,4 +244,4 @@ def _not_tested(result: Result) -> Iterator[str]:
     n_cells = sum(tables["missing"].values("cells")) if "missing" in tables else 0
     cells = [f"{plural(n_cells, 'cell')} without a result"] if n_cells else []
     lines = [*cells, *reasons[:2], *([f"{len(reasons) - 2} more, see the report"] if len(reasons) > 2 else [])]
-    yield "Not run: " + ("; ".join(lines) if lines else "nothing of what was asked for") + "."
+    yield "Not run: " + ("; ".join(lines) if lines else "nothing") + "."

@@ -43,7 +43,7 @@ NAMES = frozenset({"", "condition", "how far", "release", "policy", "adversary",
 """Heads of columns of words."""
 
 BELIEVED = "success_probability"
-"""The measure whose most exposed is shown: realized success is 0 or 1 for each person."""
+"""The measure with the highest risk: realized success is 0 or 1 for each person."""
 
 WIDEST = 48
 """Characters of a name."""
@@ -72,7 +72,7 @@ def lines(result: Result) -> Iterator[Line]:
         return
     yield Line("")
     yield from verdict_lines(result)
-    yield from _grid(("release", *CRITERIA.values(), "t"), [(_criteria(*item), "") for item in _judged(result)])
+    yield from _grid(("release", *CRITERIA.values(), "t"), [(_criteria(*item), "") for item in _list_criteria(result)])
     heads = list(headlines(result).values())
     yield from _adversaries(heads, result)
     if not heads:
@@ -149,11 +149,11 @@ def _condition_grid(verdicts: Sequence[Verdict]) -> Iterator[Line]:
         for verdict in verdicts
         for assessment in verdict.assessments
     ]
-    shown = [True] * len(head)
-    shown[1], shown[2] = (len({row[i] for row in rows}) > 1 for i in (1, 2))
-    shown[-1] = any(row[-1] for row in rows)
-    lines = [(tuple(compress(row, shown)), "" if row[0] == STATE["met"] else "risk") for row in rows]
-    yield from _grid(tuple(compress(head, shown)), lines)
+    is_shown = [True] * len(head)
+    is_shown[1], is_shown[2] = (len({row[i] for row in rows}) > 1 for i in (1, 2))
+    is_shown[-1] = any(row[-1] for row in rows)
+    lines = [(tuple(compress(row, is_shown)), "" if row[0] == STATE["met"] else "risk") for row in rows]
+    yield from _grid(tuple(compress(head, is_shown)), lines)
 
 
 def _condition(assessment: Assessment) -> tuple[str, ...]:
@@ -181,7 +181,7 @@ def list_other_findings(result: Result) -> list[str]:
     return [text for text in sentences(result) if text not in list_findings(scope, mentioned)]
 
 
-def _judged(result: Result) -> list[tuple[str, dict[str, Value]]]:
+def _list_criteria(result: Result) -> list[tuple[str, dict[str, Value]]]:
     return [(name, dict(values)) for name, values in result.criteria.items() if name != ORIGINAL and "k" in values]
 
 

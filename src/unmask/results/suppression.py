@@ -1,4 +1,4 @@
-"""Suppression of small counts: what is shared never states a number of fewer people than the smallest group allows.
+"""Small-count suppression: shared output never states a number of people below the smallest group.
 
 `suppress_small_counts` is the one rule, by the kinds of columns. It suppresses tables of facts, measures, and records.
 """
@@ -19,7 +19,7 @@ FEWEST = 10
 """The smallest group of people that a shared page describes, unless the caller sets another number."""
 
 
-TENTH = 10
+N_TENTHS = 10
 """Number of groups of people if a page describes a tenth of them."""
 
 
@@ -202,13 +202,13 @@ MEASURE_COLUMNS = (
     Column("row"), Column("group", kind="group"), Column("n"), Column("attacked", kind="share_of_people", of="n"),
     Column("n_drawn"), Column("n_judged", kind="part_of_people", of="n_drawn"),
 )  # fmt: skip
-"""What a measure says about a part of the people: its group, the people who are attacked, and those who are judged."""
+"""Columns of a measure that count people: the group, and the people who are attacked, drawn and judged."""
 
 
 def suppress_rows(rows: Iterable[Row], smallest_group: int) -> Iterator[Row]:
     """Yield measures as they may be shared.
 
-    A group of few people has no measures. The share of people whom a rational attacker attacks is rounded up, and has
+    A group of few people has no measures. The share of people that a rational attacker attacks is rounded up and has
     no interval. A small number of people who are not judged is not shown.
     """
     records = (

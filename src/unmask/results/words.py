@@ -66,8 +66,8 @@ def format_count(count: int | str) -> str:
 def as_sentences(warnings: Iterable[str]) -> tuple[str, ...]:
     """Return warnings as sentences, each with a capital and a period.
 
-    >>> as_sentences(["cells were changed; nobody compares them", "Seeds are wrong."])
-    ('Cells were changed; nobody compares them.', 'Seeds are wrong.')
+    >>> as_sentences(["cells were changed", "Seeds are wrong."])
+    ('Cells were changed.', 'Seeds are wrong.')
     """
     return tuple(f"{warning[:1].upper()}{warning[1:].removesuffix('.')}." for warning in warnings)
 

@@ -17,7 +17,7 @@ from unmask.graphs.criteria import spearman
 from unmask.graphs.criteria.equivalence import mean_ranks
 from unmask.graphs.evaluation import Outcome, Score, score
 from unmask.results.names import LIMITS
-from unmask.results.suppression import TENTH
+from unmask.results.suppression import N_TENTHS
 from unmask.results.words import plural
 
 MIN_RUNS = 2
@@ -39,11 +39,11 @@ def count_scores(attack: str, scores: Score) -> Iterator[ScoreShare]:
     if not known.any():
         return
     ratio = scores.score[known] / scores.findable[known]
-    tenths = np.round(TENTH * np.abs(ratio), 9)
-    inner = np.clip(np.floor(tenths), 1, TENTH - 1)  # -1, 0 and 1 stand alone
-    place = (np.sign(ratio) * np.where(tenths == TENTH, tenths, inner)).astype(np.int64)
-    for tenth in range(int(place.min()), TENTH + 1):
-        yield ScoreShare(attack, tenth / TENTH, float(np.mean(place == tenth)), int(known.sum()))
+    tenths = np.round(N_TENTHS * np.abs(ratio), 9)
+    inner = np.clip(np.floor(tenths), 1, N_TENTHS - 1)  # -1, 0 and 1 stand alone
+    place = (np.sign(ratio) * np.where(tenths == N_TENTHS, tenths, inner)).astype(np.int64)
+    for tenth in range(int(place.min()), N_TENTHS + 1):
+        yield ScoreShare(attack, tenth / N_TENTHS, float(np.mean(place == tenth)), int(known.sum()))
 
 
 def link_criteria(source: NetworkPair, runs: Iterable[AttackRun]) -> Iterator[CriterionLink]:
@@ -60,7 +60,7 @@ def _rank(value: NDArray[np.float64], share: NDArray[np.float64]) -> Iterator[tu
     """Yield percentile and mean share of tenths of people by rising value; people of one value stay together."""
     is_finite = np.isfinite(value) & np.isfinite(share)
     percentile = (mean_ranks(value[is_finite]) - 0.5) / max(int(is_finite.sum()), 1)
-    tenth = np.minimum((percentile * TENTH).astype(np.int64), TENTH - 1)
+    tenth = np.minimum((percentile * N_TENTHS).astype(np.int64), N_TENTHS - 1)
     for number in np.unique(tenth).tolist():
         inside = tenth == number
         yield float(percentile[inside].mean()), float(share[is_finite][inside].mean())

@@ -12,7 +12,7 @@ from unmask.graphs.criteria import Variant
 from unmask.graphs.evaluation import DegreeClass
 from unmask.results import Column, Table
 from unmask.results.formats import percent
-from unmask.results.suppression import TENTH
+from unmask.results.suppression import N_TENTHS
 
 COLUMNS = {
     "adopter_recall": Column("adopter_recall", "Adopters re-identified", "share"),
@@ -212,7 +212,7 @@ def _criteria(facts: GraphFacts) -> Iterator[Record]:
 
 def _ranks(facts: GraphFacts) -> Iterator[Record]:
     """Yield the re-identified share in tenths of the people by each criterion."""
-    tenth = None if facts.common is None else facts.common // TENTH
+    tenth = None if facts.common is None else facts.common // N_TENTHS
     for link in facts.anonymity:
         for percentile, share in link.ranked:
             yield {"name": CRITERIA[link.criterion].label, "people": tenth, "percentile": percentile, "share": share}

@@ -161,7 +161,7 @@ def _name_adversaries(facts: LinkageFacts) -> list[str]:
 def _setting(facts: LinkageFacts) -> str:
     subject = "An adversary says" if len(facts.guesses) == 1 else f"{len(facts.guesses)} adversaries say"
     subjects = "1 subject" if facts.subjects == 1 else f"{facts.subjects:,} subjects"
-    return f"{subject} which of {facts.items:,} items belong together; in truth they belong to {subjects}."
+    return f"{subject} which of {facts.items:,} items belong together. They belong to {subjects}."
 
 
 def _assumptions(facts: LinkageFacts, sensitivity: Sensitivity) -> tuple[str, ...]:

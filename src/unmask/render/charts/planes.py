@@ -362,10 +362,10 @@ def _rules(plane: Plane, occupied: list[Box]) -> Iterator[str]:
         rows = [middle for middle in (y - 11, y + 11) if middle < plane.bottom - 6]
         sides = ((0.0, 4.0, ""), (1.0, -4.0, "end"))
         labels = [Label(words, x, middle, dx, anchor) for middle in rows for x, dx, anchor in sides]
-        best = min(labels, key=lambda label: sum(overlap(label.box, other) for other in occupied))
-        occupied += [best.box, Box(0, 0, 1, 0, y - 1, y + 1)]
+        best_label = min(labels, key=lambda label: sum(overlap(label.box, placed) for placed in occupied))
+        occupied += [best_label.box, Box(0, 0, 1, 0, y - 1, y + 1)]
         yield line((0, y), (1, y), stroke=SOFT, width=1.2, dash=DASHES[1])
-        yield draw_label(best, look="halo")
+        yield draw_label(best_label, look="halo")
 
 
 # --- names -----------------------------------------------------------------------------------------------------------

@@ -173,7 +173,7 @@ class _Bins:
     chart: Chart
     column: Column
     edges: tuple[float, ...]
-    most: float
+    max_people: float
 
     def locate(self, edge: float) -> float:
         """Return the position of an edge."""
@@ -190,7 +190,7 @@ class _Bins:
         """Return the bar of a bin: as high as people are many, few are drawn high enough to be seen."""
         low, high = row[self.chart.x]
         people = row[self.chart.y]
-        height = 2.0 if isinstance(people, str) else max(2.0, BAR_HEIGHT * people / self.most)
+        height = 2.0 if isinstance(people, str) else max(2.0, BAR_HEIGHT * people / self.max_people)
         return Box(self.locate(low), 0, self.locate(high), 0, floor - height, floor)
 
     def color(self, row: Row, default: str) -> str:

@@ -84,9 +84,9 @@ def _plane_layers(chart: Chart, columns: Mapping[str, Column]) -> Iterator[Spec]
     if chart.form == "bars":
         x |= {"bin": "binned"} if interval and columns[chart.x].unit != DATE else {}
         ends = {"x": x, **({"x2": {"field": f"{chart.x}_high"}} if interval else {})}
-        shown = chart.baseline or chart.y
+        height = chart.baseline or chart.y
         color = {"color": light(ACCENT_SOFT)} if chart.baseline else {}
-        yield {"mark": {"type": "bar", **color}, "encoding": {**ends, "y": {**y, "field": shown}}}
+        yield {"mark": {"type": "bar", **color}, "encoding": {**ends, "y": {**y, "field": height}}}
         if chart.baseline:
             yield {"mark": {"type": "line", "interpolate": "step-after"}, "encoding": {"x": x, "y": y}}
         return
