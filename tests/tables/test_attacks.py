@@ -242,7 +242,7 @@ def test_knowledge_draws_do_not_depend_on_its_rates():
     assert plain.person.tolist() == blurred.person.tolist()
     age = blurred.people.column("age")
     assert 0 < age.levels.unknown[age.codes].sum() < 20
-    assert not age.levels.gaps.any()
+    assert not age.levels.is_missing.any()
 
 
 def test_register_truth_points_at_the_person():

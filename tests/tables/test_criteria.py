@@ -13,7 +13,7 @@ from scipy.optimize import linprog
 
 from unmask.core.errors import UnmaskError
 from unmask.tables import criteria, datasets
-from unmask.tables.grouping import class_counts, distinct, group
+from unmask.tables.grouping import class_counts, count_distinct, group
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.table import Table
 
@@ -36,8 +36,8 @@ def test_distinct_keys_are_the_same_by_counting_by_sorting_and_by_argsort(space)
     key, weight = rng.integers(0, 50, 20_000) * (space // 50), rng.integers(1, 9, 20_000)
     keys, times = np.unique(key, return_counts=True)
     for actual, expected in (
-        (distinct(key.copy(), space), times),
-        (distinct(key.copy(), space, weight=weight), [weight[key == value].sum() for value in keys]),
+        (count_distinct(key.copy(), space), times),
+        (count_distinct(key.copy(), space, weight=weight), [weight[key == value].sum() for value in keys]),
     ):
         assert actual[0].tolist() == keys.tolist()
         assert actual[1].tolist() == list(expected)
@@ -46,10 +46,10 @@ def test_distinct_keys_are_the_same_by_counting_by_sorting_and_by_argsort(space)
 @pytest.mark.parametrize("space", [50, 2**40, 2**62])
 def test_rows_of_weight_zero_are_not_a_key_however_keys_are_counted(space):
     empty = np.array([], dtype=np.int64)
-    assert [part.tolist() for part in distinct(empty, space, weight=empty)] == [[], []]
-    result = distinct(np.array([7, 3, 5, 3]), space, weight=np.array([0, 1, 0, 2]))
+    assert [part.tolist() for part in count_distinct(empty, space, weight=empty)] == [[], []]
+    result = count_distinct(np.array([7, 3, 5, 3]), space, weight=np.array([0, 1, 0, 2]))
     assert [part.tolist() for part in result] == [[3], [3]]
-    nothing = distinct(np.array([7, 3]), space, weight=np.array([0, 0]))
+    nothing = count_distinct(np.array([7, 3]), space, weight=np.array([0, 0]))
     assert [part.tolist() for part in nothing] == [[], []]
 
 

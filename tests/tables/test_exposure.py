@@ -17,7 +17,7 @@ from unmask.data.column_names import find_role
 from unmask.tables import Mondrian, Table
 from unmask.tables.reinterpret import unify_spelling
 from unmask.tables.risk import column_facts, dependencies, printed_values, restored_cells
-from unmask.tables.risk.dependence import right_by_others
+from unmask.tables.risk.dependence import guess_from_other_rows
 
 rng = np.random.default_rng(7)
 
@@ -42,7 +42,7 @@ def test_a_cell_is_guessed_from_the_other_rows_alone(rows):
     sparse = csr_array(counts)
     sparse.sort_indices()
     owner = np.repeat(np.arange(3), np.diff(sparse.indptr))
-    guesses[owner, sparse.indices] = right_by_others(sparse)
+    guesses[owner, sparse.indices] = guess_from_other_rows(sparse)
     for index, (group, value) in enumerate(rows):
         others_of_group = [
             other_value for i, (other_group, other_value) in enumerate(rows) if other_group == group and i != index
@@ -112,13 +112,13 @@ def test_roles_are_suggested_with_a_reason():
     assert suggestions["birth_date"][0] == "quasi-identifier"
     assert suggestions["diagnosis"][0] == "sensitive"
     assert suggestions["ward"][0] == "quasi-identifier"
-    assert suggestions["country"] == ("keep", "one value, which distinguishes nobody")
+    assert suggestions["country"] == ("keep", "one value for all rows")
     assert suggestions["reserve"] == ("drop", "all cells are empty")
     assert suggestions["course"] == ("drop", "free text may name a person")
     assert suggestions["Bemerkung"][0] == "drop"
-    assert suggestions["Note"] == ("quasi-identifier", "somebody may know it")  # a mark in school
-    assert suggestions["branch"] == ("quasi-identifier", "somebody may know it")  # chosen from a list
-    assert suggestions["ward_name"] == ("drop", "says the same as ward")
+    assert suggestions["Note"] == ("quasi-identifier", "an outsider may know it")  # a mark in school
+    assert suggestions["branch"] == ("quasi-identifier", "an outsider may know it")  # chosen from a list
+    assert suggestions["ward_name"] == ("drop", "equivalent to ward")
     assert suggestions["family_name"] == ("identifier", "its name stands for an identifier")
 
 

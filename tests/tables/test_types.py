@@ -90,16 +90,16 @@ def test_stored_dates_are_dates_without_a_guess(tmp_path):
         (["1,234.56"], "c: commas between thousands"),
         (["1 234,56"], "c: decimal comma, blanks between thousands"),
         (["1'234.50"], "c: apostrophes between thousands"),
-        (["1.234"], "c: read with a decimal point, a decimal comma fits as well (--decimal says which it is)"),
-        (["3.5", "3,5"], "c: decimal points and decimal commas are mixed, so it is text (--decimal says which it has)"),
+        (["1.234"], "c: read with a decimal point, but a decimal comma is possible (--decimal sets the mark)"),
+        (["3.5", "3,5"], "c: read as text, because decimal points and commas are mixed (--decimal sets the mark)"),
         (["05.03.1970"], "c: dates, day first"),
         (["12/31/1970"], "c: dates, month first"),
         (["1970-12-31"], "c: dates"),
         (
             ["1/2/1970"],
             (
-                "c: day and month are ambiguous, so it is text "
-                "(--type c=date:day-first or c=date:month-first says which)"
+                "c: read as text, because day and month are ambiguous "
+                "(--type c=date:day-first or c=date:month-first sets the order)"
             ),
         ),
         (["02139"], "c: a code (--type c=text changes that)"),
@@ -242,7 +242,7 @@ def test_a_type_can_be_set(cells, type_name, result):
 @pytest.mark.parametrize(
     ("cells", "type_name", "message"),
     [
-        (["1/2/1970"], "date", "day and month are ambiguous; say date:day-first or date:month-first"),
+        (["1/2/1970"], "date", "day and month are ambiguous; declare date:day-first or date:month-first"),
         (
             ["1970-01-01", "soon"],
             "date",

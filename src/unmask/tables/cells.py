@@ -35,7 +35,7 @@ def parse_levels(
 ) -> Levels:
     """Parse the distinct texts of a column, in the order given.
 
-    as_type : the type of the column; texts are in its notation, see `types.recognized`.
+    as_type : the type of the column; texts are in its notation, see `types.recognize`.
     order : the atomic values of an ordinal column from lowest to highest.
     known_labels : values that are known from elsewhere to be values of this column, whatever they look like.
 

@@ -1,4 +1,4 @@
-"""Columns of a table as codes into levels, and the rows that are alike in some of them."""
+"""Columns of a table as codes, and equivalence classes of rows."""
 
 from __future__ import annotations
 
@@ -12,25 +12,27 @@ from numpy.typing import NDArray
 
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
-from unmask.tables.grouping import class_counts, first_of, group
+from unmask.tables.grouping import class_counts, first_rows_of, group
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.levels import Levels, Missing, Type
 
 CellsOf = Literal["any", "nodes"]
-"""Which sets a released cell of a column with a hierarchy may be: any, or the nodes of the hierarchy alone."""
+"""Sets that a released cell of a column with a hierarchy may be: any set, or nodes of the hierarchy only."""
 
 Rows = NDArray[np.integer[Any]] | NDArray[np.bool_] | slice
-"""Which rows: their numbers, a mask, or a slice."""
+"""Selection of rows: numbers, a mask, or a slice."""
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One column as codes into its levels: row i holds `levels.labels[codes[i]]`.
+    """Column of a table, as codes into its levels: row i has the cell `levels.labels[codes[i]]`.
 
-    Levels are sorted, so codes do not depend on the order of the rows. `hierarchy` is the tree its cells may use.
-    cells : "nodes" if a release may hold nodes of the hierarchy only, "any" for any set of its leaves.
-    stored : DuckDB's name of the type that the source held its cells in; "" for text without a type.
-    row_counts : (n,) rows of the source that each code stands for, in a table of combinations; None if each is one row.
+    Levels are sorted, so codes do not depend on the order of the rows.
+
+    hierarchy  : generalization hierarchy of the column
+    stored     : DuckDB's name of the type in the source; "" for text without a type
+    cells      : "nodes" if a release may contain nodes of the hierarchy only, "any" for any set of leaves
+    row_counts : (n,) rows of the source that each code represents, in a counted table; None if each code is one row
     """
 
     name: str
@@ -44,8 +46,8 @@ class Column:
     def __post_init__(self) -> None:
         if self.cells == "nodes" and self.hierarchy is not None and self.levels.kind == "numeric":
             raise UnmaskError(
-                f"column {self.name!r} has the type {self.levels.type}, and its cells shall be nodes of its hierarchy: "
-                "that needs text; leave its type out"
+                f"column {self.name!r} has the type {self.levels.type}, expected text for cells that are nodes of its "
+                "hierarchy; leave its type out"
             )
 
     def __repr__(self) -> str:
@@ -53,7 +55,7 @@ class Column:
 
     @property
     def type(self) -> Type:
-        """Type of its values: number, date, datetime, code, text, ordinal."""
+        """Type of the values: number, date, datetime, code, text, ordinal."""
         return self.levels.type
 
     @property
@@ -67,11 +69,11 @@ class Column:
         return np.bincount(self.codes, self.row_counts, len(self.levels)).astype(np.int64, copy=False)
 
     def stated(self, missing: Missing) -> NDArray[np.int64]:
-        """Return the levels that some row has and that do not meet every cell."""
+        """Return the levels that occur and are not open."""
         return np.flatnonzero((self.counts > 0) & ~self.levels.open(missing))
 
     def take(self, rows: Rows) -> Column:
-        """Select rows in their order. The levels stay, so that codes remain comparable."""
+        """Return a selection of the rows. The levels are unchanged, so codes remain comparable."""
         return replace(
             self, codes=self.codes[rows], row_counts=None if self.row_counts is None else self.row_counts[rows]
         )
@@ -79,11 +81,11 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Classes:
-    """Equivalence classes: rows whose quasi-identifiers are equal, cell for cell.
+    """Equivalence classes: rows with equal cells in all quasi-identifiers.
 
-    of_row : (n_rows,) class of each row, classes numbered in lexicographic order of their codes.
-    sizes : (J,) rows per class.
-    levels : (J, n_quasi_identifiers) codes of each class.
+    of_row : (n_rows,) class of each row; classes are numbered in lexicographic order of their codes
+    sizes  : (J,) rows of each class
+    levels : (J, n_quasi_identifiers) codes of each class
     """
 
     of_row: NDArray[np.int32]
@@ -92,20 +94,20 @@ class Classes:
 
     @property
     def first(self) -> NDArray[np.int64]:
-        """(J,) the first row of each class."""
-        return first_of(self.of_row, len(self.sizes))
+        """(J,) first row of each class."""
+        return first_rows_of(self.of_row, len(self.sizes))
 
     def __repr__(self) -> str:
         sizes = f" of {self.sizes.min()} to {self.sizes.max()} rows" if len(self.sizes) else ""
         return f"Classes({len(self.sizes)}{sizes})"
 
     def counts(self, column: Column) -> CsrRows:
-        """(J, L) rows of each class with each level of a column."""
+        """Return (J, L) rows of each class with each level of a column, CSR."""
         return class_counts(self.of_row, len(self.sizes), column.codes, len(column.levels), weight=column.row_counts)
 
 
 def classes_of(columns: Sequence[Column]) -> Classes:
-    """Return the equivalence classes of rows that agree in some columns of a table."""
+    """Return the equivalence classes of rows with equal cells in the given columns."""
     of_row, sizes, levels = group([column.codes for column in columns], [len(column.levels) for column in columns])
     if columns and columns[0].row_counts is not None:
         sizes = np.bincount(of_row, columns[0].row_counts, len(sizes)).astype(np.int64)

@@ -1,7 +1,7 @@
-"""Rows to equivalence classes, classes to sensitive counts: the one matrix every criterion is a view of.
+"""Grouping of rows into equivalence classes, and counts of values in each class.
 
-Everything works on integer codes and row positions, never on labels, so no criterion can depend on an index, on the
-order of the categories, on categories that no row uses, or on a hash seed.
+All functions work on integer codes. The result therefore does not depend on labels, on the order of categories, on
+unused categories, or on a hash seed.
 """
 
 from __future__ import annotations
@@ -20,24 +20,25 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 KEY_LIMIT = 2**63 - 1
-"""The largest key: what rows are grouped by is packed into 63 bits."""
+"""Largest key: the columns to group by are packed into 63 bits."""
 _PACK_BLOCK = 1 << 18
-"""Rows packed at a time: the block of keys stays in the cache while the columns pass over it."""
+"""Rows packed in one block, whose keys fit into the cache."""
 
 
 def group(
     codes: Sequence[NDArray[np.int32]], n_levels: Sequence[int]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
-    """Equivalence classes of rows that carry equal codes in every column.
+    """Return the equivalence classes of rows with equal codes in every column: (of_row, sizes, levels).
 
-    codes : d columns of (n_rows,) codes, 0 <= code < n_levels[j]; a missing cell has a code of its own.
-    Returns (of_row, sizes, levels): the class of each row (n_rows,), the rows of each class (J,) and the codes that
-    define it (J, d). Classes are numbered in lexicographic order of their codes, so the numbering does not depend on
-    the order of the rows. Levels that no row uses make no class.
+    codes : d columns of (n_rows,) codes, 0 <= code < n_levels[j]; a missing cell has its own code
 
-    The codes of a row are packed into one 63-bit key. Small key spaces are counted, large ones sorted once together
-    with the row numbers; where the product of the level counts exceeds 63 bits the columns packed so far are first
-    replaced by their rank, which keeps the order.
+    of_row, (n_rows,), is the class of each row; sizes, (J,), the number of rows; levels, (J, d), the codes of each
+    class. Classes are numbered in lexicographic order of their codes, independent of the order of the rows. Unused
+    levels form no class.
+
+    The codes of a row are packed into one 63-bit key. Small key spaces are counted; large ones are sorted together with
+    the row numbers. If the product of the level counts exceeds 63 bits, the keys of the columns packed so far are
+    replaced by their ranks, which have the same order.
 
     >>> of_row, sizes, levels = group([np.array([1, 0, 1], np.int32), np.array([0, 2, 0], np.int32)], [2, 3])
     >>> of_row, sizes
@@ -49,17 +50,17 @@ def group(
         raise UnmaskError("0 columns to group by, expected at least 1; name a quasi-identifier")
     _check_codes(codes, n_levels)
     key, space = pack(codes, n_levels)
-    of_row, sizes, first = rank(key, space)
+    of_row, sizes, first = rank_keys(key, space)
     levels = np.empty((len(sizes), len(codes)), dtype=np.int32)
     for j, column in enumerate(codes):
         levels[:, j] = column[first]
     return of_row, sizes, levels
 
 
-def first_of(of_row: NDArray[np.int32], n_classes: int) -> NDArray[np.int64]:
-    """(n_classes,) the first row of each class, none of which is empty.
+def first_rows_of(of_row: NDArray[np.int32], n_classes: int) -> NDArray[np.int64]:
+    """Return (n_classes,) the first row of each class; no class is empty.
 
-    >>> first_of(np.array([1, 0, 1], np.int32), 2)
+    >>> first_rows_of(np.array([1, 0, 1], np.int32), 2)
     array([1, 0])
     """
     first = np.empty(n_classes, dtype=np.int64)
@@ -75,12 +76,13 @@ def class_counts(
     *,
     weight: NDArray[np.int64] | None = None,
 ) -> CsrRows:
-    """Count matrix n_cs: how many rows of class c carry sensitive value s.
+    """Count the rows of each class with each sensitive value, (n_classes, n_levels) CSR of int64.
 
-    of_row, codes : (n_rows,) class and value of each row. weight : (n_rows,) how often each row occurs.
+    of_row, codes : (n_rows,) class and value of each row
+    weight        : (n_rows,) number of times that each row occurs
 
-    Returns a CSR array (n_classes, n_levels) of int64. Its stored entries are the positive counts, columns ascending
-    within a class. There are at most n_rows of them, so the matrix is never larger than the table.
+    Stored entries are positive, with ascending columns in each class. They are at most n_rows, so the matrix is never
+    larger than the table.
 
     >>> class_counts(np.array([0, 0, 1], np.int32), 2, np.array([1, 1, 0], np.int32), 2).to_scipy().toarray()
     array([[0, 2], [1, 0]])
@@ -88,19 +90,21 @@ def class_counts(
     if n_classes * n_levels > KEY_LIMIT:  # pragma: no cover - 3e9 classes of 3e9 values
         raise UnmaskError(f"{n_classes} classes of {n_levels} values exceed 63 bits; drop unused values")
     space = n_classes * n_levels
-    pairs, data = distinct(_fuse(of_row, codes, n_levels), space, weight=weight)
+    pairs, data = count_distinct(_combine_keys(of_row, codes, n_levels), space, weight=weight)
     rows, columns = np.divmod(pairs, max(n_levels, 1))
     indptr = np.zeros(n_classes + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows, minlength=n_classes), out=indptr[1:])
     return CsrRows(data, columns, indptr, (n_classes, n_levels))
 
 
-def summed(
+def sum_rows(
     histogram: scipy.sparse.csr_array[Any, Any], group: NDArray[np.integer], n: int
 ) -> scipy.sparse.csr_array[Any, Any]:
-    """(n, L) the rows of a histogram that go together, added up; group : (J,) where each goes.
+    """Return (n, L) sums of the rows of a histogram.
 
-    >>> summed(scipy.sparse.csr_array(np.array([[1, 0], [2, 1], [0, 3]])), np.array([0, 0, 1]), 2).toarray()
+    group : (J,) row of the result to which each row is added
+
+    >>> sum_rows(scipy.sparse.csr_array(np.array([[1, 0], [2, 1], [0, 3]])), np.array([0, 0, 1]), 2).toarray()
     array([[3, 1], [0, 3]])
     """
     gather = scipy.sparse.csr_array(
@@ -109,22 +113,22 @@ def summed(
     return scipy.sparse.csr_array(gather @ histogram)
 
 
-def rank(key: NDArray[np.int64], space: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-    """Dense rank of integer keys: (rank of each row, rows of each rank, some row of each rank).
+def rank_keys(key: NDArray[np.int64], space: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the dense rank of each key, the number of rows of each rank, and one row of each rank.
 
     key : (n_rows,) integers, 0 <= key < space. Ranks follow the order of the keys.
 
-    >>> rank(np.array([7, 3, 7]), 8)[:2]
+    >>> rank_keys(np.array([7, 3, 7]), 8)[:2]
     (array([1, 0, 1], dtype=int32), array([1, 2]))
     """
     n = len(key)
     if n == 0:
         return np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, np.int64)
-    if space <= _countable(n):
+    if space <= _max_counted_keys(n):
         return _rank_by_counting(key, space)
     bits = int(n - 1).bit_length()
     if space <= KEY_LIMIT >> bits:
-        # Key and row number in one word: a plain sort of integers is several times faster than an argsort.
+        # key and row number in one word: sorting integers is several times faster than argsort
         word = key << np.int64(bits)
         word |= np.arange(n, dtype=np.int64)
         word.sort()
@@ -135,24 +139,27 @@ def rank(key: NDArray[np.int64], space: int) -> tuple[NDArray[np.int32], NDArray
     return _rank_of_sorted(key[order], order)
 
 
-def distinct(
+def count_distinct(
     key: NDArray[np.int64], space: int, *, weight: NDArray[np.int64] | None = None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Distinct keys in ascending order, and how often each occurs, or the sum of its weights, where that is above 0.
+    """Return the distinct keys, ascending, and the number of rows of each, or the sum of their weights.
 
-    key : (n_rows,) integers, 0 <= key < space; the array is used up. weight : (n_rows,) at least 0, whole numbers.
+    Keys with weight 0 are left out.
 
-    >>> distinct(np.array([7, 3, 7]), 8, weight=np.array([2, 1, 2]))
+    key    : (n_rows,) integers, 0 <= key < space; the array is overwritten
+    weight : (n_rows,) integers of at least 0
+
+    >>> count_distinct(np.array([7, 3, 7]), 8, weight=np.array([2, 1, 2]))
     (array([3, 7]), array([1, 4]))
     """
-    if space <= _countable(len(key)):
+    if space <= _max_counted_keys(len(key)):
         table = np.bincount(key, weight, minlength=space)
         used = np.flatnonzero(table)
         return used, table[used].astype(np.int64)
     if weight is not None and not weight.all():
         key, weight = key[weight > 0], weight[weight > 0]
     bits = 0 if weight is None else int(weight.max(initial=0)).bit_length()
-    if weight is not None and space <= KEY_LIMIT >> bits:  # key and weight in one word, as in `rank`
+    if weight is not None and space <= KEY_LIMIT >> bits:  # key and weight in one word, as in `rank_keys`
         key <<= np.int64(bits)
         key |= weight
         key.sort()
@@ -183,12 +190,12 @@ def _rank_by_counting(
 def _rank_of_sorted(
     ordered: NDArray[np.int64], order: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-    fresh = np.empty(len(ordered), dtype=np.bool_)
-    fresh[0] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=fresh[1:])
-    start = np.flatnonzero(fresh)
+    is_first = np.empty(len(ordered), dtype=np.bool_)
+    is_first[0] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    start = np.flatnonzero(is_first)
     of_row = np.empty(len(ordered), dtype=np.int32)
-    of_row[order] = np.cumsum(fresh, dtype=np.int32) - np.int32(1)
+    of_row[order] = np.cumsum(is_first, dtype=np.int32) - np.int32(1)
     return of_row, np.diff(start, append=len(ordered)), order[start]
 
 
@@ -200,27 +207,28 @@ def count_most_common(
     *,
     weight: NDArray[np.int64] | None = None,
 ) -> tuple[int, int]:
-    """Count distinct keys, and the rows (or their weight) that have the most common value of their key.
+    """Count the distinct keys, and the rows (or their weights) with the most common value of their key.
 
-    key : (n_rows,) integers, 0 <= key < space; codes : (n_rows,) the value of each row, 0 <= code < n_levels
+    key   : (n_rows,) integers, 0 <= key < space
+    codes : (n_rows,) value of each row, 0 <= code < n_levels
 
     >>> count_most_common(np.array([4, 4, 4, 9]), 10, np.array([1, 1, 0, 1]), 2)
     (2, 3)
     """
     if space > KEY_LIMIT // max(n_levels, 1):
-        of_row, sizes, _ = rank(key, space)
+        of_row, sizes, _ = rank_keys(key, space)
         key, space = of_row.astype(np.int64), len(sizes)
-    pair, counts = distinct(_fuse(key, codes, n_levels), space * n_levels, weight=weight)
+    pair, counts = count_distinct(_combine_keys(key, codes, n_levels), space * n_levels, weight=weight)
     first = np.flatnonzero(np.diff(pair // n_levels, prepend=-1))
     return len(first), int(np.maximum.reduceat(counts, first).sum()) if len(first) else 0
 
 
-def _countable(n: int) -> int:
-    """Key spaces up to this size are counted in a table; beyond, sorting touches less memory."""
+def _max_counted_keys(n: int) -> int:
+    """Return the largest key space that is counted in a table. For larger spaces, sorting touches less memory."""
     return max(4 * n, 1 << 16)
 
 
-def _fuse(of_row: NDArray[np.integer], codes: NDArray[np.integer], n_levels: int) -> NDArray[np.int64]:
+def _combine_keys(of_row: NDArray[np.integer], codes: NDArray[np.integer], n_levels: int) -> NDArray[np.int64]:
     key = of_row.astype(np.int64)  # a copy
     key *= n_levels
     key += codes
@@ -228,7 +236,7 @@ def _fuse(of_row: NDArray[np.integer], codes: NDArray[np.integer], n_levels: int
 
 
 def pack(codes: Sequence[NDArray[np.int32]], n_levels: Sequence[int]) -> tuple[NDArray[np.int64], int]:
-    """One integer per row that orders rows as their codes do, and the number of integers it may take."""
+    """Return one integer per row, in the order of the codes, and the number of possible integers."""
     n = len(codes[0])
     key = np.zeros(n, dtype=np.int64)
     space = 1
@@ -236,7 +244,7 @@ def pack(codes: Sequence[NDArray[np.int32]], n_levels: Sequence[int]) -> tuple[N
     for column, size in zip(codes, n_levels, strict=True):
         if space * size > KEY_LIMIT:
             _append(key, batch)
-            ranks, sizes, _ = rank(key, space)
+            ranks, sizes, _ = rank_keys(key, space)
             key, space, batch = ranks.astype(np.int64), len(sizes), []
         batch.append((column, size))
         space *= size

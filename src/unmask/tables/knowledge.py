@@ -77,7 +77,7 @@ class Known:
         is_chosen[0] = True
         return self.take(np.flatnonzero(np.isin(self.person_number, order[is_chosen])))
 
-    def one_each(self) -> Known:
+    def take_first_row_of_each_person(self) -> Known:
         """Return the first row of each person."""
         if self.person_number is None:
             return self

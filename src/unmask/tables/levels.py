@@ -1,4 +1,4 @@
-"""The distinct cells of one column and what each of them means."""
+"""Distinct cells of one column, and the set of values that each cell means."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from unmask.tables.notation import EVERYTHING, MASK, UNKNOWN
 from unmask.tables.scales import NUMBERS, Scale
 
 Type = Literal["number", "date", "datetime", "code", "text", "ordinal"]
-"""What the values of a column are, as its owner says it: how their texts are read, generalized and written.
+"""Type of the values of a column: how their texts are read, generalized and written.
 
-number : any of `20`, `3.5`, `[20, 30]`. date, datetime : days and moments. code : text whose beginning says the most,
-such as a zip code, also when it is all digits. text : names without an order. ordinal : names in a stated order.
+number : `20`, `3.5` or `[20, 30]`. date, datetime : days and times. code : text whose prefix is most informative, such
+    as a zip code, even if it has only digits. text : names without an order. ordinal : names with a declared order.
 """
 
 Kind = Literal["numeric", "ordinal", "categorical"]
-"""How values compare, which follows from the type: by size, by a stated order, or not at all."""
+"""Comparison of the values of a type: by size, by a declared order, or by equality only."""
 
 KIND: Mapping[Type, Kind] = {
     "number": "numeric",
@@ -35,27 +35,28 @@ KIND: Mapping[Type, Kind] = {
 }
 
 SCALES: Mapping[Type, Scale] = {"number": NUMBERS, "date": DAYS, "datetime": MOMENTS}
-"""How the cells of a numeric column are written: days and seconds since 1970 stand for dates and moments."""
+"""Notation of numeric columns. Dates are days, and times are seconds, since 1970."""
 
 Missing = Literal["own", "wildcard", "excluded"]
-"""What a missing cell means: a value of its own, any value, or a row that is left out."""
+"""Meaning of a missing cell: a value of its own, any value, or a row that is left out."""
 
 
 @dataclass(frozen=True, eq=False)
 class Levels:
-    """The distinct cells of one column and what each of them means: a set of atomic values.
+    """Distinct cells of one column. Each cell means a set of atomic values.
 
-    A cell has one of four states: stated, no value (`gaps`), suppressed (`suppressed`, written `*`), or unknown to the
-    adversary (`unknown`, which no file holds).
+    A cell is in one of four states: stated, missing (`is_missing`), suppressed (`suppressed`, written `*`), or unknown
+        to the adversary (`unknown`; no file contains it).
 
     labels : canonical text of each of the L levels, unique; a missing cell is the empty text.
-    type : what the values are; `kind` follows: "numeric" (sets are intervals), "ordinal" or "categorical" (sets are
-        subsets of `domain`).
-    low, high : (L,) inclusive bounds of a numeric level, on its type's `scale`; an open end is stored as the next value
-        inwards, `*` is -inf to inf, a missing cell is nan. Empty arrays for the other kinds.
-    domain : the D atomic values, for "ordinal" in rank order; with a hierarchy its leaves in file order; () if numeric.
-    members : (L, D) CSR, which atomic values a level covers; `*` covers all, a missing cell none. (L, 0) if numeric.
-    missing : index of the level that stands for a missing cell, or -1.
+    type : type of the values, which determines `kind`. "numeric" levels are intervals, "ordinal" and "categorical"
+        levels are subsets of `domain`.
+    low, high : (L,) inclusive bounds of a numeric level, on the `scale` of its type. An open end is stored as the next
+        value inwards, `*` is -inf to inf, a missing cell is nan. Empty for the other kinds.
+    domain : the D atomic values. Ordinal values are in rank order; values with a hierarchy are its leaves in file
+        order. () if numeric.
+    members : (L, D) CSR, the atomic values of each level; all for `*`, none for a missing cell. (L, 0) if numeric.
+    missing : index of the missing level, or -1.
 
     >>> from unmask.tables.cells import parse_levels
     >>> levels = parse_levels(["20", "[20, 30)", "*"], as_type="number", column="age")
@@ -75,29 +76,31 @@ class Levels:
         return len(self.labels)
 
     @cached_property
-    def gaps(self) -> NDArray[np.bool_]:
-        """(L,) whether a level stands for a missing cell."""
+    def is_missing(self) -> NDArray[np.bool_]:
+        """(L,) mask of the missing level."""
         return np.asarray(np.arange(len(self)) == self.missing)
 
     @cached_property
     def suppressed(self) -> NDArray[np.bool_]:
-        """(L,) whether a level is `*`, which may be any value."""
+        """(L,) mask of the level `*`, which may be any value."""
         return self._is(EVERYTHING)
 
     @cached_property
     def unknown(self) -> NDArray[np.bool_]:
-        """(L,) whether a level stands for a cell that the adversary does not know."""
+        """(L,) mask of the level that the adversary does not know."""
         return self._is(UNKNOWN)
 
     @cached_property
-    def sets(self) -> NDArray[np.bool_]:
-        """(L,) stated levels of several values: an interval, a set, a mask or a node of a hierarchy."""
-        return np.asarray(~(self.atomic | self.gaps | self.suppressed | self.unknown))
+    def is_set(self) -> NDArray[np.bool_]:
+        """(L,) mask of the stated levels with several values: intervals, sets, masks and hierarchy nodes."""
+        return np.asarray(~(self.atomic | self.is_missing | self.suppressed | self.unknown))
 
     def open(self, missing: Missing) -> NDArray[np.bool_]:
-        """(L,) levels that meet every cell: suppressed, unknown, and under "wildcard" missing ones."""
+        """Return (L,) mask of the levels that are compatible with every cell: suppressed, unknown, and missing
+        under "wildcard".
+        """
         opened = self.suppressed | self.unknown
-        return opened | self.gaps if missing == "wildcard" else opened
+        return opened | self.is_missing if missing == "wildcard" else opened
 
     def _is(self, label: str) -> NDArray[np.bool_]:
         level = self.labels.index(label) if label in self.labels else -1
@@ -105,7 +108,7 @@ class Levels:
 
     @property
     def kind(self) -> Kind:
-        """Comparison of its values: numeric, ordinal or categorical."""
+        """Comparison of the values: numeric, ordinal or categorical."""
         return KIND[self.type]
 
     @property
@@ -115,7 +118,7 @@ class Levels:
 
     @cached_property
     def atomic(self) -> NDArray[np.bool_]:
-        """(L,) levels that are one exact value; a masked cell and `*` never are, whatever the domain."""
+        """(L,) mask of the levels with one exact value. Masked cells and `*` are never exact, whatever the domain."""
         if self.kind == "numeric":
             exact: NDArray[np.bool_] = self.low == self.high
             return exact
@@ -125,32 +128,32 @@ class Levels:
 
     @cached_property
     def place(self) -> NDArray[np.int64]:
-        """(L,) place in the domain of the value that is a level's label, -1 for other levels and numeric ones."""
+        """(L,) position in the domain of the value that is the label; -1 for other levels and numeric columns."""
         index = {value: position for position, value in enumerate(self.domain)}
         return np.fromiter((index.get(label, -1) for label in self.labels), dtype=np.int64, count=len(self))
 
     @cached_property
     def masks(self) -> Mapping[int, str]:
-        """Level -> its text, of masked levels such as `123**`."""
+        """Text of each masked level, such as `123**`, by level."""
         levels = np.flatnonzero(self.place < 0).tolist() if self.kind != "numeric" else []
         return {level: self.labels[level] for level in levels if MASK.fullmatch(self.labels[level])}
 
     @cached_property
     def longest(self) -> int:
-        """Characters of the longest code, or of the longest mask of one."""
+        """Number of characters of the longest code or mask."""
         return max((len(text) for text in (*self.domain, *self.masks.values())), default=0)
 
     @property
     def by_prefix(self) -> bool:
-        """True if beginnings of codes have a meaning; codes of one or two characters are categories."""
+        """True if prefixes are meaningful; codes of one or two characters are categories."""
         return self.type == "code" and self.longest > 2
 
     def covered(self, level: int) -> NDArray[np.int32]:
-        """Return the places in the domain of the values that a level covers, ascending."""
+        """Return the positions in the domain of a level's values, ascending."""
         return np.asarray(self.members.indices[self.members.indptr[level] : self.members.indptr[level + 1]])
 
     def select(self, indices: NDArray[np.intp] | Sequence[int]) -> Levels:
-        """Select levels in the given order; the domain stays."""
+        """Return a selection of the levels in the given order; the domain is unchanged."""
         index = np.asarray(indices, dtype=np.intp)
         missing_at = np.flatnonzero(index == self.missing)
         return replace(
@@ -163,9 +166,9 @@ class Levels:
         )
 
     def on_scale_of(self, other_levels: Levels) -> Levels:
-        """Return numeric levels on the finer scale of two columns; nan for a label that it cannot read.
+        """Return numeric levels on the finer scale of two columns; nan for a label that this scale cannot read.
 
-        So a date meets a moment, and the years of a column that looked like numbers meet dates.
+        This compares dates with times, and years that look like numbers with dates.
         """
         finer = max(self.type, other_levels.type, key=list(SCALES).index)
         if finer == self.type:
@@ -176,7 +179,7 @@ class Levels:
 
 
 def ends_of_sets(levels: Levels) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the first and the last place in the domain that each level covers, -1 where it covers none.
+    """Return the first and the last position in the domain of each level's values; -1 for a level without values.
 
     >>> from unmask.tables.cells import parse_levels
     >>> ends_of_sets(parse_levels(["b", "{a, c}", None], as_type="text", column="c"))

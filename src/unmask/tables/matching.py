@@ -1,4 +1,4 @@
-"""Compatibility of the cells of two columns: pairs that may belong to one person."""
+"""Compatibility of the cells of two columns: pairs of cells that may belong to the same person."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ from unmask.tables.notation import EVERYTHING, overlap
 from unmask.tables.vocabulary import Masks
 
 _BLOCK = 1 << 18
-"""Pairs of levels whose common values are counted at once."""
+"""Pairs of levels whose common values are counted in one block."""
 
 
 def compatible(target: Levels, released: Levels, *, missing: Missing) -> NDArray[np.bool_]:
-    """Return which levels of two columns may be the same person's, (len(target), len(released)).
+    """Return a matrix of the levels of two columns that may belong to the same person, (len(target), len(released)).
 
-    Stated levels meet if their sets intersect, and open ones (`Levels.open`) meet every level. Numeric levels intersect
-    as intervals; the others by label of their atomic values, so that a value unknown to the other side meets open cells
-    and the masks that may hide it. A numeric column meets an ordinal or categorical one through the numbers among that
-    one's values, and dates meet moments.
+    Two stated levels are compatible if their sets of values intersect. Open levels (`Levels.open`) are compatible with
+    every level. Numeric levels intersect as intervals, other levels by the labels of their atomic values. A value that
+    the other column lacks is compatible with its open cells and with masks that may hide it. A numeric column is
+    compared with another one through the numbers among its values, and dates are compared with times.
 
-    missing : "own" and "excluded": a missing cell meets missing and open ones; "wildcard": it meets every cell.
+    missing : under "own" and "excluded", a missing cell is compatible with missing and open cells; under "wildcard",
+        with every cell
 
     >>> from unmask.tables.cells import parse_levels
     >>> known = parse_levels(["25", "30"], as_type="number", column="age")
@@ -40,19 +41,19 @@ def compatible(target: Levels, released: Levels, *, missing: Missing) -> NDArray
         match = known_levels.low[:, None] <= released_levels.high
         match &= released_levels.low <= known_levels.high[:, None]
     elif target.kind == "numeric":
-        match = _intersect(_as_values(target, released.domain), released)
+        match = _intersect(_read_as_values(target, released.domain), released)
     elif released.kind == "numeric":
-        match = _intersect(target, _as_values(released, target.domain))
+        match = _intersect(target, _read_as_values(released, target.domain))
     else:
         match = _intersect(target, released)
-    return _with_states(match, target, released, missing)
+    return _set_open_levels(match, target, released, missing)
 
 
 def contained(target: Levels, released: Levels, *, missing: Missing) -> NDArray[np.bool_]:
-    """Return which released levels hold every value of a known level, (len(target), len(released)); same type of both.
+    """Return a matrix of the released levels that contain each known level, (len(target), len(released)).
 
-    A person whose cell a release states has one of its values, and the adversary cannot know which one.
-    Rows of a level that contains the cell fit them for certain; rows of one that only intersects it may not. Open and
+    Both columns have the same type. If an adversary knows only that a person's value is in a released cell, a record
+    certainly fits the person if its cell contains this cell. If it only intersects it, the record may not fit. Open and
     missing levels are as in `compatible`.
 
     >>> from unmask.tables.cells import parse_levels
@@ -63,16 +64,16 @@ def contained(target: Levels, released: Levels, *, missing: Missing) -> NDArray[
     if target.kind == "numeric":
         match = (released.low <= target.low[:, None]) & (target.high[:, None] <= released.high)
     else:
-        match = _subsets(target, released)
-    return _with_states(match, target, released, missing)
+        match = _contain(target, released)
+    return _set_open_levels(match, target, released, missing)
 
 
 def are_disjoint(levels: Levels, *, missing: Missing) -> bool:
-    """Return whether no two of the levels meet."""
-    if not levels.sets.any():
+    """Return whether no two different levels are compatible."""
+    if not levels.is_set.any():
         return True
     if levels.kind == "numeric":
-        low, high = (np.sort(bound[~levels.gaps]) for bound in (levels.low, levels.high))
+        low, high = (np.sort(bound[~levels.is_missing]) for bound in (levels.low, levels.high))
         return bool((high[:-1] < low[1:]).all())
     if levels.masks:
         return bool(np.count_nonzero(compatible(levels, levels, missing=missing)) == len(levels))
@@ -80,11 +81,11 @@ def are_disjoint(levels: Levels, *, missing: Missing) -> bool:
     return bool(len(levels) == 1 or (once and not levels.open(missing).any()))
 
 
-def _with_states(
+def _set_open_levels(
     match: NDArray[np.bool_], known_levels: Levels, released: Levels, missing: Missing
 ) -> NDArray[np.bool_]:
-    """Return the table of stated levels with what missing, suppressed and unknown ones meet."""
-    rows, columns = known_levels.gaps, released.gaps
+    """Return the matrix of stated levels, completed for missing, suppressed and unknown levels."""
+    rows, columns = known_levels.is_missing, released.is_missing
     match[rows] = match[:, columns] = False
     match[np.ix_(rows, columns)] = True
     match[known_levels.open(missing)] = match[:, released.open(missing)] = True
@@ -92,16 +93,16 @@ def _with_states(
 
 
 def covered(values: tuple[str, ...], levels: Levels) -> scipy.sparse.csr_array:
-    """Return which values each level covers, (len(levels), len(values)), like `compatible` for exact values.
+    """Return a matrix of the exact values that each level contains, (len(levels), len(values)), CSR.
 
-    A missing cell covers none.
+    A missing cell contains no value.
 
     >>> from unmask.tables.cells import parse_levels
     >>> covered(("a", "b"), parse_levels(["{a, b}", "b", "*", None], as_type="text", column="c")).toarray().tolist()
     [[True, True], [False, True], [True, True], [False, False]]
     """
     if levels.kind == "numeric":
-        levels = _as_values(levels, values)
+        levels = _read_as_values(levels, values)
     joint = {value: position for position, value in enumerate(dict.fromkeys(values + levels.domain))}
     covering = _incidence(levels, joint)[:, : len(values)].tocoo()
     suppressed = np.flatnonzero(levels.suppressed)
@@ -112,64 +113,68 @@ def covered(values: tuple[str, ...], levels: Levels) -> scipy.sparse.csr_array:
 
 
 def _intersect(known_levels: Levels, released: Levels) -> NDArray[np.bool_]:
+    """Return a matrix of the levels whose sets of values intersect."""
     joint = {value: position for position, value in enumerate(dict.fromkeys(known_levels.domain + released.domain))}
     left_values, right_values = _incidence(known_levels, joint), _incidence(released, joint).T.tocsr()
     match = np.zeros((len(known_levels), len(released)), dtype=np.bool_)
     step = max(1, _BLOCK // max(1, len(released)))
     for begin in range(0, len(known_levels), step):
         match[begin : begin + step] = (left_values[begin : begin + step] @ right_values).toarray()
-    for row, column in _overlapping(known_levels.masks, released.masks):
+    for row, column in _overlapping_masks(known_levels.masks, released.masks):
         match[row, column] = True
     return match
 
 
-def _subsets(known_levels: Levels, released: Levels) -> NDArray[np.bool_]:
+def _contain(known_levels: Levels, released: Levels) -> NDArray[np.bool_]:
+    """Return a matrix of the released levels that contain each known level."""
     joint = {value: level for level, value in enumerate(dict.fromkeys(known_levels.domain + released.domain))}
     known_values, released_values = _incidence(known_levels, joint), _incidence(released, joint)
     match = np.asarray((known_values @ released_values.T).toarray() == np.diff(known_values.indptr)[:, None])
-    match[list(known_levels.masks)] = False  # a mask may hide values that no cell states
-    for row, column in _overlapping(known_levels.masks, released.masks):
+    match[list(known_levels.masks)] = False  # a mask may hide values outside both domains
+    for row, column in _overlapping_masks(known_levels.masks, released.masks):
         known_mask, released_mask = known_levels.labels[row], released.labels[column]
         shorter = len(released_mask.rstrip(EVERYTHING)) <= len(known_mask.rstrip(EVERYTHING))
         match[row, column] = shorter and len(known_mask) <= len(released_mask)
     return match
 
 
-def _overlapping(known_masks: Mapping[int, str], released_masks: Mapping[int, str]) -> Iterator[tuple[int, int]]:
-    """Yield the pairs of masks that may hide the same value, by their positions.
+def _overlapping_masks(known_masks: Mapping[int, str], released_masks: Mapping[int, str]) -> Iterator[tuple[int, int]]:
+    """Yield the positions of two masks that may hide the same value.
 
-    The prefix of one begins with the prefix of the other, so only such masks are compared. A pair with equal prefixes
-    comes twice.
+    The prefix of one mask begins with the prefix of the other, so only such masks are compared. A pair with equal
+    prefixes occurs twice.
     """
-    for ours, right_masks, turned in ((known_masks, released_masks, False), (released_masks, known_masks, True)):
-        showing = defaultdict(list)
-        for position, mask in right_masks.items():
-            showing[mask.rstrip(EVERYTHING)].append((position, mask))
-        for position, mask in ours.items():
+    for masks, other_masks, is_swapped in ((known_masks, released_masks, False), (released_masks, known_masks, True)):
+        masks_by_prefix = defaultdict(list)
+        for position, mask in other_masks.items():
+            masks_by_prefix[mask.rstrip(EVERYTHING)].append((position, mask))
+        for position, mask in masks.items():
             prefix = mask.rstrip(EVERYTHING)
             for other_position, other_mask in (
-                candidate for n in range(len(prefix) + 1) for candidate in showing.get(prefix[:n], ())
+                candidate for n in range(len(prefix) + 1) for candidate in masks_by_prefix.get(prefix[:n], ())
             ):
                 if overlap(mask, other_mask):
-                    yield (other_position, position) if turned else (position, other_position)
+                    yield (other_position, position) if is_swapped else (position, other_position)
 
 
 def _incidence(levels: Levels, joint: Mapping[str, int]) -> scipy.sparse.csr_array:
-    """Return which joint values a level covers; `*` is left out, since it also covers values of the other side."""
-    spot = np.fromiter((joint[value] for value in levels.domain), dtype=np.int64, count=len(levels.domain))
+    """Return the joint values of each level, CSR. `*` is left out, because it also contains values of the other
+    column.
+    """
+    position = np.fromiter((joint[value] for value in levels.domain), dtype=np.int64, count=len(levels.domain))
     exact = np.flatnonzero(levels.place >= 0)
     wide = np.flatnonzero((levels.place < 0) & ~levels.suppressed)
     row, value = levels.members.take(wide).to_scipy().nonzero()
     mask_of, hidden = Masks(tuple(joint)).hidden_by(list(levels.masks.values()))
     rows = np.concatenate([exact, wide[row], np.array(list(levels.masks), dtype=np.int64)[mask_of]])
-    columns = np.concatenate([spot[levels.place[exact]], spot[value], hidden])
+    columns = np.concatenate([position[levels.place[exact]], position[value], hidden])
     incidence = scipy.sparse.csr_array((np.ones(rows.size, np.int32), (rows, columns)), shape=(len(levels), len(joint)))
-    incidence.data[:] = 1  # a mask has values of its own column twice
+    incidence.data[:] = 1  # a mask lists values of its own column twice
     return incidence
 
 
-def _as_values(levels: Levels, domain: Sequence[str]) -> Levels:
-    """Numeric levels over the values of a column that was not read as numeric."""
+def _read_as_values(levels: Levels, domain: Sequence[str]) -> Levels:
+    """Return numeric levels as sets of the values of a column that is not numeric."""
     ends = [levels.scale.read(value) or (math.nan, math.nan) for value in domain]
     low, high = np.array(ends, dtype=np.float64).reshape(-1, 2).T
     inside = (levels.low[:, None] <= low) & (high <= levels.high[:, None])

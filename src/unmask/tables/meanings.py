@@ -16,7 +16,7 @@ from unmask.tables.coding import Encoded
 from unmask.tables.column import CellsOf, Column
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.number_formats import Decimal
-from unmask.tables.types import Declared, Recognized, parse_type, recognized
+from unmask.tables.types import Declared, Recognized, parse_type, recognize
 
 
 def trees(hierarchies: Mapping[str, Hierarchy | str | PathLike[str]]) -> dict[str, Hierarchy]:
@@ -51,7 +51,7 @@ class Meanings:
     def read(self, encoded: Mapping[str, Encoded]) -> tuple[dict[str, Column], tuple[str, ...]]:
         """Return columns by name, and notes on reading them."""
         declared = {name: self._declared(name) for name in encoded}
-        types = recognized(encoded, declared, na=self.na, decimal=self.decimal)
+        types = recognize(encoded, declared, na=self.na, decimal=self.decimal)
         columns = {name: self._column(name, column, declared[name], types[name]) for name, column in encoded.items()}
         return columns, tuple(note for name in encoded for note in types[name].notes)
 
@@ -92,7 +92,7 @@ def _read_kept(name: str, encoded: Encoded, na: Sequence[str]) -> Column:
 def weights_of(column: Column) -> NDArray[np.float64]:
     """(n_rows,) numbers; nan for a missing cell."""
     levels = column.levels
-    bad = int(column.counts[(levels.low != levels.high) & ~levels.gaps].sum())
+    bad = int(column.counts[(levels.low != levels.high) & ~levels.is_missing].sum())
     if bad:
         raise UnmaskError(f"weight {column.name!r} is no exact number in {bad} rows; expected a number in each row")
     return levels.low[column.codes]

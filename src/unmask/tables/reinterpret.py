@@ -56,9 +56,9 @@ def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | Non
     would seem to consist of invented rows.
 
     The rules tried are: numbers and dates rounded down, up, or to the nearest released value, with open intervals at
-    both ends; codes truncated, masked at the end, or without leading zeros. With an origin, renamed and grouped labels
-    are recognized, too (`read_renamed`). A rule is accepted if it fits 99 % of the rows and explains four fifths of the
-    rows that match no person literally.
+        both ends; codes truncated, masked at the end, or without leading zeros. With an origin, renamed and grouped
+        labels are recognized, too (`read_renamed`). A rule is accepted if it fits 99 % of the rows and explains four
+        fifths of the rows that match no person literally.
 
     Missing cells of a quasi-identifier count as suppressed if there are more than the original and chance explain
     (`hidden_values`). A suppressed cell may be any value, as with "wildcard". A sensitive cell that covers all values
@@ -152,7 +152,7 @@ def _renamed(original: Column, released: Column, origin: NDArray[np.int64]) -> R
         return None
     rows = np.flatnonzero(origin >= 0)
     label = same_labels(original, released)[released.codes[rows]]
-    is_stated = ~(released.levels.gaps | released.levels.suppressed)[released.codes[rows]]
+    is_stated = ~(released.levels.is_missing | released.levels.suppressed)[released.codes[rows]]
     share_renamed = float(np.mean(is_stated & (label != original.codes[origin[rows]]))) if rows.size else 0.0
     column = read_renamed(original, released, origin) if share_renamed > 1 - FITS else None
     return None if column is None else Reading("renamed or grouped", column, share_renamed)
@@ -169,7 +169,7 @@ def misfit(original: Column, released: Column) -> float:
     else:
         people = dict(zip(original.levels.labels, original.counts.tolist(), strict=True))
         n_people = np.array([people.get(label, 0) for label in released.levels.labels], dtype=np.int64)
-    any_value = released.levels.gaps | released.levels.suppressed
+    any_value = released.levels.is_missing | released.levels.suppressed
     n_unfit = np.where(any_value, 0, np.maximum(released.counts - n_people, 0))
     return float(n_unfit.sum() / max(len(released.codes), 1))
 
@@ -182,7 +182,7 @@ def share_changed(original: Column, released: Column) -> float:
 
 def share_unknown(original: Column, released: Column) -> float:
     """Return the share of released cells with a value that does not occur in the original; 0 for numbers."""
-    new = np.flatnonzero((same_labels(original, released) < 0) & ~released.levels.gaps & (released.counts > 0))
+    new = np.flatnonzero((same_labels(original, released) < 0) & ~released.levels.is_missing & (released.counts > 0))
     if original.levels.kind == released.levels.kind == "numeric" or len(original.levels) * len(new) > PAIRS:
         return 0.0
     is_covered = compatible(original.levels, released.levels.select(new), missing="own").any(axis=0)
@@ -358,7 +358,7 @@ class _LabelCounts(NamedTuple):
         value, label = np.divmod(pair, width)
         is_same = same_labels(original, released)[label] == value
         n_rows, n_same = (np.bincount(label, weights=w, minlength=width) for w in (n, n * is_same))
-        is_open = released.levels.gaps | released.levels.suppressed
+        is_open = released.levels.is_missing | released.levels.suppressed
         new = ~is_open & (n_rows > 2 * n_same)
         is_moved = np.bincount(value, weights=n * np.where(is_same, -1, 1))[value] > 0
         renamed = new[label] | (is_moved & ~is_same & ~is_open[label])

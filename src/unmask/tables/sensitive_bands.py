@@ -56,7 +56,7 @@ def _banded(original: Column, released_columns: Sequence[Column]) -> Column | No
         if len(original.levels) * len(column.levels) > PAIRS:
             return None
         fits = compatible(original.levels, column.levels, missing="own")
-        used = (column.counts > 0) & ~column.levels.gaps & ~column.levels.suppressed
+        used = (column.counts > 0) & ~column.levels.is_missing & ~column.levels.suppressed
         values_of_cell |= {column.levels.labels[cell]: fits[:, cell] for cell in np.flatnonzero(used).tolist()}
     cells = np.array(list(values_of_cell.values()))
     if not values_of_cell or original.counts[cells.sum(axis=0) > 1].sum() > TOLERATED * len(original.codes):
@@ -77,7 +77,7 @@ def without_stars(column: Column) -> Column:
     hides = levels.suppressed.copy()
     if levels.kind != "numeric" and has_sets(column) and len(levels) ** 2 <= PAIRS:
         meets = compatible(levels, levels, missing="own") & (column.counts > 0) & ~hides
-        hides |= ~levels.atomic & ~levels.gaps & (meets.sum(axis=1) > 1)
+        hides |= ~levels.atomic & ~levels.is_missing & (meets.sum(axis=1) > 1)
     if not hides.any():
         return column
     texts = [MISSING if hidden else label for hidden, label in zip(hides, levels.labels, strict=True)]
@@ -101,4 +101,4 @@ def without_shared_ends(column: Column) -> Column:
 
 def has_sets(column: Column) -> bool:
     """Return whether some cells stand for several values, and not for all."""
-    return bool(column.levels.sets.any())
+    return bool(column.levels.is_set.any())

@@ -1,4 +1,4 @@
-"""A table with roles: what is published about people, and which of its columns an adversary may use."""
+"""Table of rows about people, with a role for every column."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from unmask.data.resources import temporary_folder
 from unmask.ranges import Option
 from unmask.tables.cells import read_levels
 from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of
-from unmask.tables.grouping import class_counts, count_most_common, distinct, pack
+from unmask.tables.grouping import class_counts, count_distinct, count_most_common, pack
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.levels import Missing
 from unmask.tables.meanings import Meanings, trees, weights_of
@@ -34,21 +34,21 @@ from unmask.tables.writing import write_parquet, write_table
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Rows about people, with the role of every column.
+    """Rows about people, with a role for every column.
 
-    quasi_identifiers : what an adversary may know about a person; at least one.
-    sensitive : what should not be learned about a person.
-    kept : released unchanged, on purpose.
-    weight : (n_rows,) number of people a row stands for, nan where it is missing, or None.
-    missing : what a missing cell means when cells are compared - "own": a value of its own, "wildcard": any value,
-        "excluded": rows with a missing quasi-identifier are left out. Classes treat it as a value of its own, and
-        `relation_of` says which of them meet. A suppressed cell (`*`) meets every cell under each rule.
-    order : names of the columns as the source lists them, which is how they are written; the order of roles if empty.
-    notes : what was recognized or guessed while reading, a sentence each.
-    person : (n_rows,) the person of each row; None if each row is a person.
-    unit : what counts as one person, and how that was decided.
-    record_sizes : (2, m) of a counted table, numbers of source rows that agree in every released column, and how many
-        such sets have each; None if the released columns are all in the table.
+    quasi_identifiers : columns that an adversary may know; at least one.
+    sensitive : columns that an adversary should not learn.
+    kept : columns that are released unchanged on purpose.
+    weight : (n_rows,) number of people that a row represents, nan if it is missing; or None.
+    missing : meaning of a missing cell in comparisons: "own" (a value), "wildcard" (any value) or "excluded" (rows with
+        a missing quasi-identifier are left out). Classes treat a missing cell as a value, and `relation_of` relates
+        classes that may contain the same people. A suppressed cell (`*`) is compatible with every cell under each rule.
+    order : column names in the order of the source, in which they are written; by roles if empty.
+    notes : what was recognized or guessed while reading, one sentence each.
+    person : (n_rows,) person of each row; None if each row is a person.
+    unit : unit that counts as one person, and how it was determined.
+    record_sizes : for a counted table (2, m): numbers of source rows that agree in every released column, and the
+        number of such sets of each size; None if the table contains all released columns.
 
     >>> table = Table.read({"age": [30, 30, 41], "ill": ["a", "b", "a"]}, quasi_identifiers="age", sensitive="ill")
     >>> table
@@ -88,7 +88,7 @@ class Table:
         return self.n_rows
 
     def __getitem__(self, name: str) -> NDArray[Any]:
-        """(n_rows,) the cells of a column as they are written; None where one is missing. See `column` for codes."""
+        """Return (n_rows,) the cells of a column as text; None for a missing cell. See `column` for codes."""
         column = self.column(name)
         labels = np.array(column.levels.labels, dtype=object)
         labels[np.arange(len(labels)) == column.levels.missing] = None
@@ -104,9 +104,10 @@ class Table:
         return html_table(repr(self), heads, zip(*(first[name] for name in self.names), strict=True))
 
     def to_frame(self, *, library: str | None = None) -> Any:
-        """Return a data frame with the columns, order and types of the Parquet file of `write`.
+        """Return a data frame with the columns, order and types of the Parquet file that `write` makes.
 
-        library : "pandas", "polars" or "pyarrow"; the one that the program has imported, else one that is installed
+        library : "pandas", "polars" or "pyarrow". Default: a library that is imported already, otherwise an installed
+            one
 
         >>> Table.read({"age": [30, 41]}, quasi_identifiers="age").to_frame(library="pyarrow")["age"].to_pylist()
         [30, 41]
@@ -128,13 +129,13 @@ class Table:
 
     @property
     def roles(self) -> dict[str, str]:
-        """Name of each column -> its role: quasi-identifier, sensitive or keep."""
+        """Role of each column by name: quasi-identifier, sensitive or keep."""
         parts = (("quasi-identifier", self.quasi_identifiers), ("sensitive", self.sensitive), ("keep", self.kept))
         return {column.name: role for role, columns in parts for column in columns}
 
     @property
     def written(self) -> tuple[Column, ...]:
-        """All columns as they stand in a file, the weight among them: in the order of the source."""
+        """All columns in the order of the source, including the weight."""
         columns = self.columns if self.weight is None else (*self.columns, self._weight_column(self.weight))
         if self.counts is not None:
             raise UnmaskError("an engine counted this table, so it has no rows to write; read its rows")
@@ -142,7 +143,7 @@ class Table:
         return tuple(sorted(columns, key=lambda column: place.get(column.name, len(place))))
 
     def _weight_column(self, weight: NDArray[np.float64]) -> Column:
-        """Return the weight under its name in the source, which no other column has."""
+        """Return the weight as a column, with its name in the source."""
         name = next((name for name in self.order if name not in self.names), "weight")
         values, codes = np.unique(weight, return_inverse=True)
         texts = [None if np.isnan(value) else repr(value) for value in values.tolist()]
@@ -151,25 +152,25 @@ class Table:
 
     @property
     def counts(self) -> NDArray[np.int64] | None:
-        """(n,) rows of the source that each row of the columns stands for, in a counted table; None in others.
+        """(n,) rows of the source that each entry of the columns represents, in a counted table; None in other tables.
 
-        Its rows are the distinct combinations of cells, and attacks that need single rows refuse it.
+        The entries of a counted table are the distinct combinations of cells. Attacks that need single rows refuse it.
         """
         return self.quasi_identifiers[0].row_counts
 
     @property
     def n_rows(self) -> int:
-        """Number of rows; of a counted table, of the source."""
+        """Number of rows; for a counted table, of the source."""
         return self.quasi_identifiers[0].n_rows
 
     def require_rows(self) -> None:
-        """Raise an error if an engine counted the table, so that its single rows are not here."""
+        """Raise UnmaskError if an engine counted the table, which then has no single rows."""
         if self.counts is not None:
             raise UnmaskError("an engine counted this table, and this attack needs its rows; leave --engine out")
 
     @property
     def complete_rows(self) -> NDArray[np.int64]:
-        """Rows that the rule for missing cells leaves: under "excluded" those without a missing quasi-identifier."""
+        """Rows that the rule for missing cells keeps: under "excluded" those without a missing quasi-identifier."""
         if not len(self._complete) and self.n_rows:
             raise UnmaskError(
                 "every row has a missing quasi-identifier, so the rule 'excluded' leaves 0; use another rule"
@@ -188,7 +189,7 @@ class Table:
 
     @property
     def uncounted(self) -> tuple[str, ...]:
-        """Names of the released columns that are not in a counted table: those that are kept."""
+        """Names of the kept columns, which a counted table does not contain."""
         return () if self.counts is None else tuple(name for name in self.order if name not in self.names)
 
     @cached_property
@@ -202,7 +203,7 @@ class Table:
 
     @cached_property
     def classes(self) -> Classes:
-        """The equivalence classes of the quasi-identifiers, computed once."""
+        """Equivalence classes of the quasi-identifiers."""
         return classes_of(self.quasi_identifiers)
 
     @property
@@ -210,8 +211,8 @@ class Table:
         """Number of different people."""
         return self.n_rows if self.person is None else len(np.unique(self.person))
 
-    def one_each(self, rng: np.random.Generator) -> NDArray[np.int64]:
-        """Draw a complete row of each person, (n_people,), in random order."""
+    def draw_row_of_each_person(self, rng: np.random.Generator) -> NDArray[np.int64]:
+        """Draw one complete row of each person, (n_people,), in random order."""
         rows = rng.permutation(self.complete_rows)
         if self.person is None:
             return rows
@@ -227,7 +228,7 @@ class Table:
 
     @property
     def class_people(self) -> NDArray[np.int64]:
-        """(J,) different people of each class, which k counts: its rows if every row is a person."""
+        """(J,) number of different people in each class, which k counts."""
         return self.classes.sizes if self.people is None else np.diff(self.people.indptr)
 
     @property
@@ -236,7 +237,10 @@ class Table:
         return np.stack([column.codes for column in self.quasi_identifiers], axis=1)
 
     def count_rows(self, group_of: NDArray[np.int32], n: int) -> NDArray[np.int64]:
-        """Count the rows in each of n groups, (n,), given the group of each entry of the columns."""
+        """Count the rows in each of n groups, (n,).
+
+        group_of : group of each entry of the columns
+        """
         return np.bincount(group_of, self.counts, n).astype(np.int64)
 
     def histogram(self, column: Column) -> CsrRows:
@@ -248,9 +252,11 @@ class Table:
         return column.take(self._complete).counts
 
     def count_successes_without(self, name: str) -> dict[str, int]:
-        """Return by target the rows of which an adversary is right who sees classes without one quasi-identifier.
+        """Return for each target the number of rows that an adversary guesses right who does not know one
+        quasi-identifier.
 
-        Identity: one row of each class; a sensitive column: the rows that have the most frequent value of their class.
+        Target "identity": one row of each class. A sensitive column: the rows with the most common value of their
+        class.
         """
         columns = [column for column in self.quasi_identifiers if column.name != name]
         key, space = pack([column.codes for column in columns], [len(column.levels) for column in columns])
@@ -259,10 +265,10 @@ class Table:
             n_classes, successes[secret.name] = count_most_common(
                 key, space, secret.codes, len(secret.levels), weight=self.counts
             )
-        return {"identity": n_classes or len(distinct(key, space)[0]), **successes}
+        return {"identity": n_classes or len(count_distinct(key, space)[0]), **successes}
 
     def column(self, name: str) -> Column:
-        """Return the column of a name.
+        """Return the column with this name.
 
         >>> Table.read({"age": [30], "zip": [1]}, quasi_identifiers=["age", "zip"]).column("zpi")
         Traceback (most recent call last):
@@ -272,7 +278,9 @@ class Table:
         return self.columns[self.names.index(name)]
 
     def take(self, rows: Rows) -> Table:
-        """Select rows (numbers, a mask or a slice) in their order; levels stay, so codes remain comparable."""
+        """Return a selection of the rows (numbers, a mask or a slice). Levels are unchanged, so codes remain
+        comparable.
+        """
         return replace(
             self,
             quasi_identifiers=tuple(column.take(rows) for column in self.quasi_identifiers),
@@ -320,7 +328,7 @@ class Table:
         weight : column with the number of people that a row represents, such as a survey weight (risks by weights need
             numbers of at least 1)
         types : COLUMN=number|date|datetime|code|text|ordinal, for dates such as 03/04/1970 date:day-first or
-            date:month-first (default: found in the column and noted). By column, see `types.recognized`
+            date:month-first (default: found in the column and noted). By column, see `types.recognize`
         orders : COLUMN=LOWEST,...,HIGHEST: the values of an ordinal column in their order. By column
         hierarchies : COLUMN=FILE, generalization hierarchy. By column
         cells : cells of columns with a hierarchy in a release: any sets of its leaves, or its nodes alone
@@ -347,7 +355,7 @@ class Table:
         idle = [name for name in meanings.declared_names if name not in used]
         if person is not None and person == weight:
             raise UnmaskError(
-                f"column {weight!r} is the weight, which identifies no person; name another as the person"
+                f"column {weight!r} is the weight and cannot also number people; name another column as the person"
             )
         if isinstance(source, StoredTable):
             if (weight, delimiter, header, encoding) != (None,) * 4:
@@ -405,7 +413,7 @@ class Table:
         missing: Missing,
         person: str | None,
     ) -> Self:
-        """Count the combinations of a table whose rows stay in an engine."""
+        """Return a counted table: the engine counts the combinations of its rows."""
         quasi_identifiers, sensitive, keep = roles["quasi_identifiers"], roles["sensitive"], roles["keep"]
         unit = stored.unit(person, roles["identifiers"])
         notes = stored.read_levels((*quasi_identifiers, *sensitive), meanings)
@@ -422,11 +430,11 @@ class Table:
         )
 
     def write(self, path: str | PathLike[str], *, force: bool = False) -> None:
-        """Write the table with canonical labels: CSV or TSV (.gz), Parquet or XLSX by suffix; whole or not at all.
+        """Write the table to a CSV or TSV file (.gz), a Parquet file or an Excel workbook, by suffix.
 
-        The file appears under its name only when it is complete. Columns stand in the order of the source. Missing
-        cells are empty (NULL in Parquet). In Parquet a column of exact values keeps the type that it had in the source;
-        from text, numbers become numbers.
+        The file appears only when it is complete. Columns have the order of the source, and labels are canonical.
+        Missing cells are empty (NULL in Parquet). In Parquet, a column of exact values keeps the type of the source;
+        numbers that were text become numbers.
 
         >>> import tempfile, pathlib
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -439,13 +447,13 @@ class Table:
 
 
 NO_ROLE = (
-    "the type, order or hierarchy of column {!r} was given, and the column is dropped; make it a quasi-identifier, "
-    "sensitive or kept, or leave that out"
+    "column {!r} has a type, order or hierarchy, but no role; make it a quasi-identifier, sensitive or kept, or leave "
+    "that out"
 )
 
 STORED = (
-    "weight, delimiter, header and encoding are not for a table in an engine, which counts rows and finds the format "
-    "of its files; leave them out"
+    "an engine counts rows and detects the format of its files, so weight, delimiter, header and encoding are not "
+    "used; leave them out"
 )
 
 
@@ -454,7 +462,10 @@ def _names(names: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def check_roles(roles: Mapping[str, tuple[str, ...]]) -> None:
-    """Refuse a column with two roles, and a table without a quasi-identifier. roles : role -> names of its columns."""
+    """Raise UnmaskError if a column has two roles, or the table has no quasi-identifier.
+
+    roles : column names of each role
+    """
     role_of: dict[str, str] = {}
     for role, names in roles.items():
         for name in names:

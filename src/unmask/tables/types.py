@@ -1,7 +1,7 @@
-"""Types of columns, declared or recognized from their texts, and the texts in the notation of the type.
+"""Column types, declared or recognized from the texts, and the texts in the notation of the type.
 
-Texts that can be read in two ways are not guessed at: a sentence says so, and how to say which it is. Nothing here
-depends on the order of the rows.
+Ambiguous texts are not guessed: a note names the ambiguity and the option that resolves it. The result does not depend
+    on the order of the rows.
 """
 
 from __future__ import annotations
@@ -32,21 +32,23 @@ if TYPE_CHECKING:
     from unmask.tables.hierarchy import Hierarchy
 
 MISSING_CODES = frozenset({"NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "?"})
-"""Texts that stand for a missing cell unless `na` says otherwise."""
+"""Texts that are missing cells, unless `na` replaces them."""
 
 MISSING_NUMBERS = frozenset(
     {"-", "--", ".", "None", "none", "na", "n.a.", "k.A.", "k. A.", "unknown", "Unknown", "unbekannt", "Unbekannt"}
 )
-"""Texts that do so among numbers and dates; elsewhere they may be a value, such as no diagnosis."""
+"""Texts that are missing cells among numbers and dates. In other columns they may be values, such as no diagnosis."""
 
-FEW_CODES, ROWS_OF_CODE = 12, 20
-"""Different whole numbers below 100, and rows of each on average, that are taken for the codes of categories."""
+MAX_CODES, MIN_ROWS_PER_CODE = 12, 20
+"""Whole numbers below 100 are codes of categories if there are at most this many different ones, with at least
+this many rows each on average.
+"""
 
 _DESIGN = ("household", "stratum", "cluster", "flag")
-_NAMING = re.compile(r"[0-9]+(?:\.0+)?")
+_INTEGER_NAME = re.compile(r"[0-9]+(?:\.0+)?")
 _WHOLE = re.compile(r"[0-9]+")
 _ICD = re.compile(r"[A-Z][0-9][0-9A-Z](?:\.?[0-9A-Z]{1,4})?")
-_SHOWN = re.compile(r"[0-9A-Za-z][0-9A-Za-z./-]*")
+_MASK_PREFIX = re.compile(r"[0-9A-Za-z][0-9A-Za-z./-]*")
 _MONTH = re.compile(r"[0-9]{4}-(?:Q[1-4]|[0-9]{2}(?![0-9]))")
 _YEAR = re.compile(r"(?<![0-9])[0-9]{4}(?![0-9])|^\*$")
 _YEAR_LAST = re.compile(r"[0-9][./-][0-9]{4}(?![0-9])")
@@ -56,10 +58,12 @@ _LEADING_ZERO = re.compile(r"(?<![0-9.])0[0-9]")
 
 @dataclass(frozen=True)
 class Declared:
-    """Declared properties of the cells of one column; None is recognized, see `recognized`.
+    """Declared properties of a column's cells; those that are None are recognized, see `recognize`.
 
-    type : its type. days : what stands first in a date such as 03/04/1970. order : the values of an ordinal column.
-    like : a column of another table whose type this one has where its texts allow it.
+    type : type of the column
+    days : first part of a date such as 03/04/1970, day or month
+    order : values of an ordinal column
+    like : column of another table whose type is used if the texts allow it
     """
 
     type: Type | None = None
@@ -70,7 +74,7 @@ class Declared:
 
 
 def parse_type(column: str, text: str) -> tuple[Type, DayOrder | None]:
-    """Parse a type as a user writes it: its name, for dates with `:day-first` or `:month-first`.
+    """Parse a type in the notation of users: its name, for dates with `:day-first` or `:month-first`.
 
     >>> parse_type("birth", "date:day-first"), parse_type("zip", "code")
     (('date', 'day-first'), ('code', None))
@@ -86,45 +90,48 @@ def parse_type(column: str, text: str) -> tuple[Type, DayOrder | None]:
 
 
 class Recognized(NamedTuple):
-    """A column: its type, its distinct texts in the notation of the type (None: missing), and notes for the user."""
+    """Type of a column, its distinct texts in the notation of the type (None: missing), and notes for the user."""
 
     type: Type
     texts: tuple[str | None, ...]
     notes: tuple[str, ...]
 
 
-def recognized(
+def recognize(
     columns: Mapping[str, Encoded],
     declared: Mapping[str, Declared],
     *,
     na: Sequence[str] | None = None,
     decimal: Decimal | None = None,
 ) -> dict[str, Recognized]:
-    """Recognize the type of every column, and return its texts in one notation.
+    """Recognize the type of each column, and return its texts in one notation.
 
-    na : texts that stand for a missing cell; None takes `MISSING_CODES`, except where a column's order or hierarchy has
-        them as values. Unless it is empty (`()` or `''`), `MISSING_NUMBERS` do so, too, among numbers and dates.
-        Texts are compared in Unicode's form NFC.
-    decimal : the mark before decimals; None finds it in each column. Where both marks fit a column, it has that of the
-        other columns of the table, or a point.
+    na : texts of missing cells. None: `MISSING_CODES`, except those that are values in a column's order or hierarchy.
+        Unless `na` is empty (`()` or `''`), `MISSING_NUMBERS` are also missing among numbers and dates. Texts are
+        compared in Unicode form NFC
+    decimal : decimal mark. None: found in each column. If both marks are possible in a column, the mark of the table's
+        other columns is used, or a point
 
-    A type that is not said is found by the content, alike for files and frames: "ordinal" where an order is given,
-    "text" where a hierarchy is; "number" where every text is a number or an interval and none loses digits as one (a
-    leading zero, 16 digits), unless whole numbers name something: by the column's name, or because few different ones
-    stand for many rows; "date" or "datetime" where every text is one, and not each only a year; "code" for other whole
-    numbers, for diagnoses such as E11.9, and for masks such as `481**`; else "text".
+    A type that is not declared is recognized from the content, in the same way for files and frames:
+
+    * "ordinal" with a declared order, "text" with a hierarchy
+    * "number" if every text is a number or interval that keeps its digits as a number (no leading zero, no 16 digits),
+      and whole numbers are not codes by the column's name or by few different values in many rows
+    * "date" or "datetime" if every text is one, and some are more precise than a year
+    * "code" for other whole numbers, for diagnoses such as E11.9, and for masks such as `481**`
+    * "text" otherwise
     """
     if decimal not in (None, *get_args(Decimal)):
         raise UnmaskError(f"decimal is {decimal!r}, expected '.' or ','")
     by_name = {name: _Column.of(name, column, declared[name], na) for name, column in columns.items()}
     marks = {name: decimal or column.mark for name, column in by_name.items()}
     common_mark: Decimal = "," if {mark for mark in marks.values() if mark in (".", ",")} == {","} else "."
-    typed = {name: column.typed(marks[name], common_mark) for name, column in by_name.items()}
-    return {name: column.recognized(typed[name]) for name, column in by_name.items()}
+    typed = {name: column.choose_type(marks[name], common_mark) for name, column in by_name.items()}
+    return {name: column.recognize(typed[name]) for name, column in by_name.items()}
 
 
 class _Typed(NamedTuple):
-    """A type, how a text becomes one of its notation, and a note."""
+    """Type, conversion of a text to its notation, and a note."""
 
     type: Type
     to: Callable[[str], str]
@@ -133,9 +140,10 @@ class _Typed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """The distinct texts of a column.
+    """Distinct texts of a column, with their rows.
 
-    missing_codes : texts that are missing cells. missing_numbers : texts that are missing cells among numbers.
+    missing_codes : texts that are missing cells
+    missing_numbers : texts that are missing cells among numbers
     """
 
     name: str
@@ -148,7 +156,7 @@ class _Column:
 
     @classmethod
     def of(cls, name: str, encoded: Encoded, declared: Declared, na: Sequence[str] | None) -> _Column:
-        """Collect the texts of a column; na : texts of missing cells, None for the common ones except own values."""
+        """Return the texts of a column; na : texts of missing cells, None for the default."""
         texts = tuple(None if text is None else unicodedata.normalize("NFC", text) for text in encoded.texts)
         rows = np.bincount(encoded.codes, encoded.row_counts, len(texts)).astype(np.int64).tolist()
         values = {*(declared.order or ()), *(declared.hierarchy.nodes if declared.hierarchy else ())}
@@ -158,13 +166,13 @@ class _Column:
 
     @cached_property
     def values(self) -> list[str]:
-        """The texts that are no missing cells if the column is one of numbers."""
+        """Texts that are not missing cells if the column is numeric."""
         missing_texts = {None, *self.missing_codes, *self.missing_numbers}
         return [text for text in self.texts if text not in missing_texts and text]
 
     @cached_property
     def plain_form(self) -> PlainForm | None:
-        """Form of all values if it is a plain one; three decimals may be a group of thousands."""
+        """Common form of all values; None if three decimals may be a group of thousands."""
         form = form_of(self.values)
         if form == "decimal" and _THREE_DECIMALS.search("\n".join(self.values)):
             return None
@@ -172,13 +180,13 @@ class _Column:
 
     @cached_property
     def mark(self) -> str | None:
-        """Return the decimal mark, see `decimal_of`; None for a column that is declared to hold other values."""
+        """Decimal mark, see `decimal_of`; None for a column that is declared to contain other values."""
         guessed = self.declared.type is None and self.declared.order is None and self.declared.hierarchy is None
         if guessed and self.plain_form is not None:
             return {"whole": "", "decimal": ".", "span": ""}.get(self.plain_form)
         return decimal_of(self.values) if guessed or self.declared.type == "number" else None
 
-    def recognized(self, typed: _Typed) -> Recognized:
+    def recognize(self, typed: _Typed) -> Recognized:
         """Return the texts in the notation of the type."""
         missing_texts = (
             self.missing_codes | self.missing_numbers if KIND[typed.type] == "numeric" else self.missing_codes
@@ -196,14 +204,14 @@ class _Column:
 
     # ----- types
 
-    def typed(self, mark: str | None, common_mark: Decimal) -> _Typed:
-        """Return the declared type, that of the like column if it fits, or the first that fits."""
+    def choose_type(self, mark: str | None, common_mark: Decimal) -> _Typed:
+        """Return the declared type, the type of the similar column if it fits, or the first type that fits."""
         if self.declared.type is not None:
             return self._declared_type(self.declared.type, mark, common_mark)
         if self.declared.order is not None or self.declared.hierarchy is not None:
             return _Typed("ordinal" if self.declared.order is not None else "text", str)
         like = None if self.declared.like is None else self._like(self.declared.like.type, mark, common_mark)
-        return like or self._guessed(mark, common_mark)
+        return like or self._guess_type(mark, common_mark)
 
     def _declared_type(self, as_type: Type, mark: str | None, common_mark: Decimal) -> _Typed:
         if as_type == "number":
@@ -220,13 +228,13 @@ class _Column:
         if as_type in ("date", "datetime"):
             dates, _ = self._dates(as_type)
             return dates and dates._replace(note="")
-        return _Typed(as_type, _without_decimals if all(map(_NAMING.fullmatch, self.values)) else str)
+        return _Typed(as_type, _without_decimals if all(map(_INTEGER_NAME.fullmatch, self.values)) else str)
 
-    def _guessed(self, mark: str | None, common_mark: Decimal) -> _Typed:
+    def _guess_type(self, mark: str | None, common_mark: Decimal) -> _Typed:
         exact = [value for value in self.values if value != EVERYTHING]
         digits = bool(exact) and all(map(_WHOLE.fullmatch, exact))
-        if mark is not None and self._keeps_digits(number := self._number(mark, common_mark), mark):
-            reason = self._naming(exact)
+        if mark is not None and self._is_lossless(number := self._number(mark, common_mark), mark):
+            reason = self._code_reason(exact)
             return (
                 _Typed("code", _without_decimals, f"{self.name}: {reason} ({self._type_option('number')})")
                 if reason
@@ -236,20 +244,20 @@ class _Column:
         if dates is not None and any(_MONTH.search(dates.to(value)) for value in self.values):
             return dates
         note = self._mixed if mark == "mixed" else unclear
-        if not note and exact and (digits or _coded(exact)):
+        if not note and exact and (digits or _look_like_codes(exact)):
             return _Typed("code", str, f"{self.name}: a code ({self._type_option('text')})")
         return _Typed("text", str, note)
 
-    def _naming(self, values: Sequence[str]) -> str:
-        """Why whole numbers name something; "" if they count or measure."""
+    def _code_reason(self, values: Sequence[str]) -> str:
+        """Return why whole numbers are codes; "" if they count or measure."""
         kind, n = number_kind(self.name), len(values)
-        if kind == "quantity" or not all(map(_NAMING.fullmatch, values)):
+        if kind == "quantity" or not all(map(_INTEGER_NAME.fullmatch, values)):
             return ""
         if kind == "code" or design_role(self.name) in _DESIGN or key_rank(self.name, n, identifies=False):
             return "whole numbers, a code by the column's name"
         largest = max(map(float, values))
-        if n <= FEW_CODES and largest < 100 and self.n_rows >= ROWS_OF_CODE * n:
-            return f"{n} different whole numbers, taken for a code"
+        if n <= MAX_CODES and largest < 100 and self.n_rows >= MIN_ROWS_PER_CODE * n:
+            return f"{n} different whole numbers, read as a code"
         return ""
 
     def _type_option(self, text: str) -> str:
@@ -259,10 +267,10 @@ class _Column:
 
     @property
     def _mixed(self) -> str:
-        return f"{self.name}: decimal points and decimal commas are mixed, so it is text (--decimal says which it has)"
+        return f"{self.name}: read as text, because decimal points and commas are mixed (--decimal sets the mark)"
 
     def _are_numbers(self, mark: str | None) -> bool:
-        """Return True if all values are plain numbers or spans with this decimal mark."""
+        """Return whether all values are plain numbers or intervals with this decimal mark."""
         return self.plain_form in ("whole", "span") or (self.plain_form == "decimal" and mark == ".")
 
     def _number(self, mark: str | None, common_mark: Decimal) -> _Typed:
@@ -272,12 +280,12 @@ class _Column:
         remarks = [f"decimal {name}"] if decimal == "," and mark != "" else []
         remarks += [f"{marks} between thousands"] if marks else []
         if mark == "either":
-            remarks = [f"read with a decimal {name}, a decimal {other_name} fits as well (--decimal says which it is)"]
+            remarks = [f"read with a decimal {name}, but a decimal {other_name} is possible (--decimal sets the mark)"]
         note = f"{self.name}: {', '.join(remarks)}" if remarks else ""
         return _Typed("number", str if self._are_numbers(decimal) else lambda text: plain(text, decimal), note)
 
-    def _keeps_digits(self, number: _Typed, mark: str) -> bool:
-        """Return True if there are numbers, and none loses digits as a number, like postcodes and long identifiers."""
+    def _is_lossless(self, number: _Typed, mark: str) -> bool:
+        """Return whether values keep their digits as numbers, unlike postcodes and long identifiers."""
         if self._are_numbers(mark):
             return True
         texts = [number.to(value) for value in self.values]
@@ -291,7 +299,10 @@ class _Column:
     # ----- dates
 
     def _dates(self, as_type: Type | None = None) -> tuple[_Typed | None, str]:
-        """Return dates or moments if all values are, or why they are ambiguous. as_type : moments, even at midnight."""
+        """Return the conversion if all values are dates or times, or the reason why they are ambiguous.
+
+        as_type : "datetime" reads times, even if all are midnight
+        """
         if self.plain_form == "day" and as_type != "datetime":
             return _Typed("date", str, f"{self.name}: dates"), ""
         if self.plain_form == "moment" and not all(value.endswith((" 00:00", " 00:00:00")) for value in self.values):
@@ -306,8 +317,8 @@ class _Column:
             return None, ""
         if orders == {"unclear"} and self.declared.days is None:
             return None, (
-                f"{self.name}: day and month are ambiguous, so it is text "
-                f"(--type {self.name}=date:day-first or {self.name}=date:month-first says which)"
+                f"{self.name}: read as text, because day and month are ambiguous "
+                f"(--type {self.name}=date:day-first or {self.name}=date:month-first sets the order)"
             )
         remarks = f", {order.replace('-', ' ')}" if any(map(_YEAR_LAST.search, self.values)) else ""
         if as_type == "datetime" or not all(map(DAYS.read, map(without_midnight, texts))):
@@ -318,7 +329,7 @@ class _Column:
         dates, unclear = self._dates(as_type)
         if unclear:
             raise UnmaskError(
-                f"column {self.name!r} has dates whose day and month are ambiguous; say {as_type}:day-first or "
+                f"column {self.name!r} has dates whose day and month are ambiguous; declare {as_type}:day-first or "
                 f"{as_type}:month-first"
             )
         order = self.declared.days or "day-first"
@@ -326,14 +337,14 @@ class _Column:
 
 
 def _without_decimals(text: str) -> str:
-    """Remove the decimals that a frame adds to whole numbers if cells are missing."""
+    """Remove the decimals that a data frame adds to whole numbers if cells are missing."""
     return re.sub(r"\.0+$", "", text)
 
 
-def _coded(values: Sequence[str]) -> bool:
-    """Return True if texts look like codes: diagnoses such as E11.9, or whole numbers and masks such as `481**`."""
+def _look_like_codes(values: Sequence[str]) -> bool:
+    """Return whether texts look like codes: diagnoses such as E11.9, or whole numbers and masks such as `481**`."""
     masks = [value for value in values if value.endswith(EVERYTHING)]
     exact = [value for value in values if not value.endswith(EVERYTHING)]
-    prefixes = all(_SHOWN.fullmatch(mask.rstrip(EVERYTHING)) for mask in masks)
+    prefixes = all(_MASK_PREFIX.fullmatch(mask.rstrip(EVERYTHING)) for mask in masks)
     digits = bool(masks) and all(map(_WHOLE.fullmatch, exact))
     return prefixes and (digits or all(map(_ICD.fullmatch, exact)))

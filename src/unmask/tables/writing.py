@@ -155,11 +155,11 @@ def stored_type(column: Column) -> str:
     else text; exact values from text are whole numbers, doubles, dates or timestamps.
     """
     levels = column.levels
-    if not (levels.atomic | levels.gaps).all():
+    if not (levels.atomic | levels.is_missing).all():
         return "VARCHAR"
     if column.stored or levels.kind != "numeric":
         return column.stored.removesuffix(" WITH TIME ZONE") or "VARCHAR"
     if levels.type != "number":
         return "DATE" if levels.type == "date" else "TIMESTAMP"
-    low = levels.low[~levels.gaps]
+    low = levels.low[~levels.is_missing]
     return "BIGINT" if bool((low == np.floor(low)).all() and (np.abs(low) < 2**53).all()) else "DOUBLE"

@@ -43,7 +43,7 @@ class AttributeInference:
     Assumes: what `link` assumes. Sensitive cells are released unchanged or suppressed.
 
     Fails when: the people of a class can be distinguished, or rows do not belong to people, as in a synthetic release.
-    In that case `BackOff` learns from all rows.
+        In that case `BackOff` learns from all rows.
 
     Parameters
     ----------

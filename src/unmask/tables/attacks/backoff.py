@@ -21,7 +21,7 @@ from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.attacks.product_sums import multiply_columns
 from unmask.tables.background import Background, Rng, hidden_values, prior_of
 from unmask.tables.column import classes_of
-from unmask.tables.grouping import class_counts, first_of, group
+from unmask.tables.grouping import class_counts, first_rows_of, group
 from unmask.tables.table import Table
 
 Floats = NDArray[np.float64]
@@ -56,7 +56,7 @@ class BackOff:
     Assumes: people are like the released rows, and columns are informative by the agreement of values.
 
     Fails when: the sensitive value depends on numbers in a way that bins do not show (`ModelAttribute` may learn it),
-    or the release preserves single columns but not their relations.
+        or the release preserves single columns but not their relations.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class BackOff:
         secret = table.column(self.sensitive)
         labels, prior, _ = prior_of(secret, table)
         columns, of_row = _group_equal_rows(list(_list_shared_columns(table, table, table, self.bins)))
-        first_row = first_of(of_row, len(columns[0].row))
+        first_row = first_rows_of(of_row, len(columns[0].row))
         columns = [column._replace(people=column.people[first_row]) for column in columns]
         released = [column.itself for column in columns]
         exact = all(column.equals(item) for column, item in zip(columns, released, strict=True))

@@ -15,7 +15,7 @@ from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.core.tolerances import PRIOR_ROUNDING
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.background import Background, Rng, people_of
-from unmask.tables.grouping import first_of, group
+from unmask.tables.grouping import first_rows_of, group
 from unmask.tables.table import Table
 
 MAX_SWEEPS, MIN_CHANGE = 500, 1e-4
@@ -33,9 +33,9 @@ class IntersectionAttack:
     """Linkage attack of an adversary who has several releases of the same people.
 
     The adversary combines records: a combination has one record of each release. All records of a combination fit the
-    person, and agree in the columns `by`, which every release leaves unchanged. The adversary knows the
-    quasi-identifiers of all people, and considers all assignments of people to combinations equally likely in which
-    each record belongs to one person.
+        person, and agree in the columns `by`, which every release leaves unchanged. The adversary knows the
+        quasi-identifiers of all people, and considers all assignments of people to combinations equally likely in which
+        each record belongs to one person.
 
     The number of people expected for each combination e is found by iterative proportional fitting:
 
@@ -54,7 +54,7 @@ class IntersectionAttack:
     Assumes: what `ClassAttack` assumes. All people of the releases are known. The cells of `by` are unchanged.
 
     Fails when: a sensitive value depends on several releases jointly, and on none of them alone. An example is an
-    illness of the old in one town, and of the young in the next.
+        illness of the old in one town, and of the young in the next.
 
     Parameters
     ----------
@@ -126,7 +126,7 @@ class _Records(NamedTuple):
     observation : (n_o,) observation of this release for each group of people
     first       : (n_observations + 1,) entries first[y]:first[y + 1] belong to observation y, sorted by value
     group, value, weight : (n_entries + 1,) group, its value, and the probability of one of its records. The last entry
-    is for people without a record
+        is for people without a record
     """
 
     group_of: Ints
@@ -245,7 +245,9 @@ def _make_belief(
     pairs, pair = np.unique(key, return_inverse=True)
     p = np.bincount(pair, np.concatenate([f_listed / n_o[o_listed], mass]), minlength=len(pairs))
     o, group_of_pair = np.divmod(pairs, n_groups)
-    first = np.append(-1, first_of((side.group_of - 1).astype(np.int32), n_groups - 1))  # first record of each group
+    first = np.append(
+        -1, first_rows_of((side.group_of - 1).astype(np.int32), n_groups - 1)
+    )  # first record of each group
     order = np.lexsort((first[group_of_pair], o))
     o, group_of_pair, p = o[order], group_of_pair[order], p[order]
     mass_of_people = np.bincount(o, weights=p, minlength=len(n_o))

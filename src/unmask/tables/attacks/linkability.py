@@ -56,7 +56,7 @@ class Linkability:
     Assumes: values that occur together in the release occur together in people.
 
     Fails when: the columns of the two sources are hardly related. Links may also follow from general knowledge: read
-    the excess over the control group.
+        the excess over the control group.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.tables.column import Column, classes_of
-from unmask.tables.grouping import distinct
+from unmask.tables.grouping import count_distinct
 from unmask.tables.levels import Missing
 from unmask.tables.matching import compatible
 
@@ -61,7 +61,7 @@ def _bin_numbers(reference: Column, columns: Sequence[Column], bins: int, missin
     quantiles = np.arange(1, bins) / bins
     cuts = np.unique(np.quantile(middle, quantiles, weights=n, method="inverted_cdf")) if len(n) else middle
     people = np.bincount(np.searchsorted(cuts, middle), weights=n, minlength=len(cuts) + 1)
-    people = np.append(people, reference.counts[reference.levels.gaps].sum()).astype(np.float64)
+    people = np.append(people, reference.counts[reference.levels.is_missing].sum()).astype(np.float64)
     bins_of_values, entries = np.arange(len(cuts) + 2), list[Entries]()
     for levels in scaled:
         first, last = np.searchsorted(cuts, levels.low), np.searchsorted(cuts, levels.high)
@@ -82,7 +82,9 @@ def _bin_values(reference: Column, columns: Sequence[Column], missing: Missing) 
     entries = []
     for column in columns:
         levels = column.levels
-        is_exact = levels.atomic | levels.gaps | np.array([label in number for label in levels.labels], dtype=np.bool_)
+        is_exact = (
+            levels.atomic | levels.is_missing | np.array([label in number for label in levels.labels], dtype=np.bool_)
+        )
         is_exact &= ~levels.open(missing)
         wide = np.flatnonzero(~is_exact)
         is_compatible = compatible(reference.levels, levels.select(wide), missing=missing) & ~vague[:, None]
@@ -211,7 +213,7 @@ def _count_agreeing_rows(
     """
     chosen = [columns[j] for j in subset]
     cells = prod(column.size for column in chosen)
-    key, weight = distinct(
+    key, weight = count_distinct(
         _combine_codes([column.code for column in chosen], [column.size for column in chosen]), cells, weight=sizes
     )
     for column in chosen:  # the first column is decoded and moves to the end
@@ -291,7 +293,7 @@ def mutual_information(
     if not len(first):
         return 0.0
     width = int(second.max()) + 1
-    joint = distinct(first * width + second, (int(first.max()) + 1) * width, weight=weight)[1]
+    joint = count_distinct(first * width + second, (int(first.max()) + 1) * width, weight=weight)[1]
     return float(sum(_entropy(np.bincount(side, weight)) for side in (first, second)) - _entropy(joint))
 
 

@@ -66,7 +66,7 @@ class BayesAttack:
     Assumes: errors occur independently in each column, with the rates of `error`.
 
     Fails when: the errors of a person are correlated (moving changes zip and phone), or cells depend on other cells, as
-    in rank swapping. `MechanismAttack` then finds more.
+        in rank swapping. `MechanismAttack` then finds more.
 
     Parameters
     ----------
@@ -175,14 +175,14 @@ class NearestNeighbor:
     """Linkage attack that picks the nearest records in Gower's distance, with equal probability.
 
     The distance is a mean over columns: |v - cell| / range for numbers (0 inside a released interval), and 0 or 1 for
-    categories (0 if the cell contains the value). The range is that of the released column. A missing cell has distance
-    1 from a value, or 0 if the release's rule is "wildcard". A value that the adversary does not know has distance 0.
-    The status is `scores`, because a distance is not a probability.
+        categories (0 if the cell contains the value). The range is that of the released column. A missing cell has
+        distance 1 from a value, or 0 if the release's rule is "wildcard". A value that the adversary does not know has
+        distance 0. The status is `scores`, because a distance is not a probability.
 
     Assumes: the protection changes each column by a small part of its range.
 
     Fails when: columns were perturbed unequally, or many rows are almost equally near. `MechanismAttack` uses the
-    protection and may find more.
+        protection and may find more.
 
     References
     ----------

@@ -228,7 +228,7 @@ class LevelIntersections:
     It replaces the matrix of `compatible` if the column has many levels. It does not support masks.
 
     first, last : (n_levels,) ranks of the lower and upper end of each level. Missing cells rank below all values; open
-    cells span all values.
+        cells span all values.
     members : (n_levels, D) CSR, the values of each level; None if levels are intervals.
     """
 
@@ -242,7 +242,7 @@ class LevelIntersections:
         members = None if levels.kind == "numeric" else levels.members.to_scipy().astype(np.int32)
         ends = np.stack([levels.low, levels.high] if members is None else ends_of_sets(levels))
         values, rank = np.unique(ends, return_inverse=True)
-        first, last = np.where(levels.gaps, 0, rank.reshape(2, -1) + 1).astype(np.int32)
+        first, last = np.where(levels.is_missing, 0, rank.reshape(2, -1) + 1).astype(np.int32)
         opened = levels.open(missing)
         first[opened], last[opened] = 0, len(values)
         return cls(first, last, members)
@@ -295,7 +295,7 @@ class LevelRanges:
     Exact values and intervals compare like this.
 
     first, after : (n_candidate_levels,) first observed level of the range, and the level after its last; equal if the
-    range is empty
+        range is empty
     n_observed   : number of observed levels
     """
 
@@ -357,7 +357,7 @@ def compare_levels_within(columns: Iterable[Column], *, missing: Missing) -> lis
     """Compare the levels of each column with themselves, without a matrix for columns with many sets."""
     return [
         LevelIntersections.of(column.levels, missing=missing)
-        if len(column.levels) ** 2 > MIN_WIDE_PAIRS and column.levels.sets.any() and not column.levels.masks
+        if len(column.levels) ** 2 > MIN_WIDE_PAIRS and column.levels.is_set.any() and not column.levels.masks
         else compare_levels([(column, column)], missing=missing)[0]
         for column in columns
     ]
@@ -373,7 +373,7 @@ def compare_known_levels(columns: Iterable[tuple[Column, Column]], *, missing: M
     comparisons = compare_levels(columns := tuple(columns), missing=missing)
     for position, (known_column, cell) in enumerate(columns):
         if (
-            known_column.levels.sets.any()
+            known_column.levels.is_set.any()
             and known_column.levels.type == cell.levels.type
             and _is_released(known_column, cell)
         ):
@@ -393,7 +393,7 @@ def _wide_and_exact(observed: Levels, candidate: Levels) -> bool:
     return (
         len(observed) * len(candidate) > MIN_WIDE_PAIRS
         and alike
-        and all(not side.sets.any() for side in (observed, candidate))
+        and all(not side.is_set.any() for side in (observed, candidate))
     )
 
 

@@ -51,7 +51,7 @@ class OwnerBelief:
 
     probability : (n_pairs,) probability that one person of a class owns one record of an observation
     in_register : (n_observations,) probability that the owner of a record is in the register: the sum over all
-    compatible people
+        compatible people
     overlaps    : (n_observations,) True if a compatible person is also compatible with other observations
     """
 

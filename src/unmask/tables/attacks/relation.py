@@ -34,7 +34,7 @@ class Relation:
     levels : (J, d) codes of the classes
     opened : (J, d) mask of cells that are compatible with every cell
     pairs  : (J, J) related classes of each class; None if classes are related exactly if they agree in the columns that
-    are open in neither of them
+        are open in neither of them
     """
 
     levels: NDArray[np.int32]
@@ -125,7 +125,7 @@ def _relate(table: Table) -> tuple[Relation | None, bool]:
         known_levels, released = classes.levels[row, j], classes.levels[klass, j]
         if isinstance(comparison, LevelIntersections):
             is_contained = comparison.contain(known_levels, released)
-        elif column.levels.sets.any():
+        elif column.levels.is_set.any():
             is_contained = contained(column.levels, column.levels, missing=missing)[known_levels, released]
         else:
             continue

@@ -33,7 +33,7 @@ class NearestClasses(NamedTuple):
     klass    : (n_people, n_nearest) classes, nearest first; n_nearest is at most N_NEAREST
     possible : (n_people, n_nearest) False where a person has fewer compatible classes
     features : (n_people, n_nearest, 5) -d, -d / gap, -ln d, 1 for the nearest class, ln gap. d is the distance of the
-    class from the person, and gap is its distance from the next class
+        class from the person, and gap is its distance from the next class
     log_size : (n_people, n_nearest) logarithm of the number of rows in the class
     """
 

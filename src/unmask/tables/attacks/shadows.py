@@ -67,7 +67,7 @@ class ShadowMembership:
     `population` must have as many people as the release has rows, and none of the targets.
 
     Assumes: the adversary knows the protection and its parameters. People in general are like the others in the
-    release.
+        release.
 
     Fails when: `population` is unlike the release, or the shadow releases are too few.
 

@@ -28,7 +28,7 @@ class StringLinkage:
     Assumes: the release and the adversary write cells in the same way.
 
     Fails when: cells are generalized. A low success then shows a difference in notation, and no protection. The attack
-    is here to reproduce a paper.
+        is here to reproduce a paper.
 
     References
     ----------
@@ -53,7 +53,7 @@ class StringLinkage:
 def equal_texts(pairing: Pairing) -> list[NDArray[np.bool_]]:
     """Return (n_known_levels, n_released_levels) for each column: whether two cells are equal texts."""
     labels = [[np.array(c.levels.labels, dtype=object) for c in sides] for sides in pairing.columns]
-    is_stated = [[~column.levels.gaps for column in sides] for sides in pairing.columns]
+    is_stated = [[~column.levels.is_missing for column in sides] for sides in pairing.columns]
     return [
         np.equal.outer(*texts).astype(bool) & np.logical_and.outer(*has_value)
         for texts, has_value in zip(labels, is_stated, strict=True)
@@ -66,7 +66,8 @@ def differences(pairing: Pairing) -> list[NDArray[np.float64]]:
     It is 0 if the cells are equal, 1 if they differ, and 1/2 if one of them is missing.
     """
     missing = [
-        [(column.levels.gaps | column.levels.unknown).astype(int) for column in sides] for sides in pairing.columns
+        [(column.levels.is_missing | column.levels.unknown).astype(int) for column in sides]
+        for sides in pairing.columns
     ]
     return [
         np.where(equal, 0.0, np.array([1.0, 0.5, 0.0])[np.add.outer(*gaps)])

@@ -28,7 +28,7 @@ from unmask.tables.column import Column
 from unmask.tables.control.calibration import calibrate_by_control
 from unmask.tables.knowledge import Known, attribute_truth, found_in
 from unmask.tables.reinterpret import share_changed
-from unmask.tables.risk import known_as_values
+from unmask.tables.risk import mark_labels_as_values
 from unmask.tables.sensitive_bands import has_sets
 from unmask.tables.table import Table
 
@@ -351,7 +351,7 @@ class AttackedRelease:
         population = None if self.known is None else self.known.population
         is_hidden = [hidden_values(self.table, column, population)[0] > 0 for column in extra]
         compared = (
-            column if has_sets(column) else known_as_values(column, hidden)
+            column if has_sets(column) else mark_labels_as_values(column, hidden)
             for column, hidden in zip(extra, is_hidden, strict=True)
         )
         return add_quasi_identifiers(self.table, compared)
@@ -366,5 +366,6 @@ def _known_people(people: Known, extra: Sequence[Column]) -> Table:
     """Return people with more known columns."""
     columns = ((released, people.population.column(released.name).take(people.person)) for released in extra)
     return add_quasi_identifiers(
-        people.people, (original if has_sets(released) else known_as_values(original) for released, original in columns)
+        people.people,
+        (original if has_sets(released) else mark_labels_as_values(original) for released, original in columns),
     )

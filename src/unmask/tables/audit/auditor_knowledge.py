@@ -50,7 +50,7 @@ class AuditorKnowledge:
         random seed of every draw
     without : sequence of str
         standard adversaries to leave out: acquaintance, insider, modeler, order reader, observer; each is listed as not
-        run
+            run
     together : bool
         all the releases are published, and an adversary combines them. By default only one is, and they are compared
     watched : Watched, optional
@@ -160,7 +160,7 @@ class AuditorKnowledge:
         if self.control is None:
             return None
         everybody = replace(self.knowledge, targets=None)
-        return everybody(self.control, rng=np.random.default_rng(self.seed)).one_each()
+        return everybody(self.control, rng=np.random.default_rng(self.seed)).take_first_row_of_each_person()
 
     @cached_property
     def shift(self) -> Shift | None:

@@ -75,7 +75,7 @@ def measure_linkability(
 
 def _link(scene: AttackedRelease, adversary: str, attack: Linkability, rng: np.random.Generator) -> Sequence[Row]:
     assert scene.known is not None
-    sides = [people.one_each() for people in (scene.known, scene.control) if people is not None]
+    sides = [people.take_first_row_of_each_person() for people in (scene.known, scene.control) if people is not None]
     n = min(MAX_TARGETS, *(len(people.person) for people in sides))
     members, *control = (_link_people(scene, adversary, attack, people, n, rng) for people in sides)
     run = replace(members, control=control[0] if control else None, drawn_from=scene.drawn_from)

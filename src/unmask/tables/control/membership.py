@@ -212,7 +212,7 @@ class MembershipSample:
         """
         names = [name for name in members.names if name in control.names]
         n = min(max_members, members.n_people, control.n_people // 2)
-        drawn, control_people = members.one_each(rng)[:n], control.one_each(rng)
+        drawn, control_people = members.draw_row_of_each_person(rng)[:n], control.draw_row_of_each_person(rng)
         people = stack_people(members.take(drawn), control.take(control_people[:n]), names)
         inside = np.arange(2 * n) < n
         is_distinct = ~find_twins(people, inside)

@@ -52,7 +52,7 @@ class Shift:
         95 % interval of the AUC.
     weight : (n_control,) array
         Weights that make the control group similar: p / (1 - p), with p the probability that such a person belongs to
-        the attacked people, cut at the 99th percentile. The sum is 1.
+            the attacked people, cut at the 99th percentile. The sum is 1.
     """
 
     auc: float
@@ -103,7 +103,7 @@ def measure_shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
     References
     ----------
     Weights: S. Bickel, M. Brueckner & T. Scheffer, "Discriminative learning for differing training and test
-    distributions", ICML 2007. Test: D. Lopez-Paz & M. Oquab, "Revisiting classifier two-sample tests", ICLR 2017.
+        distributions", ICML 2007. Test: D. Lopez-Paz & M. Oquab, "Revisiting classifier two-sample tests", ICLR 2017.
     Variance: C. Nadeau & Y. Bengio, "Inference for the generalization error", Machine Learning 2003.
 
     Examples
@@ -115,7 +115,7 @@ def measure_shift(people: Table, control: Table, *, folds: int = 5) -> Shift:
     (0.62, False, np.True_)
     """
     if people.person is not None:
-        people = people.take(np.sort(people.one_each(np.random.default_rng(0))))
+        people = people.take(np.sort(people.draw_row_of_each_person(np.random.default_rng(0))))
     everybody = _stack(people, control)
     n, attacked = everybody.n_rows, np.arange(everybody.n_rows) < people.n_rows
     labels, belief = BackOff(str(SIDES)).cross_validate(everybody, np.random.default_rng(0).permutation(n) % folds)
@@ -138,7 +138,7 @@ def _wider(interval: Interval, value: float, factor: float) -> Interval:
 def shift_by(names: Iterable[str], people: Table, control: Table) -> Shift:
     """Return the shift in the named columns, of any role, for at most `MAX_COMPARED` people of each group."""
     columns, rng = tuple(names), np.random.default_rng(0)
-    rows = [table.one_each(rng) for table in (people, control)]
+    rows = [table.draw_row_of_each_person(rng) for table in (people, control)]
     n = min(MAX_COMPARED, *map(len, rows))
     tables = [table.take(drawn[:n]) for table, drawn in zip((people, control), rows, strict=True)]
     return measure_shift(

@@ -66,7 +66,7 @@ class SinglingTrial(NamedTuple):
     ----------
     all_members, members_sample, control, general : (n_guesses,) array of int
         People who satisfy each predicate: of the whole release, of N people of the release, of N people of the control
-        group, and of the reference, people in general who are in neither group.
+            group, and of the reference, people in general who are in neither group.
     members, people, reference : int
         Number of people in the release, in each sample (N), and in the reference.
     """

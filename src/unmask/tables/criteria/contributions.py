@@ -17,7 +17,7 @@ from unmask.tables.attacks.relation import relation_of
 from unmask.tables.column import classes_of
 from unmask.tables.criteria.diversity import map_error
 from unmask.tables.criteria.evaluation import Frame
-from unmask.tables.grouping import count_most_common, distinct, pack, rank
+from unmask.tables.grouping import count_distinct, count_most_common, pack, rank_keys
 
 if TYPE_CHECKING:
     from unmask.tables.table import Table
@@ -175,7 +175,7 @@ class _Game:
     def _finer(self, key: NDArray[np.int64], space: int, j: int) -> tuple[NDArray[np.int64], int]:
         """Return keys of classes, 0 to space - 1, that know one more column."""
         if space > MAX_KEYS:
-            of_row, count, _ = rank(key, space)
+            of_row, count, _ = rank_keys(key, space)
             key, space = of_row.astype(np.int64), len(count)
         return key * self._sizes[j] + self._codes[:, j], space * self._sizes[j]
 
@@ -184,7 +184,7 @@ class _Game:
             secret: count_most_common(key, space, self._codes[:, j], self._sizes[j], weight=self._weight)
             for j, secret in enumerate(self.targets[1:], self.d)
         }
-        n_classes = next(iter(correct.values()))[0] if correct else len(distinct(key.copy(), space)[0])
+        n_classes = next(iter(correct.values()))[0] if correct else len(count_distinct(key.copy(), space)[0])
         return {
             IDENTITY: n_classes / self.n,
             **{secret: n_correct / self.n for secret, (_, n_correct) in correct.items()},

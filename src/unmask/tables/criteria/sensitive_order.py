@@ -19,7 +19,7 @@ def rank_order(column: Column) -> NDArray[np.int32] | None:
     """Rank of each level, (L,), 0 to L - 1: numbers ascending, ordinal values in their declared order.
 
     None where the column has no order: a categorical column, a missing cell, or cells that overlap ([20, 30] and 25).
-    Levels that no row carries have a rank too, but decide nothing. There are no ties.
+        Levels that no row carries have a rank too, but decide nothing. There are no ties.
 
     >>> from unmask.tables.table import Table
     >>> people = Table.read({"age": [1, 2, 3], "pay": [30, 10, 20]}, quasi_identifiers="age", sensitive="pay")
@@ -62,7 +62,7 @@ def hierarchy_paths(column: Column, *, rank: NDArray[np.int32] | None = None) ->
     leaf = {label: i for i, label in enumerate(hierarchy.leaves)}
     used = column.counts > 0
     index = np.array([leaf.get(label, -1) for label in column.levels.labels])
-    outside = int(np.count_nonzero((index < 0) & used & ~column.levels.gaps))
+    outside = int(np.count_nonzero((index < 0) & used & ~column.levels.is_missing))
     if outside:
         raise UnmaskError(
             f"{outside} values of sensitive column {column.name!r} are not leaves of its hierarchy, expected none; "

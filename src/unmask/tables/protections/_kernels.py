@@ -15,7 +15,7 @@ def choose_swap_partners(width: int, uniform: NDArray[np.float64]) -> NDArray[np
     In order, each free position swaps with a random free position among the next `width` positions.
 
     uniform : (n, n_tries + 1) random numbers from [0, 1). The first n_tries draw a position, which may be taken; the
-    last one draws among the free positions.
+        last one draws among the free positions.
     """
     n, n_tries = uniform.shape[0], uniform.shape[1] - 1
     partner = np.full(n, -1, dtype=np.int64)

@@ -92,7 +92,7 @@ def exact_numbers(column: Column) -> NDArray[np.float64]:
     UnmaskError if the column contains other cells.
     """
     levels = column.levels
-    if column.type != "number" or not (levels.atomic | levels.gaps | levels.unknown)[column.counts > 0].all():
+    if column.type != "number" or not (levels.atomic | levels.is_missing | levels.unknown)[column.counts > 0].all():
         raise UnmaskError(
             f"column {column.name!r} has cells that are not exact numbers, expected numbers; leave the column out"
         )

@@ -69,7 +69,7 @@ class Constraint:
         histogram : (P, m) integer counts of P classes
         overall   : (m,) counts of the whole table
         paths     : (H, m) tree node above each value, from height 0 (the value) to H - 1, without the root; for the
-        hierarchical distance
+            hierarchical distance
         """
         assert histogram.ndim == 2
         assert overall.shape == histogram.shape[1:]

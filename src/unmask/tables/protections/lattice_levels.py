@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.tables.column import Column
 from unmask.tables.dates import UNITS
-from unmask.tables.grouping import KEY_LIMIT, summed
+from unmask.tables.grouping import KEY_LIMIT, sum_rows
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.protections.recoding import generalize
 from unmask.tables.table import Table
@@ -195,8 +195,8 @@ class LevelLattice:
         finer = self.table if finer is None else finer
         new_class, first_of_class = self.merge_classes(node, finer.first)
         sizes = np.bincount(new_class, weights=finer.sizes, minlength=len(first_of_class)).astype(np.int64)
-        histograms = tuple(summed(histogram, new_class, len(first_of_class)) for histogram in finer.histograms)
-        people = None if finer.people is None else summed(finer.people, new_class, len(first_of_class))
+        histograms = tuple(sum_rows(histogram, new_class, len(first_of_class)) for histogram in finer.histograms)
+        people = None if finer.people is None else sum_rows(finer.people, new_class, len(first_of_class))
         return NodeClasses(finer.first[first_of_class], sizes, histograms, people)
 
     def merge_classes(self, node: Node, first: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:

@@ -38,7 +38,7 @@ class Choice:
     nodes      : number of nodes in the lattice
     n_counted  : number of nodes whose classes were counted; the others were pruned
     next_round : choice of the next round, for the rows that violate a constraint at these levels; None if they are
-    suppressed. Loss, suppressed rows and counted nodes include all later rounds
+        suppressed. Loss, suppressed rows and counted nodes include all later rounds
     """
 
     levels: Mapping[str, Level]

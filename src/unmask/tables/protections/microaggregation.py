@@ -45,7 +45,7 @@ class Microaggregate:
     Assumes: adversaries know the averaged columns only.
 
     Fails when: groups are tight, so that the nearest mean is that of a person's own group; a group shares a sensitive
-    value; or other columns distinguish the people of a group.
+        value; or other columns distinguish the people of a group.
 
     Parameters
     ----------
@@ -156,6 +156,6 @@ def _average_groups(column: Column, group: Ints) -> Recoded:
 
 def _deviation(column: Column) -> float:
     """Return the standard deviation of a column; 1 if all numbers are equal."""
-    occurs = (column.counts > 0) & ~(column.levels.gaps | column.levels.unknown)
+    occurs = (column.counts > 0) & ~(column.levels.is_missing | column.levels.unknown)
     x, share = exact_numbers(column)[occurs], column.counts[occurs] / max(column.counts[occurs].sum(), 1)
     return float(np.sqrt(share @ (x - share @ x) ** 2)) or 1.0

@@ -36,9 +36,9 @@ class Mondrian(ClassConstraints):
     sensitive column; see `mondrian_cuts.mondrian`.
 
     Columns are ordered as follows: numbers and dates by value; ordinal columns by rank; texts by their sorted domain,
-    or depth-first along a hierarchy; codes along the tree of their prefixes. Along a tree, the strict form only cuts
-    between children of the lowest node that covers the box. Intervals count as their midpoint, sets as the mean
-    position of their values; `*` and missing cells come first.
+        or depth-first along a hierarchy; codes along the tree of their prefixes. Along a tree, the strict form only
+        cuts between children of the lowest node that covers the box. Intervals count as their midpoint, sets as the
+        mean position of their values; `*` and missing cells come first.
 
     Numbers become the interval from the smallest to the largest value. Dates become the shortest period that contains
     all of them (month, quarter, year), or an interval of whole months, or of whole years beyond 24 months, so that its
@@ -49,7 +49,7 @@ class Mondrian(ClassConstraints):
     Assumes: adversaries know the quasi-identifiers only. Each person has one row, or an identifier joins their rows.
 
     Fails when: a kept column distinguishes rows of a box; a class shares one sensitive value (use `l` or `t`); most
-    rows of a class belong to one person; or the same people are released again in other boxes.
+        rows of a class belong to one person; or the same people are released again in other boxes.
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ class Mondrian(ClassConstraints):
         The table is recoded to it before it is cut.
     strict : bool
         True: cuts are between two values of a column, so that boxes are disjoint. A point with many copies then makes a
-        large class. False: rows of equal value may be divided at random, so that with k alone every box has k to 2k - 1
-        rows. Boxes may then overlap; equal boxes form one class of the release.
+            large class. False: rows of equal value may be divided at random, so that with k alone every box has k to 2k
+            - 1 rows. Boxes may then overlap; equal boxes form one class of the release.
 
     References
     ----------

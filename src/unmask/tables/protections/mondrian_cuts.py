@@ -82,8 +82,8 @@ def mondrian(
     A cut puts the points up to a position in the order of one column to the left, and the others to the right. It is
     allowed if both halves hold at least `k` rows (of `k` people, with `people`) and their histograms pass `allows`. The
     allowed cut of a column nearest to the median is taken: the smallest |rows left - rows / 2|, the lower cut on a tie.
-    The columns of a box are tried from the widest to the narrowest (width / `span`), ties in column order. A box is
-    final if no column has an allowed cut.
+        The columns of a box are tried from the widest to the narrowest (width / `span`), ties in column order. A box is
+        final if no column has an allowed cut.
 
     In the strict form, a cut lies between two different values. Boxes are then disjoint, `k = 1` returns the distinct
     points, and the order of the points has no effect. In the relaxed form (`strict=False`, with `rng`), each point is
@@ -93,13 +93,13 @@ def mondrian(
     values     : (C, d) finite coordinates of the points
     counts     : (C,) rows at each point, at least 1
     span       : (d,) full width of each column; default the width of the data. A constant column is never cut in the
-    strict form
+        strict form
     histograms : for each sensitive column (C, m) counts, dense or CSR
     allows     : for each histogram a function from (P, m) counts to a mask (P,)
     people     : (C, P) rows of each person at each point, CSR; None if every row is a person
     trees      : for each column None, or (levels, n_values) node numbers of the integer coordinates 0, 1, ... in
-    depth-first order, leaves first, root last. A strict cut of such a column must lie between two children of the
-    lowest common ancestor of the box
+        depth-first order, leaves first, root last. A strict cut of such a column must lie between two children of the
+        lowest common ancestor of the box
 
     All points form one box if they have fewer than k rows or their histograms do not pass: the constraints are tested
     on halves only.

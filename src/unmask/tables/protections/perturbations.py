@@ -60,7 +60,7 @@ class PRAM:
     Assumes: a kept cell looks like a drawn one.
 
     Fails when: several columns are known, because kept cells together identify a row, and impossible combinations show
-    which cells were drawn (`MechanismAttack`).
+        which cells were drawn (`MechanismAttack`).
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ class AddNoise:
             else:
                 upper, lower = (scipy.special.log_ndtr((end - np.abs(x - r)) / sd) for end in (base / 2, -base / 2))
                 log_kernel = upper + np.log1p(-np.exp(lower - upper))
-        gap = (true.levels.gaps | true.levels.unknown)[:, None] | released.levels.gaps
+        gap = (true.levels.is_missing | true.levels.unknown)[:, None] | released.levels.is_missing
         return equal_cells._replace(log_k=np.where(gap, equal_cells.log_k, log_kernel))
 
     def _is_changed(self, name: str) -> bool:
@@ -229,7 +229,7 @@ class RankSwap:
     Assumes: people who are close in one column are not close in the others.
 
     Fails when: the adversary knows the share. Each column then leaves few candidates, and all columns together often
-    leave one (`MechanismAttack`).
+        leave one (`MechanismAttack`).
 
     Parameters
     ----------
@@ -285,14 +285,14 @@ class RankSwap:
         """
         if not self._is_swapped(true):
             return Kernel.of(compatible(true.levels, released.levels, missing="own").astype(np.float64))
-        counts = np.where(released.levels.gaps, 0, released.counts)
+        counts = np.where(released.levels.is_missing, 0, released.counts)
         cell, ranks = _bin_levels(counts)
         n = len(ranks)
         swaps = _simulate_swaps(ranks.shape[1], int(counts.sum()), self.share, rng)
         transitions = ranks / np.maximum(ranks.sum(axis=1, keepdims=True), 1) @ swaps @ (ranks / ranks.sum(axis=0)).T
         kernel = np.eye(n + 1)  # the last row is a missing cell, which is not swapped
         kernel[:n, :n] = (1 - MARGIN_SHARE) * transitions + MARGIN_SHARE * ranks.sum(axis=1) / ranks.sum()
-        place = np.where(released.levels.gaps, n, cell).astype(np.int32)
+        place = np.where(released.levels.is_missing, n, cell).astype(np.int32)
         return Kernel.of(kernel)._replace(true=place[_match_levels(true.levels, released)], released=place)
 
     def _is_swapped(self, column: Column) -> bool:

@@ -23,8 +23,8 @@ def make_release(maker: Any, table: Table, *, rng: np.random.Generator | None = 
     """Return the release of a table by a protection or a generator.
 
     maker : function of the table and `rng` that returns (release, origin), or a release with synthetic records only. Or
-    an object with `fit(frame)` and `sample(n)`, as in other packages; it uses its own random numbers. A release that is
-    not a `Table` is read with the roles of the table
+        an object with `fit(frame)` and `sample(n)`, as in other packages; it uses its own random numbers. A release
+        that is not a `Table` is read with the roles of the table
 
     >>> def margins(table, *, rng):
     ...     return {name: rng.permutation(table[name]) for name in table.names}

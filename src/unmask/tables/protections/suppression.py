@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables.column import Column
-from unmask.tables.grouping import group, summed
+from unmask.tables.grouping import group, sum_rows
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.protections.base import (
     Released,
@@ -41,7 +41,7 @@ class Suppress(ClassConstraints):
     Assumes: what `Mondrian` assumes. A suppressed person may be missing from every count.
 
     Fails when: rare people are the purpose of the data, because they are suppressed. A person who is known to be in the
-    source and is missing from the release is known to be rare.
+        source and is missing from the release is known to be rare.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class SuppressCells:
     Assumes: adversaries read `*` as any value.
 
     Fails when: the star itself is informative, because rows of large classes have none (`MechanismAttack`); or all
-    columns are used and some classes stay small.
+        columns are used and some classes stay small.
 
     Parameters
     ----------
@@ -194,7 +194,9 @@ def suppress_cells(
         class_numbers, _, _ = group([np.ascontiguousarray(column) for column in columns.T], widths)
         if people is None:
             return class_numbers, np.bincount(class_numbers, weights=weight).astype(np.int64)[class_numbers]
-        return class_numbers, np.diff(summed(people, class_numbers, int(class_numbers.max()) + 1).indptr)[class_numbers]
+        return class_numbers, np.diff(sum_rows(people, class_numbers, int(class_numbers.max()) + 1).indptr)[
+            class_numbers
+        ]
 
     def suppressed(j: int, rows: NDArray[np.bool_]) -> NDArray[np.int32]:
         trial = codes.copy()

@@ -1,4 +1,4 @@
-"""Dependence of columns: guesses by the most common value among other rows."""
+"""Dependence between columns: leave-one-out guesses by the most common value."""
 
 from __future__ import annotations
 
@@ -17,122 +17,121 @@ from unmask.tables.grouping import class_counts, group
 from unmask.tables.table import Table
 
 MIN_EXPLAINED = 0.9
-"""Share of what a guess alone gets wrong that a column must put right to determine another one nearly."""
+"""Share of the errors of a guess without a column that the column must correct to determine another one nearly."""
 
 MIN_SHARED = 0.5
 """Share of rows whose value another row has, from which on a column may determine others exactly."""
 
 MIN_DIFFERENCE = 0.01
-"""Smallest difference of two shares of cells that is reported, besides four standard errors of the smaller one."""
+"""Smallest difference between two shares of cells that is reported. It must also exceed four standard errors."""
 
 
-def right_by_others(counts: CsrRows) -> NDArray[np.float64]:
-    """Return chance that the most common value among the *other* rows of its class is a row's own; equally common ones
-    share it.
+def guess_from_other_rows(counts: CsrRows) -> NDArray[np.float64]:
+    """Return the probability that the most common value of the other rows in a class is a row's own value.
 
-    counts : (J, L) rows of class j that hold value s. Returns one number for each stored count, nan for a row that is
-    its whole class. Leaving the row itself out keeps a class of one from "guessing" its own value.
+    counts : (J, L) rows of class j with value s, CSR. Returns one number for each stored count. Equally common values
+        share the guess. A row that is alone in its class has nan, so that it does not guess its own value.
 
-    >>> right_by_others(CsrRows.of_dense(np.array([[3, 1], [1, 1], [1, 0]])))
+    >>> guess_from_other_rows(CsrRows.of_dense(np.array([[3, 1], [1, 1], [1, 0]])))
     array([ 1.,  0.,  0.,  0., nan])
     """
     size, first = counts.data, counts.indptr[:-1][np.diff(counts.indptr) > 0]
-    owner = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(size))))
-    top = size == np.maximum.reduceat(size, first)[owner]
+    class_of_entry = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(size))))
+    top = size == np.maximum.reduceat(size, first)[class_of_entry]
     runner_up = np.where(top, 0, size)
-    second = np.maximum.reduceat(runner_up, first)[owner]
-    n_second = np.add.reduceat((runner_up == second) & ~top, first)[owner]
-    only_top = top & (np.add.reduceat(top, first)[owner] == 1)
+    second = np.maximum.reduceat(runner_up, first)[class_of_entry]
+    n_second = np.add.reduceat((runner_up == second) & ~top, first)[class_of_entry]
+    is_only_top = top & (np.add.reduceat(top, first)[class_of_entry] == 1)
     n_others = size - 1
-    chance = np.where(only_top & (n_others > second), 1.0, 0.0)
-    chance = np.where(only_top & (n_others == second), 1.0 / (1 + n_second), chance)
-    return np.where(only_top & (n_others == 0) & (second == 0), np.nan, chance)
+    chance = np.where(is_only_top & (n_others > second), 1.0, 0.0)
+    chance = np.where(is_only_top & (n_others == second), 1.0 / (1 + n_second), chance)
+    return np.where(is_only_top & (n_others == 0) & (second == 0), np.nan, chance)
 
 
 def dependencies(columns: Sequence[Column]) -> tuple[Restored, ...]:
-    """Return the pairs of columns of which one determines the other, exactly or nearly; `Restored.column` is determined
-    by `Restored.by`.
+    """Return the pairs of columns in which one determines the other, exactly or nearly.
 
-    Exactly: no value of the one goes with two of the other, and at least half of the rows share their value with
-    another row (a column of distinct values determines everything, and says nothing by it). Nearly: it puts at least
-    0.9 of what the most common value alone gets wrong right, (restored - guessed) / (1 - guessed) >= 0.9, every row
-    guessed from the others.
+    `Restored.by` determines `Restored.column`. Exactly: each value of `by` occurs with one value of `column`, and at
+    least half of the rows share their value of `by` with another row. The second condition excludes columns of distinct
+    values, which trivially determine all columns. Nearly: (restored - guessed) / (1 - guessed) >= 0.9, with the shares
+    of right guesses with and without `by`. Every row is guessed from the other rows.
 
     >>> table = Table.read({"zip": [1, 1, 2, 2], "town": list("aabb")}, quasi_identifiers=["zip", "town"])
     >>> [(one.by, one.column, one.exact) for one in dependencies(table.columns)]
     [('zip', 'town', True), ('town', 'zip', True)]
     """
-    varied = [side for side in map(_Side, columns) if side.varied]
+    has_several_values = [guess for guess in map(_ColumnGuess, columns) if guess.has_several_values]
     restored = []
-    for first, second in combinations(varied, 2):
+    for first, second in combinations(has_several_values, 2):
         counts = class_counts(first.column.codes, first.n_levels, second.column.codes, second.n_levels)
         restored += [_dependence(first, second, counts), _dependence(second, first, counts.transpose())]
     return tuple(first for first in restored if first is not None)
 
 
-class _Side:
-    """A column and how its own cells are guessed."""
+class _ColumnGuess:
+    """Column with the leave-one-out guess of its cells from the column itself."""
 
     def __init__(self, column: Column) -> None:
         self.column, self.n_levels, self.sizes = column, len(column.levels), column.counts
         counts = CsrRows.of_dense(self.sizes[None, :])
-        self.right = np.zeros(self.n_levels)
-        self.right[counts.indices] = np.nan_to_num(right_by_others(counts))
-        self.guessed = float(self.sizes @ self.right) / len(column.codes)
+        self.p_right = np.zeros(self.n_levels)
+        self.p_right[counts.indices] = np.nan_to_num(guess_from_other_rows(counts))
+        self.guessed = float(self.sizes @ self.p_right) / len(column.codes)
 
     @property
-    def enough(self) -> float:
-        """Return share of its cells that must be right for it to be determined nearly."""
+    def required(self) -> float:
+        """Share of right guesses from which on the column is nearly determined."""
         return self.guessed + MIN_EXPLAINED * (1 - self.guessed)
 
     @cached_property
     def shared(self) -> float:
-        """Return share of rows whose value another row has."""
+        """Share of rows whose value another row has."""
         return float(self.sizes[self.sizes > 1].sum() / len(self.column.codes))
 
     @property
-    def varied(self) -> bool:
-        """Return whether it holds several values."""
+    def has_several_values(self) -> bool:
+        """Whether the column has several values."""
         return bool(np.count_nonzero(self.sizes) > 1)
 
 
-def _dependence(source: _Side, target: _Side, counts: CsrRows) -> Restored | None:
+def _dependence(source: _ColumnGuess, target: _ColumnGuess, counts: CsrRows) -> Restored | None:
     exact = bool(np.diff(counts.indptr).max() == 1 and source.shared >= MIN_SHARED)
-    n, enough = len(source.column.codes), target.enough
+    n, required = len(source.column.codes), target.required
     n_most_common = np.maximum.reduceat(counts.data, counts.indptr[:-1][np.diff(counts.indptr) > 0]).sum()
-    if not exact and n_most_common < enough * n:  # not even with the row itself among the others
+    if not exact and n_most_common < required * n:  # even if each row could be guessed from itself
         return None
-    chance = right_by_others(counts)
-    chance = np.where(np.isnan(chance), target.right[counts.indices], chance)
+    chance = guess_from_other_rows(counts)
+    chance = np.where(np.isnan(chance), target.p_right[counts.indices], chance)
     restored = float(counts.data @ chance) / n
     return (
         Restored(target.column.name, source.column.name, n, target.guessed, restored, exact)
-        if exact or restored >= enough
+        if exact or restored >= required
         else None
     )
 
 
 def restored_cells(original: Table, release: Table, origin: NDArray[np.int64]) -> tuple[Restored, ...]:
-    """Return the generalized cells that an unchanged or sensitive column restores; the weight is one of these.
+    """Return the generalized cells that other released columns predict: kept and sensitive columns, and the weight.
 
-    For each quasi-identifier c and each such column d, over the cells of c that were generalized: how often the
-    most common original value among the other rows of the same released cell and the same d is the right one, against
-    the same without d. Told are pairs whose difference exceeds 0.01 and four standard errors of the latter.
+    For each quasi-identifier c and each other column d, the adversary guesses the original value of each generalized
+    cell of c. The guess is the most common original value among the other rows with the same released cell and the same
+    d. Its success is compared with the guess that ignores d. A pair is returned if the difference exceeds 0.01 and four
+    standard errors.
 
-    origin : (n_released,) the row of the original behind each record
+    origin : (n_released,) row of the original behind each record
     """
     quasi_identifiers = {column.name for column in release.quasi_identifiers}
-    other_columns = [column for column in release.written if column.name not in quasi_identifiers]
+    unchanged_columns = [column for column in release.written if column.name not in quasi_identifiers]
     restored = [
         item
         for cell in release.quasi_identifiers
         if cell.name in original.names
-        for item in _restored(original.column(cell.name).take(origin), cell, other_columns)
+        for item in _restored(original.column(cell.name).take(origin), cell, unchanged_columns)
     ]
     return tuple(restored)
 
 
-def _restored(true: Column, cell: Column, other_columns: Sequence[Column]) -> Iterator[Restored]:
+def _restored(true: Column, cell: Column, unchanged_columns: Sequence[Column]) -> Iterator[Restored]:
     label = np.array(cell.levels.labels, dtype=object)[cell.codes]
     changed = np.flatnonzero(label != np.array(true.levels.labels, dtype=object)[true.codes])
     if not changed.size:
@@ -140,16 +139,18 @@ def _restored(true: Column, cell: Column, other_columns: Sequence[Column]) -> It
     value, n_levels = true.codes[changed], len(true.levels)
     cell_of_row, sizes, _ = group([cell.codes[changed]], [len(cell.levels)])
     by_cell = class_counts(cell_of_row, len(sizes), value, n_levels)
-    chances = np.nan_to_num(right_by_others(by_cell))
-    right_by_cell = scipy.sparse.csr_array((chances, by_cell.indices, by_cell.indptr), shape=by_cell.shape)
-    guessed = float(by_cell.data @ right_by_cell.data) / len(changed)
+    chances = np.nan_to_num(guess_from_other_rows(by_cell))
+    p_right_by_cell = scipy.sparse.csr_array((chances, by_cell.indices, by_cell.indptr), shape=by_cell.shape)
+    guessed = float(by_cell.data @ p_right_by_cell.data) / len(changed)
     noise = max(MIN_DIFFERENCE, 4 * np.sqrt(guessed * (1 - guessed) / len(changed)))
-    for column in other_columns:
+    for column in unchanged_columns:
         of_row, classes, levels = group([cell_of_row, column.codes[changed]], [len(sizes), len(column.levels)])
         counts = class_counts(of_row, len(classes), value, n_levels)
-        chance = right_by_others(counts)
-        owner = np.repeat(levels[:, 0], np.diff(counts.indptr))
-        chance = np.where(np.isnan(chance), np.asarray(right_by_cell[owner, counts.indices]).reshape(-1), chance)
+        chance = guess_from_other_rows(counts)
+        class_of_entry = np.repeat(levels[:, 0], np.diff(counts.indptr))
+        chance = np.where(
+            np.isnan(chance), np.asarray(p_right_by_cell[class_of_entry, counts.indices]).reshape(-1), chance
+        )
         restored = float(counts.data @ chance) / len(changed)
         if restored - guessed > noise:
             exact = bool(np.diff(counts.indptr).max() == 1)

@@ -1,12 +1,13 @@
-"""Population uniqueness from a sample: estimates of three models, and bounds that the sample alone proves.
+"""Population uniqueness from a sample: estimates of three models, and a model-free interval.
 
-What an adversary needs is the probability that a record which is unique in the sample is unique in the population. A
-register counts it. The super-population models below guess it, and on samples of 1 % they differ ten-fold and may all
-be wrong, so their spread is no interval. The interval assumes no model, only that people were drawn at random, and is
-therefore wide: below a tenth of the population a sample proves next to nothing about uniques.
+An adversary needs the probability that a record that is unique in the sample is also unique in the population. A
+register determines this probability. The superpopulation models estimate it. On samples of 1 % their estimates differ
+by a factor of ten and all of them may be wrong, so their spread is not an interval. The interval assumes only that
+people were sampled at random. It is therefore wide: below a tenth of the population, a sample proves almost nothing
+about unique people.
 
 Notation: f_i = number of sample classes with i rows, n = sum i f_i rows, J = sum f_i classes, N people in the
-population, pi = n/N, K classes in the population.
+    population, pi = n/N, K classes in the population.
 """
 
 from __future__ import annotations
@@ -24,22 +25,25 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_CONVERGED = 1e-6
-"""Largest relative misfit of the moment equations that counts as a solution."""
+_MAX_MISFIT = 1e-6
+"""Largest relative error of the moment equations of a solution."""
 
 
 @dataclass(frozen=True)
 class PopulationUniqueness:
-    """Population uniques: an interval without a model, the guesses of three, and what that says of sample uniques.
+    """Population uniques: a model-free interval, three model estimates, and the resulting probability for sample
+    uniques.
 
-    rows, population_rows : n and N; sampling_fraction : n/N; sample_uniques : f_1.
-    pitman, zayatz, slide_negative_binomial : estimated number of population uniques, 0 to N; None = not available (the
-    model does not apply to this sample or its equations have no solution).
-    population_classes : estimated number K of classes in the population (Shlosser), None where not available.
-    low, high : 95 % interval of the number of population uniques, see `interval`; None where no population of N people
-    explains the sample.
-    probability_low, probability_high : 95 % interval of the share of the sample uniques that are population uniques;
-    None without sample uniques. With pi = 1 the sample is the population and everything is exact.
+    rows, population_rows : n and N
+    sampling_fraction : n/N
+    sample_uniques : f_1
+    pitman, zayatz, slide_negative_binomial : estimated number of population uniques, 0 to N; None if the model does not
+        apply or its equations have no solution
+    population_classes : estimated number K of classes in the population (Shlosser); None if it is not available
+    low, high : 95 % interval of the number of population uniques, see `interval`; None if no population of N people
+        explains the sample
+    probability_low, probability_high : 95 % interval of the share of sample uniques that are population uniques; None
+        without sample uniques. With pi = 1 the sample is the population, and all numbers are exact
     """
 
     rows: int
@@ -57,7 +61,7 @@ class PopulationUniqueness:
 
 
 class _Spectrum(NamedTuple):
-    """Sizes i that occur and the number f_i of classes of each."""
+    """Class sizes i that occur, and the number f_i of classes of each size."""
 
     size: NDArray[np.float64]
     frequency: NDArray[np.float64]
@@ -82,26 +86,33 @@ class _Spectrum(NamedTuple):
 def estimate(sizes: NDArray[np.int64] | Sequence[int], *, population_rows: int) -> PopulationUniqueness:
     """Estimate the number of population uniques from the class sizes of a simple random sample.
 
-    sizes : (J,) rows of each class of the sample; population_rows : N, at least the rows of the sample.
+    sizes           : (J,) rows of each class of the sample
+    population_rows : N, at least the number of rows of the sample
 
-    The models are those of `pitman`, `zayatz` and `slide_negative_binomial`. With a sample of everybody all are f_1.
+    The models are `pitman`, `zayatz` and `slide_negative_binomial`. If everybody was sampled, all estimates are f_1.
 
     >>> sample = np.repeat([1, 2, 3, 4, 10], [100, 40, 20, 10, 5])
-    >>> found = estimate(sample, population_rows=3300)
-    >>> found.sampling_fraction, found.sample_uniques, found.low < found.high
+    >>> result = estimate(sample, population_rows=3300)
+    >>> result.sampling_fraction, result.sample_uniques, result.low < result.high
     (0.1, 100, True)
 
-    A. Hundepool et al., "Statistical Disclosure Control", 2012, chapter 3, for the frame.
+    A. Hundepool et al., "Statistical Disclosure Control", 2012, chapter 3.
     """
-    sizes = _check(np.asarray(sizes, dtype=np.int64), population_rows)
+    sizes = _check_sizes(np.asarray(sizes, dtype=np.int64), population_rows)
     spectrum = _Spectrum.of(sizes)
     uniques = spectrum.classes_of(1)
     models = (pitman, zayatz, slide_negative_binomial)
     estimates = [model(sizes, population_rows=population_rows) for model in models]
     fraction = spectrum.rows / population_rows
     low, high = interval(sizes, population_rows=population_rows) or (None, None)
-    drawn = None if low is None or high is None else _drawn(low, high, spectrum.rows, population_rows)
-    chance = (None, None) if drawn is None or not uniques else tuple(min(1.0, bound / uniques) for bound in drawn)
+    sampled_uniques = (
+        None if low is None or high is None else _bound_sampled_uniques(low, high, spectrum.rows, population_rows)
+    )
+    chance = (
+        (None, None)
+        if sampled_uniques is None or not uniques
+        else tuple(min(1.0, bound / uniques) for bound in sampled_uniques)
+    )
     return PopulationUniqueness(
         rows=int(spectrum.rows),
         population_rows=int(population_rows),
@@ -120,43 +131,44 @@ def estimate(sizes: NDArray[np.int64] | Sequence[int], *, population_rows: int) 
 
 # ------------------------------------------------------------------------------------------------ without a model
 
-_EDGES = (1, 2, 3, 4, 5, 6, 8, 11, 16, 24, 36)
-"""Sample sizes at which the counted groups of classes begin; the later ones by `_RATIO`."""
+_GROUP_EDGES = (1, 2, 3, 4, 5, 6, 8, 11, 16, 24, 36)
+"""Smallest class sizes of the groups in which sample classes are counted. Larger edges grow by `_EDGE_RATIO`."""
 
-_RATIO = 1.6
+_EDGE_RATIO = 1.6
 
-_BOUNDS, _DRAWS = 0.04, 0.01
-"""Chance that any bound of the counts fails, and that the draw of the uniques does: 5 % together."""
+_BOUNDS_ERROR, _SAMPLING_ERROR = 0.04, 0.01
+"""Probability that a bound of the group counts fails, and that the bound of the sampled uniques fails; 5 % together."""
 
 
 def interval(sizes: NDArray[np.int64], *, population_rows: int) -> tuple[float, float] | None:
-    """95 % interval of the number of population uniques that assumes a simple random sample and nothing else.
+    """Return a 95 % interval of the number of population uniques that assumes only simple random sampling.
 
-    With K_F classes of F people in the population, the expected number of sample classes whose size is in a group g is
-    E_g = sum_F K_F P(size in g | F), hypergeometric. What was counted in g bounds E_g: by Garwood's interval of a
-    Poisson mean, which a sum of nearly independent 0s and 1s keeps, at 4 % shared by all groups. `low` and `high` are
-    the least and the most K_1 of any K >= 0 with sum F K_F = N within these bounds: two linear programs. F takes all
-    values up to 60, and then 150 by ratio. None where no K meets all bounds.
+    Let K_F be the number of classes with F people in the population. The expected number of sample classes in size
+    group g is E_g = sum_F K_F P(size in g | F), with hypergeometric P. The observed count bounds E_g by Garwood's
+    interval of a Poisson mean, which also holds for a sum of nearly independent 0-1 variables. The groups share an
+    error of 4 %. `low` and `high` are the smallest and largest K_1 among all K >= 0 with sum F K_F = N within these
+    bounds: two linear programs. F takes all values up to 60, and 150 larger values in geometric steps. None if no K
+        satisfies all bounds.
 
-    It covers 95 % or more, usually all: the bounds hold together, and K_1 is often not identified by them. Where
-    classes of two explain the uniques of the sample as well as uniques do, `low` is 0.
+    The interval covers in 95 % of samples or more, because all bounds hold together and often do not identify K_1. If
+    classes of two people explain the unique rows as well as unique people do, `low` is 0.
 
     >>> sample = np.repeat([1, 2, 3, 4, 10], [100, 40, 20, 10, 5])
     >>> [round(bound) for bound in interval(sample, population_rows=660)], interval(sample, population_rows=330)
     ([0, 242], (100.0, 100.0))
 
-    F. Garwood, "Fiducial limits for the Poisson distribution", 1936; the programs in the manner of B. Efron & R.
-    Thisted, "Estimating the number of unseen species", 1976.
+    F. Garwood, "Fiducial limits for the Poisson distribution", 1936. The linear programs follow B. Efron & R. Thisted,
+    "Estimating the number of unseen species", 1976.
     """
-    sizes = _check(sizes, population_rows)
+    sizes = _check_sizes(sizes, population_rows)
     spectrum, N = _Spectrum.of(sizes), population_rows
     if spectrum.rows == N:
         return (spectrum.classes_of(1),) * 2
     largest = int(sizes.max())
-    steps = np.arange(1, 2 + np.ceil(np.log(max(largest, _EDGES[-1]) / _EDGES[-1]) / np.log(_RATIO)))
-    edges = np.concatenate((_EDGES, np.ceil(_EDGES[-1] * _RATIO**steps))).astype(np.int64)
+    steps = np.arange(1, 2 + np.ceil(np.log(max(largest, _GROUP_EDGES[-1]) / _GROUP_EDGES[-1]) / np.log(_EDGE_RATIO)))
+    edges = np.concatenate((_GROUP_EDGES, np.ceil(_GROUP_EDGES[-1] * _EDGE_RATIO**steps))).astype(np.int64)
     counted = np.histogram(sizes, edges)[0]
-    tail = _BOUNDS / len(counted) / 2
+    tail = _BOUNDS_ERROR / len(counted) / 2
     lower = np.where(counted > 0, scipy.special.gammaincinv(np.maximum(counted, 1), tail), 0.0)
     upper = scipy.special.gammaincinv(counted + 1, 1 - tail)
     top = max(70, 1.5 * (largest + 10) * N / spectrum.rows)
@@ -166,43 +178,43 @@ def interval(sizes: NDArray[np.int64], *, population_rows: int) -> tuple[float, 
 
     expected = np.diff(hypergeom.cdf(edges[:, None] - 1, N, F, int(spectrum.rows)), axis=0) / F  # for each person
     A, b = np.concatenate((expected, -expected)), np.concatenate((upper, -lower))
-    uniques, everybody = (F == 1).astype(np.float64), np.ones((1, len(F)))
+    uniques, total = (F == 1).astype(np.float64), np.ones((1, len(F)))
     ends = [
-        scipy.optimize.linprog(sign * uniques, A_ub=A, b_ub=b, A_eq=everybody, b_eq=[float(N)], method="highs").fun
+        scipy.optimize.linprog(sign * uniques, A_ub=A, b_ub=b, A_eq=total, b_eq=[float(N)], method="highs").fun
         for sign in (1, -1)
     ]
     low, high = ends  # None where there is no solution
     return None if low is None or high is None else (float(low), float(0.0 - high))
 
 
-def _drawn(low: float, high: float, rows: float, N: int) -> tuple[float, float]:
-    """Return bounds of the population uniques in the sample, given `low` to `high` of them."""
+def _bound_sampled_uniques(low: float, high: float, rows: float, N: int) -> tuple[float, float]:
+    """Return bounds of the number of population uniques in the sample, given `low` to `high` in the population."""
     from scipy.stats import hypergeom  # not at the top: slow to load, and only this needs it
 
-    ends = (np.floor(low), _DRAWS / 2), (np.ceil(high), 1 - _DRAWS / 2)
-    drawn = [float(hypergeom.ppf(level, N, int(uniques), int(rows))) for uniques, level in ends]
-    return drawn[0], drawn[1]
+    ends = (np.floor(low), _SAMPLING_ERROR / 2), (np.ceil(high), 1 - _SAMPLING_ERROR / 2)
+    sampled_uniques = [float(hypergeom.ppf(level, N, int(uniques), int(rows))) for uniques, level in ends]
+    return sampled_uniques[0], sampled_uniques[1]
 
 
 # ------------------------------------------------------------------------------------------------ Pitman
 
 
 def pitman(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
-    """Estimate population uniques by Pitman's two-parameter model; None if its likelihood has no inner maximum.
+    """Estimate population uniques by Pitman's two-parameter model.
 
-    The sample is taken as drawn from the Ewens-Pitman partition with 0 <= alpha < 1, theta > -alpha; both by maximum
-    likelihood. The expected number of classes of size 1 among N is then, exactly,
-    N * prod_{i=1}^{N-1} (theta + alpha + i - 1) / (theta + i).
-    A sample in which every row is unique (alpha would be 1) or of one class says nothing: None.
+    The sample is assumed to come from the Ewens-Pitman partition with 0 <= alpha < 1 and theta > -alpha, which are
+    estimated by maximum likelihood. The expected number of classes of size 1 among N is then exactly N *
+    prod_{i=1}^{N-1} (theta + alpha + i - 1) / (theta + i). None if the likelihood has no inner maximum: if every row is
+    unique (alpha would be 1), or all rows are in one class.
 
     >>> sample = np.repeat([1, 2, 3, 4, 10], [100, 40, 20, 10, 5])
     >>> 100 < pitman(sample, population_rows=3300) < 1000
     True
 
-    N. Hoshino, "Applying Pitman's sampling formula to microdata disclosure risk assessment", J. Official Statistics
-    17 (2001), section 3.
+    N. Hoshino, "Applying Pitman's sampling formula to microdata disclosure risk assessment", J. Official Statistics 17
+    (2001), section 3.
     """
-    sizes = _check(sizes, population_rows)
+    sizes = _check_sizes(sizes, population_rows)
     spectrum = _Spectrum.of(sizes)
     if spectrum.rows == population_rows:
         return spectrum.classes_of(1)
@@ -216,15 +228,15 @@ def pitman(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
 
 
 def _log_rising(x: float, m: float) -> float:
-    """ln x (x+1) ... (x+m-1), for x > 0."""
+    """Return ln x (x+1) ... (x+m-1), for x > 0."""
     return float(scipy.special.gammaln(x + m) - scipy.special.gammaln(x))
 
 
 def _pitman_log_likelihood(spectrum: _Spectrum, theta: float, alpha: float) -> float:
-    """ln of prod_{i<J} (theta + i alpha) / prod_{i<n} (theta + i) * prod_j (prod_{i<j} (i - alpha))^f_j.
+    """Return ln of prod_{i<J} (theta + i alpha) / prod_{i<n} (theta + i) * prod_j (prod_{i<j} (i - alpha))^f_j.
 
-    For alpha near 0 the first product is J - 1 factors of almost theta, where the difference of two gammas of
-    theta/alpha loses all digits: it is then summed as logarithms.
+    If alpha is near 0, the first product has J - 1 factors close to theta, and the difference of two log-gammas of
+    theta/alpha loses all digits. The logarithms are then summed.
     """
     J = spectrum.classes
     if theta > 1e6 * alpha:
@@ -232,12 +244,12 @@ def _pitman_log_likelihood(spectrum: _Spectrum, theta: float, alpha: float) -> f
         rising = (J - 1) * np.log(theta) + float(np.sum(np.log1p(steps * (alpha / theta))))
     else:
         rising = (J - 1) * np.log(alpha) + _log_rising(theta / alpha + 1, J - 1)
-    inside = scipy.special.gammaln(spectrum.size - alpha) - scipy.special.gammaln(1 - alpha)
-    return float(rising - _log_rising(theta + 1, spectrum.rows - 1) + np.sum(spectrum.frequency * inside))
+    rising_of_sizes = scipy.special.gammaln(spectrum.size - alpha) - scipy.special.gammaln(1 - alpha)
+    return float(rising - _log_rising(theta + 1, spectrum.rows - 1) + np.sum(spectrum.frequency * rising_of_sizes))
 
 
 def _fit_pitman(spectrum: _Spectrum) -> tuple[float, float] | None:
-    """(theta, alpha) of largest likelihood; None if the search ends at alpha = 1 or theta = infinity."""
+    """Return (theta, alpha) with the largest likelihood; None if the search ends at alpha = 1 or theta = infinity."""
     if spectrum.classes < 2 or spectrum.classes_of(1) == spectrum.rows:
         return None
 
@@ -270,11 +282,11 @@ def _fit_pitman(spectrum: _Spectrum) -> tuple[float, float] | None:
 
 
 def zayatz(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
-    """Estimate population uniques if class sizes are distributed like those of the sample; None without uniques.
+    """Estimate population uniques on the assumption that population classes have the sizes of sample classes.
 
-    P(F=1 | f=1) = P(f=1 | F=1) f_1 / sum_i P(f=1 | F=i) f_i with hypergeometric P(f=1 | F=i) of drawing n of N, and
-    the estimate is f_1 P(F=1 | f=1) / pi. Sample classes are smaller than population classes, so small samples are
-    overestimated, manyfold at 1 %.
+    P(F=1 | f=1) = P(f=1 | F=1) f_1 / sum_i P(f=1 | F=i) f_i, with hypergeometric P(f=1 | F=i) for n of N rows. The
+    estimate is f_1 P(F=1 | f=1) / pi. Sample classes are smaller than population classes, so small samples are
+    overestimated, several times at 1 %. None without sample uniques.
 
     >>> sample = np.repeat([1, 2], [3, 1])
     >>> round(zayatz(sample, population_rows=10), 6)
@@ -282,7 +294,7 @@ def zayatz(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
 
     L. Zayatz, "Estimation of the number of unique population elements using a sample", US Census Bureau, 1991.
     """
-    sizes = _check(sizes, population_rows)
+    sizes = _check_sizes(sizes, population_rows)
     spectrum = _Spectrum.of(sizes)
     uniques = spectrum.classes_of(1)
     if uniques == 0:
@@ -299,20 +311,20 @@ def zayatz(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
 
 
 def slide_negative_binomial(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
-    """Estimate population uniques if class sizes are 1 + negative binomial; None without a solution.
+    """Estimate population uniques on the assumption that class sizes are 1 plus a negative binomial variable.
 
-    P(F = j) = C(a + j - 2, j - 1) p^a (1-p)^(j-1). With K classes and every person sampled with probability pi, the
-    generating function G(z) = z (p / (1 - (1-p) z))^a gives E f_1 = K pi G'(1-pi) and E f_2 = K pi^2 G''(1-pi) / 2.
-    K is `population_classes`, a and p solve the two equations, and K p^a is the estimate.
+    P(F = j) = C(a + j - 2, j - 1) p^a (1-p)^(j-1). K is `population_classes`. With sampling probability pi, the
+    generating function G(z) = z (p / (1 - (1-p) z))^a gives E f_1 = K pi G'(1-pi) and E f_2 = K pi^2 G''(1-pi) / 2. a
+    and p solve these two equations, and the estimate is K p^a. None without a solution.
 
     >>> sample = np.repeat([1, 2, 3, 4, 10], [100, 40, 20, 10, 5])
     >>> slide_negative_binomial(sample, population_rows=3300) > 0
     True
 
-    G. Chen, S. Keller-McNulty, "Estimation of identification disclosure risk in microdata", J. Official Statistics
-    14 (1998), section 3.
+    G. Chen, S. Keller-McNulty, "Estimation of identification disclosure risk in microdata", J. Official Statistics 14
+    (1998), section 3.
     """
-    sizes = _check(sizes, population_rows)
+    sizes = _check_sizes(sizes, population_rows)
     spectrum = _Spectrum.of(sizes)
     if spectrum.rows == population_rows:
         return spectrum.classes_of(1)
@@ -332,14 +344,14 @@ def slide_negative_binomial(sizes: NDArray[np.int64], *, population_rows: int) -
         run = scipy.optimize.least_squares(misfit, np.array(start), bounds=box, xtol=1e-12, ftol=1e-12, gtol=1e-12)
         if (error := float(np.abs(run.fun).max())) < worst:
             optimum, worst = run.x, error
-    if optimum is None or worst > _CONVERGED:
+    if optimum is None or worst > _MAX_MISFIT:
         return None
     a, odds = np.exp(optimum)
     return float(K * np.exp(-a * np.log1p(1 / odds)))
 
 
 def _expected_small(a: float, odds: float, K: float, pi: float) -> NDArray[np.float64]:
-    """(E f_1, E f_2); p = odds / (1 + odds), so that neither p nor 1 - p is rounded away."""
+    """Return (E f_1, E f_2), with p = odds / (1 + odds), so that rounding loses neither p nor 1 - p."""
     p, q, u = odds / (1 + odds), 1 / (1 + odds), 1 - pi
     D = p + q * pi  # 1 - q u without the cancellation
     ratio = (p / D) ** a
@@ -349,11 +361,12 @@ def _expected_small(a: float, odds: float, K: float, pi: float) -> NDArray[np.fl
 
 
 def population_classes(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
-    """Estimated number K of classes in the population, at least J; None where no sample class tells (pi too small).
+    """Estimate the number K of classes in the population, at least J; None if pi is too small.
 
     K = J + f_1 * [sum i pi^2 (1-pi^2)^(i-1) f_i / sum (1-pi)^i ((1+pi)^i - 1) f_i]
-              * [sum (1-pi)^i f_i / sum i pi (1-pi)^(i-1) f_i]^2,
-    the 1 being subtracted inside each term of the sum (outside it, the estimate is a quarter of the truth).
+              * [sum (1-pi)^i f_i / sum i pi (1-pi)^(i-1) f_i]^2
+
+    The 1 is subtracted inside each term of the sum. Outside it, the estimate would be a quarter of the true value.
 
     >>> population_classes(np.array([1, 1, 2]), population_rows=4)
     3.0
@@ -361,24 +374,24 @@ def population_classes(sizes: NDArray[np.int64], *, population_rows: int) -> flo
     P. J. Haas, L. Stokes, "Estimating the number of classes in a finite population", JASA 93 (1998), the modified
     Shlosser estimator.
     """
-    sizes = _check(sizes, population_rows)
+    sizes = _check_sizes(sizes, population_rows)
     i, f = _Spectrum.of(sizes)
     pi = float(np.sum(i * f)) / population_rows
     uniques = float(f[i == 1].sum())
     if pi == 1 or uniques == 0:
         return float(f.sum())
-    unseen, log_rest = np.log1p(-pi), np.log1p(-(pi**2))
-    seen_twice = np.sum(i * pi**2 * np.exp((i - 1) * log_rest) * f)
-    spread = np.sum((np.exp(i * log_rest) - np.exp(i * unseen)) * f)
-    missed = np.sum(np.exp(i * unseen) * f)
-    seen_once = np.sum(i * pi * np.exp((i - 1) * unseen) * f)
-    if spread <= 0 or seen_once <= 0:
+    log_unseen, log_rest = np.log1p(-pi), np.log1p(-(pi**2))
+    twice_weight = np.sum(i * pi**2 * np.exp((i - 1) * log_rest) * f)
+    spread = np.sum((np.exp(i * log_rest) - np.exp(i * log_unseen)) * f)
+    missed_weight = np.sum(np.exp(i * log_unseen) * f)
+    once_weight = np.sum(i * pi * np.exp((i - 1) * log_unseen) * f)
+    if spread <= 0 or once_weight <= 0:
         return None
-    K = float(f.sum() + uniques * (seen_twice / spread) * (missed / seen_once) ** 2)
+    K = float(f.sum() + uniques * (twice_weight / spread) * (missed_weight / once_weight) ** 2)
     return min(K, float(population_rows))
 
 
-def _check(sizes: NDArray[np.int64], population_rows: int) -> NDArray[np.int64]:
+def _check_sizes(sizes: NDArray[np.int64], population_rows: int) -> NDArray[np.int64]:
     if sizes.ndim != 1 or len(sizes) == 0 or sizes.min() < 1:
         raise UnmaskError("sizes must be the rows of at least 1 class, each at least 1; drop empty classes")
     if population_rows < sizes.sum():

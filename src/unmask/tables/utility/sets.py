@@ -34,7 +34,7 @@ class Sides(NamedTuple):
     """Both sides of a column on common atoms, and what each released level costs.
 
     position : (D,) place of each atom on a line, None for categories. penalty : (L,) NCP, 0 to 1. width : (L,) what a
-    cell leaves open in the column's own unit; full_width : the same for a row that is not released.
+        cell leaves open in the column's own unit; full_width : the same for a row that is not released.
     """
 
     position: Floats | None
@@ -49,7 +49,7 @@ def numeric(original: Levels, released: Levels, counts: Ints) -> Sides:
     """Return the sides of numbers: atoms are the exact values. Widths are differences."""
     if released.kind == "numeric":
         original, released = original.on_scale_of(released), released.on_scale_of(original)
-    used = (counts > 0) & ~original.gaps
+    used = (counts > 0) & ~original.is_missing
     exact = original.low[used & (original.low == original.high)]
     ends = np.concatenate((original.low[used], original.high[used]))
     ends = ends[np.isfinite(ends)]
@@ -57,7 +57,7 @@ def numeric(original: Levels, released: Levels, counts: Ints) -> Sides:
         atoms = _atoms(exact, (original,))
         labels, members = tuple(map(repr, atoms.tolist())), identity(len(atoms), 0)
         exact_levels = Levels(labels, original.type, atoms, atoms, (), members, -1)
-        target = _runs_of(compatible(exact_levels, released, missing="own").T, released.gaps)
+        target = _runs_of(compatible(exact_levels, released, missing="own").T, released.is_missing)
         span = max(float(atoms[-1] - atoms[0]), 0.0)
         width = atoms[target.end - 1] - atoms[target.begin]
         return Sides(atoms, _between(atoms, original), target, _ratio(width, span), width, span)
@@ -76,7 +76,7 @@ def _atoms(exact: Floats, columns: tuple[Levels, ...]) -> Floats:
     """Return the exact values, and a point for each released cell that holds none: its value or its middle."""
     atoms = np.unique(exact)
     for levels in columns:
-        is_stated = ~(levels.gaps | levels.open("own"))
+        is_stated = ~(levels.is_missing | levels.open("own"))
         low, high = levels.low[is_stated], levels.high[is_stated]
         empty = np.searchsorted(atoms, low, side="left") == np.searchsorted(atoms, high, side="right")
         low, high = low[empty], high[empty]
@@ -87,7 +87,7 @@ def _atoms(exact: Floats, columns: tuple[Levels, ...]) -> Floats:
 
 
 def _between(atoms: Floats, levels: Levels) -> Sets:
-    is_missing = levels.gaps
+    is_missing = levels.is_missing
     begin = np.searchsorted(atoms, levels.low, side="left")
     end = np.searchsorted(atoms, levels.high, side="right")
     is_everything = np.isinf(levels.low) & np.isinf(levels.high)
@@ -98,8 +98,8 @@ def _between(atoms: Floats, levels: Levels) -> Sets:
 def ordinal(original: Levels, released: Levels) -> Sides:
     """Return the sides of ranks: atoms are the ranks of the declared domain. Widths are numbers of values."""
     domain = singletons(original.domain)
-    source = _runs_of(compatible(domain, original, missing="own").T, original.gaps)
-    target = _runs_of(compatible(domain, released, missing="own").T, released.gaps)
+    source = _runs_of(compatible(domain, original, missing="own").T, original.is_missing)
+    target = _runs_of(compatible(domain, released, missing="own").T, released.is_missing)
     size = target.size()
     position = np.arange(max(1, len(original.domain)), dtype=np.float64)
     penalty = np.where(size > 1, size / len(position), 0.0)
@@ -122,7 +122,7 @@ def categorical(original: Levels, released: Levels) -> Sides:
     Widths are numbers of values; of codes, numbers of hidden characters.
     """
     sides = [(levels, covered(original.domain, levels)) for levels in (original, released)]
-    stray = [np.flatnonzero((np.diff(covers.indptr) == 0) & ~levels.gaps) for levels, covers in sides]
+    stray = [np.flatnonzero((np.diff(covers.indptr) == 0) & ~levels.is_missing) for levels, covers in sides]
     label = dict.fromkeys(
         levels.labels[i] for (levels, _), levels_outside in zip(sides, stray, strict=True) for i in levels_outside
     )
@@ -135,7 +135,7 @@ def categorical(original: Levels, released: Levels) -> Sides:
         column = np.concatenate((column, np.array([extra[levels.labels[i]] for i in levels_outside], dtype=np.int64)))
         members = scipy.sparse.csr_array((np.ones(len(row), np.bool_), (row, column)), shape=(len(levels), n_atoms))
         empty = np.zeros(0, dtype=np.int64)
-        sets.append(Sets(empty, empty, members, levels.gaps))
+        sets.append(Sets(empty, empty, members, levels.is_missing))
     size = sets[1].size()
     penalty = np.where(size > 1, size / max(1, len(original.domain)), 0.0)
     width, full_width = size.astype(np.float64), float(n_atoms)
