@@ -355,7 +355,7 @@ def test_sets_of_leaves_are_written_unless_the_hierarchy_binds():
 
 def test_a_hierarchy_binds_text_only():
     tree = Hierarchy.from_paths([("20", "young"), ("70", "old")])
-    with pytest.raises(UnmaskError, match="'c' has the type number, expected text for cells that are nodes of its hierarchy"):
+    with pytest.raises(UnmaskError, match="'c' has the type number, expected text for cells that are nodes"):
         Table.read({"c": [20]}, quasi_identifiers="c", types={"c": "number"}, hierarchies={"c": tree}, cells="nodes")
 
 
