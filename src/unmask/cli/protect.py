@@ -279,6 +279,8 @@ def _warn_of_small_classes(facts: Mapping[str, Any], protection: Any) -> list[st
 
 def _warn_of_person_columns(table: Table) -> list[str]:
     """Return a warning for each unchanged column that shows which rows are of one person."""
+    if not table.kept:
+        return []
     from unmask.tables.audit.linked_rows import find_pseudonym, find_repeated_keys
 
     column = find_pseudonym(table.kept, table.person)

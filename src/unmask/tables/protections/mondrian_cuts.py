@@ -4,6 +4,8 @@ All boxes of one depth are cut together. The number of array operations therefor
 the number of points, and not with the number of boxes. `protections.mondrian` binds this module to tables.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
