@@ -101,6 +101,7 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "largest_component": {"help": "Cut both networks of --overlap to it, as papers do, and judge only its people.", "default": False, "show_default": True, "is_flag": True},
         "runs": {"help": "Runs, each with other graphs or seeds.", "default": 4, "show_default": True, "type": click.IntRange(1, None), "parse": check_number},
         "seed": {"help": "Random seed of every draw.", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number},
+        "time_limit": {"help": "Start no further run that would end after so many seconds; the first run is always complete.", "type": click.FloatRange(0, None, min_open=True), "parse": check_number, "heading": "Options", "metavar": "SECONDS"},
         "measures": {"help": "Further measures of a belief, such as renyi_entropy_bits:2.", "type": str, "multiple": True, "heading": "Output", "metavar": "NAME[:NUMBER]", "flags": ("--measure",)},
         "checkpoint": {"help": "Keep each round of Ensemble in a folder: after an interruption the same command goes on from there.", "type": FILE, "heading": "Options", "metavar": "FOLDER"},
         "source": {"help": "Column of one end of an edge, by name or by number from 1.", "type": str, "heading": "Input"},
@@ -270,7 +271,7 @@ AUDITS: Mapping[str, AuditSignature] = {
         "release",
         1,
         False,
-        ("auxiliary", "truth", "similarity", "seeds_file", "overlaps", "protections", "attacks", "seeds", "transition", "evidence", "within", "times", "truth_partial", "truth_sampled", "largest_component", "runs", "seed", "measures", "checkpoint", "source", "target", "delimiter", "header", "skip_lines", "comment", "encoding", "form", "ids", "missing_ids", "two_mode"),
+        ("auxiliary", "truth", "similarity", "seeds_file", "overlaps", "protections", "attacks", "seeds", "transition", "evidence", "within", "times", "truth_partial", "truth_sampled", "largest_component", "runs", "seed", "time_limit", "measures", "checkpoint", "source", "target", "delimiter", "header", "skip_lines", "comment", "encoding", "form", "ids", "missing_ids", "two_mode"),
         ("code", "watched", "progress"),
     ),
 }

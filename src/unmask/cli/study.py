@@ -17,6 +17,7 @@ from unmask.cli.generated import Command, options
 from unmask.cli.option_types import FILE
 from unmask.cli.terminal import print_line, rewrite_line
 from unmask.core.errors import UnmaskError
+from unmask.results.words import format_duration
 
 if TYPE_CHECKING:
     from unmask.studies.run import Outcome
@@ -133,7 +134,7 @@ def _say(facts: dict[str, Any], *, as_json: bool) -> None:
         print_line(f"{name:12} {', '.join(facts[name])}")
     print_line(f"{'seeds':12} {len(facts['seeds'])}")
     print_line(
-        f"{facts['cells']:,} cells, {facts['done']:,} done; about {_time(facts['seconds'])} for the others, "
+        f"{facts['cells']:,} cells, {facts['done']:,} done; about {format_duration(facts['seconds'])} for the others, "
         f"judged by {facts['estimated_from']}"
     )
 
@@ -150,16 +151,10 @@ class _Progress:
         if now - self.told < (0.2 if self.live else 10.0):
             return
         self.told = now
-        line = f"{done:,} of {cells:,} cells, {_time(seconds)} to go"
+        line = f"{done:,} of {cells:,} cells, {format_duration(seconds)} to go"
         rewrite_line(line) if self.live else print_line(line, err=True)
 
     def finish(self) -> None:
         """Leave the line."""
         if self.live and self.told:
             print_line(err=True)
-
-
-def _time(seconds: float) -> str:
-    if seconds < 100:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"

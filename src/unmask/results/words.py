@@ -63,6 +63,17 @@ def format_count(count: int | str) -> str:
     return f"{count:,}" if isinstance(count, int) else count
 
 
+def format_duration(seconds: float) -> str:
+    """Return a duration in seconds, minutes or hours.
+
+    >>> format_duration(4.6), format_duration(150), format_duration(9000)
+    ('5 s', '2 min', '2.5 h')
+    """
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
+
+
 def as_sentences(warnings: Iterable[str]) -> tuple[str, ...]:
     """Return warnings as sentences, each with a capital and a period.
 

@@ -61,6 +61,8 @@ class Plan:
         Other methods and their numbers of seeds, tried on the first pair.
     seed : int
         Random seed of all draws.
+    time_limit : float, optional
+        Seconds after which no further run starts. The first run is always complete.
     checkpoint : Path, optional
         Folder for the cached rounds of `Ensemble`.
     """
@@ -72,6 +74,7 @@ class Plan:
     transition: tuple[int, ...] = ()
     other_seeds: tuple[tuple[str, int], ...] = ()
     seed: int = 0
+    time_limit: float | None = None
     checkpoint: Path | None = None
 
     def __post_init__(self) -> None:
@@ -83,6 +86,8 @@ class Plan:
         methods = [self.seeds, *(method for method, _ in self.other_seeds)]
         if repeated := next((method for method in methods if methods.count(method) > 1), None):
             raise UnmaskError(f"--seeds {repeated} is given twice; give other numbers of seeds as --transition 5,25")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise UnmaskError(f"time_limit is {self.time_limit:g}, expected seconds above 0")
         if self.checkpoint is not None and not any(isinstance(attack, Ensemble) for attack in self.attacks.values()):
             raise UnmaskError("a checkpoint keeps rounds of Ensemble, which is no attack here; add it, or leave it out")
 

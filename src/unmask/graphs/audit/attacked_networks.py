@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -43,6 +44,7 @@ from unmask.graphs.utility import lost, utility
 from unmask.measures import Measure
 from unmask.measures.registry import described
 from unmask.results import Row
+from unmask.results.words import format_duration, plural
 from unmask.scoring import SCORES, STANDARD
 from unmask.scoring import score as score_belief
 
@@ -65,6 +67,8 @@ class AttackedNetworks:
         Standard measures of the beliefs in first runs.
     not_run : dict
         Name of a skipped part -> reason.
+    deadline : float
+        Time of `time.perf_counter` at which the time limit of the plan ends.
     """
 
     pairs: Mapping[str, NetworkPair]
@@ -78,6 +82,7 @@ class AttackedNetworks:
     belief_rows: list[Row] = field(default_factory=list)
     not_run: dict[str, str] = field(default_factory=dict)
     transition: list[SeedCount] = field(default_factory=list)
+    deadline: float = np.inf
 
     def run(self) -> None:
         """Run the plan."""
@@ -87,10 +92,7 @@ class AttackedNetworks:
         _, *other_plans = self.plan.by_method()
         for plan in other_plans:
             self._draw(first, plan, 0, None)
-        for release, pair in self.pairs.items():
-            for number in range(pair.runs(self.plan)):
-                self.progress(f"{release}, run {number + 1}")
-                self._run_once(release, number)
+        self._run_all()
         if not self.runs:
             raise UnmaskError(next(iter(self.not_run.values())).removeprefix("failed: "))
         if self.watched is not None:
@@ -98,6 +100,34 @@ class AttackedNetworks:
                 drawn, mapping = self.drawn[release][0], self.mappings[release, name]
                 self.watched.found += list_people_at_risk(release, name, self.pairs[release], drawn, runs, mapping)
         self.transition = list(self._try_seeds(first))
+
+    def _run_all(self) -> None:
+        """Run all attacks on all pairs until the time limit; `plan` then has the number of completed runs."""
+        n_runs = max(pair.runs(self.plan) for pair in self.pairs.values())
+        if self.plan.time_limit is not None:
+            self.deadline = time.perf_counter() + self.plan.time_limit
+        for number in range(n_runs):
+            start = time.perf_counter()
+            for release, pair in self.pairs.items():
+                if number < pair.runs(self.plan):
+                    self.progress(f"{release}, run {number + 1}")
+                    self._run_once(release, number)
+            n_left = n_runs - number - 1
+            if n_left and not self._has_time(n_left, time.perf_counter() - start):
+                self.plan = replace(self.plan, runs=number + 1)
+                break
+
+    def _has_time(self, n_left: int, seconds: float) -> bool:
+        """Report the estimated duration of further runs; return True if the next one would end in time.
+
+        seconds : duration of the last run
+        """
+        self.progress(f"{plural(n_left, 'further run')}: about {format_duration(n_left * seconds)}")
+        if time.perf_counter() + seconds <= self.deadline:
+            return True
+        limit, duration = self.plan.time_limit, format_duration(seconds)
+        self.not_run[plural(n_left, "further run")] = f"the time limit is {limit:g} s, and a run takes about {duration}"
+        return False
 
     def _draw(self, release: str, plan: Plan, number: int, n_seeds: int | None) -> tuple[Pair, SeedPairs]:
         """Return networks and seeds of one run; raise if all people are seeds."""
@@ -201,6 +231,10 @@ class AttackedNetworks:
             numbers = {*plan.transition} - {planned} if is_first else {*plan.transition, plan.n_seeds}
             method = "" if is_first else f" by {plan.seeds}"
             for n_seeds in sorted(numbers):
+                if time.perf_counter() > self.deadline:
+                    reason = f"the time limit is {self.plan.time_limit:g} s"
+                    self.not_run[f"{n_seeds} seeds{method} on {release}"] = reason
+                    continue
                 self.progress(f"{release}, {n_seeds} seeds{method}")
                 try:
                     for name, run in self._run_rates(release, plan, n_seeds):

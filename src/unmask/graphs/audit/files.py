@@ -18,7 +18,8 @@ from unmask.ranges import Option, Range
 from unmask.results import Result
 
 SHARED = (
-    "truth_partial", "truth_sampled", "largest_component", "runs", "seed", "measures", "checkpoint", "watched",
+    "truth_partial", "truth_sampled", "largest_component", "runs", "seed", "time_limit", "measures", "checkpoint",
+    "watched",
     "progress",
 )  # fmt: skip
 """Parameters of `audit` that `audit_files` shares."""
@@ -103,7 +104,7 @@ def audit_files(
     columns = {field.name: further.pop(field.name) for field in fields(EdgeListOptions) if field.name in further}
     separation = tuple(parse_protection(text, code("protections")) for text in dict.fromkeys(protections))
     choice: dict[str, Any] = {"overlaps": _parse_overlaps(overlaps), "separation": separation}
-    names = ("truth_partial", "truth_sampled", "largest_component", "checkpoint")
+    names = ("truth_partial", "truth_sampled", "largest_component", "time_limit", "checkpoint")
     conditions: dict[str, Any] = {name: further.get(name) for name in names}
     check_choice(
         auxiliary, **choice, truth=truth, seeds_file=seeds_file, similarity=similarity, attacks=attacks, seeds=seeds,

@@ -55,6 +55,7 @@ def audit(
     runs: Annotated[int, Range(1)] = 4,
     transition: Sequence[int] = (),
     seed: Annotated[int, Range(0)] = 0,
+    time_limit: Annotated[float | None, Range(0, above=True), Option("Options", metavar="SECONDS")] = None,
     checkpoint: Annotated[Path | None, Option("Options", metavar="FOLDER")] = None,
     measures: MeasureNames = (),
     watched: Watched | None = None,
@@ -93,6 +94,8 @@ def audit(
         Other numbers of leaked identities to attack from.
     seed : int
         random seed of every draw
+    time_limit : float, optional
+        start no further run that would end after so many seconds; the first run is always complete
     checkpoint : path, optional
         keep each round of Ensemble in a folder: after an interruption the same command goes on from there
     measures : sequence of str
@@ -111,7 +114,8 @@ def audit(
     check_choice(
         auxiliary, overlaps, truth=truth, seeds_file=leaked, similarity=similarity, truth_partial=truth_partial,
         truth_sampled=truth_sampled, largest_component=largest_component, separation=separation, attacks=attacks,
-        seeds=None if leaked is not None else seeds, transition=transition, checkpoint=checkpoint,
+        seeds=None if leaked is not None else seeds, transition=transition, time_limit=time_limit,
+        checkpoint=checkpoint,
     )  # fmt: skip
     ((name, graph), *further) = name_releases(release).items()
     if further:
@@ -125,7 +129,7 @@ def audit(
     (method, n_seeds), *others = parse_methods(() if isinstance(seeds, SeedPairs) else seeds, n_people)
     plan = Plan(
         attacks, method, n_seeds, runs=runs, transition=tuple(transition), other_seeds=tuple(others), seed=seed,
-        checkpoint=checkpoint,
+        time_limit=time_limit, checkpoint=checkpoint,
     )  # fmt: skip
     if auxiliary is None:
         choices = ((shared, protection) for shared in overlaps for protection in (None, *separation))
@@ -231,7 +235,7 @@ def audit_networks(
         title=title,
         attacks=list(plan.attacks),
         variants={name: describe_variant(attack) for name, attack in plan.attacks.items()},
-        assumptions=assumptions(pairs, plan, {name: seeds for name, (_, seeds) in attacked.drawn.items()}),
+        assumptions=assumptions(pairs, attacked.plan, {name: seeds for name, (_, seeds) in attacked.drawn.items()}),
         cautions=(*coverage_notes(rows, always=not first_is_given), *notes),
         not_run=tuple(attacked.not_run.items()),
     )
