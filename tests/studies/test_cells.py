@@ -118,7 +118,7 @@ def test_measures_that_are_asked_for_are_the_only_ones(tmp_path):
     (cell,) = cells_of(tmp_path, 'measures = ["utility", "success_probability"]\n' + TABLE)
     assert set(values(run_cell(cell))) == {"utility", "success_probability"}
     (cell,) = cells_of(tmp_path, 'measures = ["rational_payoff"]\n' + TABLE)
-    with pytest.raises(ValueError, match="none of the measures"):
+    with pytest.raises(ValueError, match="none of the requested measures"):
         run_cell(cell)
 
 

@@ -304,7 +304,7 @@ def test_damaged_files_of_a_study_are_made_again_or_named(studied, tmp_path):
 
 
 def test_a_game_of_no_study_is_refused(folder):
-    with pytest.raises(UnmaskError, match="holds no study"):
+    with pytest.raises(UnmaskError, match="has no study"):
         play(folder / "unmask.toml", study=folder / "nowhere")
 
 

@@ -131,7 +131,7 @@ def test_the_order_of_keys_does_not_change_a_digest():
             lambda text: text.replace("[[data]]", "data = 3\n[columns]"),
             "data is 3, expected a table",
         ),
-        (lambda text: text + NEIGHBOR, "two of the adversaries are called 'neighbor'"),
+        (lambda text: text + NEIGHBOR, "two of the adversaries have the name 'neighbor'"),
         (
             lambda text: text.replace("tables.ClassAttack", "channels.BayesChannelAttack").replace("knows", "#"),
             "0 cells",

@@ -136,7 +136,7 @@ def test_a_memory_budget_too_small_for_a_worker_is_reported(tmp_path, capfd):
     plan = plan_of(tmp_path, seeds=1, extra="[budget]\nmemory_gib = 0.05")
     assert run_study(plan, tmp_path / "run").failed == 2
     ((reason,),) = rows(tmp_path / "run", "distinct reason")
-    assert reason.startswith("0.05 GiB of memory are too few to start a worker; raise budget.memory_gib")
+    assert reason.startswith("0.05 GiB of memory do not suffice to start a worker; raise budget.memory_gib")
     assert "Traceback" not in capfd.readouterr().err
 
 

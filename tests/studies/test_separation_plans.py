@@ -216,7 +216,7 @@ def test_an_attack_on_several_identities_is_made_of_another(tmp_path):
             'use = "graphs.Together"\nwith.parts = [[1, { use = "graphs.Decoy", with = 3 }]]',
             "",
             "",
-            "`with` is no table",
+            "`with` is not a table",
         ),
         ('use = "none"', ', who = "mixd"', "", "did you mean 'mixed'"),
         ('use = "none"', ", error = 2.0", "", "error is 2.0, expected a number from 0 to 1"),

@@ -11,7 +11,7 @@ from unmask.app.jobs import Command, format_command
 from unmask.app.project import GAME, GAME_PAGE, STUDY_FOLDER, Project
 from unmask.app.table_workflow import build_plan
 from unmask.plan import NOTHING
-from unmask.studies.questions import ATTACKER, INSTEAD, QUESTIONS, Question, answer, describe_assumption
+from unmask.studies.questions import ATTACKER, QUESTIONS, REPLACED_BY, Question, answer, describe_assumption
 from unmask.studies.run import JOURNAL
 from unmask.toml_text import format_document
 
@@ -108,7 +108,7 @@ def _with_answers(document: dict[str, Any], form: Mapping[str, Any]) -> dict[str
             section[question.name] = value
         elif question.assumed is None and f"{question.key} from" in form:  # the user has emptied the box
             section.pop(question.name, None)
-    for key, alternative in INSTEAD.items():
+    for key, alternative in REPLACED_BY.items():
         if alternative in attacker:
             attacker.pop(key.partition(".")[2], None)
     if adversary := str(form.get("adversary", "")):

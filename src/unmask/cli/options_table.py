@@ -157,14 +157,14 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "dry_run": {"help": "Estimate the work, and do nothing else (needs --engine).", "default": False, "show_default": True, "is_flag": True, "heading": "Large data"},
     },
     "unmask.studies.choice:choose": {
-        "maximize": {"help": "Measure that decides among those that pass.", "default": "utility", "show_default": True, "type": str},
+        "maximize": {"help": "Measure that ranks protections that meet all requirements.", "default": "utility", "show_default": True, "type": str},
     },
     "unmask.studies.game.solution:play": {
-        "study": {"help": "Folder of a study of the document: its beliefs are priced, and no attack runs again.", "type": FILE},
+        "study": {"help": "Folder of a study of the document.", "type": FILE},
     },
     "unmask.studies.run:run_study": {
-        "workers": {"help": "Cells to run at once.", "default": 1, "show_default": True, "type": click.IntRange(1, None), "parse": check_number},
-        "retry": {"help": "Run cells again that failed or took too long.", "default": False, "show_default": True, "is_flag": True},
+        "workers": {"help": "Number of cells to run in parallel.", "default": 1, "show_default": True, "type": click.IntRange(1, None), "parse": check_number},
+        "retry": {"help": "Run cells again that failed or timed out.", "default": False, "show_default": True, "is_flag": True},
     },
     "unmask.tables.audit:audit": {
         "attacker": {"help": "Rational attacker: a TOML file with [attacker], or case-study, the embedded assumption.", "type": FileOrName(("case-study",)), "metavar": "PATH|case-study"},

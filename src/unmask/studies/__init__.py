@@ -1,1 +1,1 @@
-"""Many cells of a plan, run, filed and gathered into what a report shows."""
+"""Studies: run all cells of a plan, store the results, and report them."""

@@ -1,4 +1,4 @@
-"""Beliefs of adversaries about the releases of a study, stored so that a game needs no further attack."""
+"""Beliefs of adversaries about the releases of a study, stored so that a game needs no second attack."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from unmask.plan import Cell
 from unmask.studies.cells import believed
 
 BELIEFS: Final = "beliefs"
-"""Folder of beliefs in that of a study, with a file for each cell that a game prices."""
+"""Subfolder of a study for beliefs, with one file for each cell that a game prices."""
 
 _UNREADABLE: Final = (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile, zlib.error)
-"""Errors of reading a file that is missing or damaged."""
+"""Exceptions from a missing or damaged file."""
 
 _ARRAYS: Final = ("indptr", "candidate", "log_probability", "unlisted", "n_unlisted", "observation", "weight")
 
 
 @dataclass(frozen=True, eq=False)
-class Faced:
-    """A release as an adversary faces it.
+class AttackedRelease:
+    """An adversary's belief about a release.
 
-    better, tied : (n_targets,) candidates that are believed likelier than the true one, and as likely, itself included;
-                   None where the truth is not known
-    utility      : what is left of the data, from 0 to 1
+    better, tied : (n_targets,) number of candidates that are likelier than the true one, and equally likely, including
+                   the true one; None if the truth is unknown
+    utility      : utility of the release, from 0 to 1
     """
 
     belief: Posterior
@@ -42,15 +42,15 @@ class Faced:
     utility: float
 
 
-def faced(cell: Cell, folder: Path | None = None) -> Faced:
-    """Return the release of a cell as its adversary faces it; with a folder, read it there, or store it first."""
+def load_or_attack(cell: Cell, folder: Path | None = None) -> AttackedRelease:
+    """Return the attacked release of a cell; with a folder, load the stored belief, or attack and store it."""
     if folder is None:
         return _remove_identities(_attack_release(cell))
     path = belief_file(cell, folder)
     try:
         return _read(path)
     except _UNREADABLE:
-        keep(cell, folder)
+        store_belief(cell, folder)
         return _read(path)
 
 
@@ -59,10 +59,10 @@ def belief_file(cell: Cell, folder: Path) -> Path:
     return folder / BELIEFS / f"{replace(cell, measures=()).key}.npz"
 
 
-def keep(cell: Cell, folder: Path) -> None:
+def store_belief(cell: Cell, folder: Path) -> None:
     """Attack the release of a cell, and store the belief without identities.
 
-    Targets, observations and candidates get new numbers, which depend on the belief alone.
+    Targets, observations and candidates are renumbered by the belief only.
     """
     release, path = _remove_identities(_attack_release(cell)), belief_file(cell, folder)
     truth = {name: array for name in ("better", "tied") if (array := getattr(release, name)) is not None}
@@ -74,16 +74,16 @@ def keep(cell: Cell, folder: Path) -> None:
         np.savez_compressed(temporary, utility=release.utility, **arrays, **truth)
 
 
-def _read(path: Path) -> Faced:
+def _read(path: Path) -> AttackedRelease:
     with path.open("rb") as opened, np.load(opened) as file:
         arrays = {name: file[name] for name in file.files}
     better, tied, utility = (arrays.pop(name, None) for name in ("better", "tied", "utility"))
     single = {name: arrays.pop(name).item() for name in ("n_candidates", "log_prior", "status")}
-    return Faced(Posterior(**arrays, **single), better, tied, float(utility))
+    return AttackedRelease(Posterior(**arrays, **single), better, tied, float(utility))
 
 
-def _attack_release(cell: Cell) -> Faced:
-    """Attack the release of a cell; raise an error with the reasons if the adversary announces no probabilities."""
+def _attack_release(cell: Cell) -> AttackedRelease:
+    """Attack the release of a cell; raise with the reasons if the adversary announces no probabilities."""
     belief, truth, utility = believed(replace(cell, measures=("utility",)))
     if belief.status == "scores":
         refused = getattr(belief, "refused", None)
@@ -91,14 +91,14 @@ def _attack_release(cell: Cell) -> Faced:
         subject = f"{cell.adversary.name} has scores for {cell.protection.name}"
         raise UnmaskError(f"{subject}, and a price needs probabilities: {reason}")
     if truth is None:
-        return Faced(belief, None, None, utility)
+        return AttackedRelease(belief, None, None, utility)
     ranks = rank_truth(belief, truth)
     belief.discard_results()
-    return Faced(belief, ranks.n_better, ranks.n_tied, utility)
+    return AttackedRelease(belief, ranks.n_better, ranks.n_tied, utility)
 
 
-def _remove_identities(release: Faced) -> Faced:
-    """Return the same belief with new numbers of targets, observations and candidates."""
+def _remove_identities(release: AttackedRelease) -> AttackedRelease:
+    """Return the same belief with new numbers for targets, observations and candidates."""
     belief = release.belief.expand_classes()
     rows = np.lexsort((belief.unlisted, belief.row_length))
     place_of = np.argsort(rows)
@@ -117,7 +117,7 @@ def _remove_identities(release: Faced) -> Faced:
         observation=row[targets],
         weight=belief.weight[targets],
         n_candidates=belief.n_candidates,
-        log_prior=-float(np.log(belief.n_candidates)),  # of one that differs by candidate a game asks nothing
+        log_prior=-float(np.log(belief.n_candidates)),  # uniform: a game does not use a prior by candidate
         status=belief.status,
     )
     better, tied = (None if array is None else array[targets] for array in (release.better, release.tied))

@@ -1,4 +1,4 @@
-"""Findings of a study as blocks of a page: dataset by dataset, then all sentences, adversaries, and missing cells."""
+"""Findings of a study as blocks of a page: datasets, sentences, adversaries, missing cells."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from unmask.studies.sentences import (
 from unmask.studies.tables import missing_table, protection_table, release_table, tradeoff_table
 
 MAX_CHARTS = 30
-"""Charts of a page: risk against utility first, then curves over parameters."""
+"""Largest number of charts on a page: risk against utility first, then curves over parameters."""
 
 MAX_GAPS = 100
-"""Lines about cells without a result."""
+"""Largest number of lines about cells without a result."""
 
 POINTS = (
     "Filled points are joined by steps: for the same adversary no other protection is better in both ways. Success is "
@@ -61,11 +61,11 @@ UNDEFINED = "undefined: infinite before and after, or no seed has a value."
 
 
 Part = tuple[Block, tuple[Table, ...]]
-"""A block and the tables that it shows."""
+"""A block, and its tables."""
 
 
 def make_blocks(facts: StudyFacts) -> tuple[tuple[Block, ...], tuple[Table, ...]]:
-    """Return the findings of a study in the order of the page, and the tables that they show."""
+    """Return the findings of a study in page order, and their tables."""
     curves = [(dataset, item) for dataset in facts.datasets for item in list_curves(facts, dataset)]
     drawn = curves[: max(MAX_CHARTS - len(facts.tradeoffs), 0)]
     n_omitted = len(facts.tradeoffs[MAX_CHARTS:]) + len(curves) - len(drawn)
@@ -78,7 +78,7 @@ def make_blocks(facts: StudyFacts) -> tuple[tuple[Block, ...], tuple[Table, ...]
 
 
 def _with_tables(block: Block, *tables: Table) -> Part:
-    """Return a block that prints the tables that have rows."""
+    """Return a block with those of the tables that have rows."""
     filled = tuple(table for table in tables if table.rows)
     return replace(block, tables=tuple(table.name for table in filled)), filled
 
@@ -87,7 +87,7 @@ def _with_tables(block: Block, *tables: Table) -> Part:
 
 
 def _list_dataset_parts(facts: StudyFacts, dataset: str, place: int, curves: Sequence[Curves]) -> Iterator[Part]:
-    """Yield the blocks of one dataset; with several datasets, headings name it."""
+    """Yield the blocks of one dataset; if the study has several, headings name the dataset."""
     parts = (
         _tradeoff_part(facts, dataset, place),
         _protection_part(facts, dataset, place),
@@ -206,7 +206,7 @@ def _missing_part(facts: StudyFacts, n_omitted: int) -> Part:
 
 
 def _explain_points(tradeoffs: Sequence[Tradeoff]) -> str:
-    """Return which way in the charts is better, less success and more error, and what points are; "" without charts."""
+    """Explain the better direction of the charts (less success, more error) and the points; "" without charts."""
     directions = {tradeoff.direction for tradeoff in tradeoffs}
     if len(directions) > 1:
         return f"Up keeps more; left risks less where success is drawn, right where error is drawn. {POINTS}"

@@ -1,4 +1,4 @@
-"""The choice of a protection: which protections meet a policy, the best of them, and why the others fail."""
+"""Choice of a protection under a policy: protections that meet it, their order, and reasons for failures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unmask.results.words import plural
 from unmask.studies.results_file import MissingCells, Results, as_criterion
 
 UTILITY = "utility"
-"""Measure that ranks protections that meet a policy."""
+"""Default measure that ranks the protections that meet a policy."""
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,11 @@ class Option:
     Parameters
     ----------
     utility, unit : float, str
-        Mean over adversaries of the measure that is maximized, nan if it is unknown; and its unit.
+        Mean over adversaries of the maximized measure, nan if it is unknown; and its unit.
     assessments : tuple of Assessment
-        Conditions that are about the dataset.
+        Assessments of the conditions that apply to the dataset.
     gaps : tuple of str
-        Why something is unknown: a cell or a seed without a result, or an unknown utility.
+        Reasons for unknown results: a cell or a seed without a result, or an unknown utility.
     """
 
     dataset: str
@@ -41,44 +41,44 @@ class Option:
 
     @property
     def failures(self) -> tuple[str, ...]:
-        """Return why it does not meet all conditions."""
+        """Return the reasons why it does not meet all conditions."""
         return (*self.gaps, *(line for item in self.assessments for line in _describe_failures(item)))
 
     @property
     def narrow(self) -> tuple[str, ...]:
-        """Return the conditions that the mean meets, but not the far end of its interval: more seeds would decide."""
+        """Return conditions that the mean meets, but not the end of its interval; more seeds would decide."""
         return tuple(line for item in self.assessments for line in _describe_narrow(item))
 
     @property
     def n_missed(self) -> int:
-        """Return the number of conditions that are missed."""
+        """Return the number of missed conditions."""
         return sum(assessment.state == "missed" for assessment in self.assessments)
 
     @property
     def worst_ratio(self) -> float:
-        """Return the largest ratio of a value to its limit; 0 if no ratio has a meaning."""
+        """Return the largest ratio of a value to its limit; 0 if no ratio is defined."""
         return max(map(worst_ratio, self.assessments), default=0.0)
 
     @property
     def state(self) -> State:
-        """Return "met" if there are conditions, all are met, and nothing is unknown."""
+        """Return "met" if there are conditions, all are met, and all results are known."""
         states = {assessment.state for assessment in self.assessments}
         return "missed" if "missed" in states else "met" if states == {"met"} and not self.gaps else "untested"
 
 
 def worst_ratio(assessment: Assessment) -> float:
-    """Return the ratio of the closest value to its limit; 0 if it has no meaning."""
+    """Return the ratio of the closest value to its limit; 0 if it is undefined."""
     closest = assessment.closest
     return 0.0 if closest is None else limit_ratio(closest.value, assessment.requirement.require) or 0.0
 
 
 def list_options(results: Results, policy: Policy, *, maximize: str = UTILITY) -> tuple[Option, ...]:
-    """Return every protection of each dataset under a policy, the best first.
+    """Return all protections of each dataset under a policy, the best first.
 
-    Protections that meet the policy come first, those of most utility before others; then those that miss fewest
-    conditions, and of these the nearest to its limits. A condition that names an adversary or a target is about the
-    datasets that have it. The unknown is not safe: a cell without a result, a seed without a value and an unknown
-    utility leave a protection undecided, except for cells that were not run.
+    First come protections that meet the policy, by descending utility. Then come the others, by number of missed
+    conditions and by distance to the limits. A condition that names an adversary or a target applies to the datasets
+    that have it. Unknown results are not safe: a cell without a result, a seed without a value, or an unknown utility
+    leaves a protection undecided. Cells with the status "not run" are exempt.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def _judge_dataset(dataset: str, results: Results, policy: Policy, maximize: str
 
 
 def _resolve(condition: Condition, results: Results) -> Condition:
-    """Return a condition about the adversary and target that it names; about none if no result has that name."""
+    """Return the condition with the adversary and target that it names; unchanged names if no result has them."""
     try:
         return condition.resolve((*results.rows, *results.criteria))
     except UnmaskError:
@@ -127,7 +127,7 @@ def _resolve(condition: Condition, results: Results) -> Condition:
 
 
 def _list_items(rows: Sequence[StudyRow]) -> list[Row | Criterion]:
-    """Return the rows, and every criterion of every protection: nan for a protection that lacks it."""
+    """Return the rows and all criteria of all protections; criteria that a protection lacks are nan."""
     criteria = [as_criterion(row) for row in rows if row.adversary == CRITERION]
     values = {(criterion.release, criterion.measure): criterion.posterior for criterion in criteria}
     pairs = product(dict.fromkeys(row.release for row in rows), dict.fromkeys(name for _, name in values))
@@ -136,7 +136,7 @@ def _list_items(rows: Sequence[StudyRow]) -> list[Row | Criterion]:
 
 
 def _mean_over_adversaries(measure: str, rows: Sequence[StudyRow]) -> tuple[float, str]:
-    """Return the mean of a measure over adversaries, and its unit; nan if no row has it, or several units."""
+    """Return the mean of a measure over adversaries, and its unit; nan without rows, or with several units."""
     values = [row for row in rows if row.measure == measure]
     units = {row.unit for row in values}
     if len(units) != 1:
@@ -145,7 +145,7 @@ def _mean_over_adversaries(measure: str, rows: Sequence[StudyRow]) -> tuple[floa
 
 
 def _describe_gaps(rows: Sequence[StudyRow], gaps: Sequence[MissingCells]) -> Iterator[str]:
-    """Yield why it is unknown whether a protection meets all conditions."""
+    """Yield reasons why the state of a protection is unknown."""
     for gap in (gap for gap in gaps if gap.status != "not run"):
         yield f"{plural(gap.cells, 'cell')} {gap.status} against {gap.adversary}: {gap.reason}"
     for row in (row for row in rows if row.seeds < row.cells):
@@ -156,10 +156,10 @@ def _describe_gaps(rows: Sequence[StudyRow], gaps: Sequence[MissingCells]) -> It
 
 
 def choose(results: Results, requirements: Sequence[Condition], *, maximize: str = UTILITY) -> tuple[Option, ...]:
-    """Judge every protection as `list_options` does: those that meet all requirements first, the best score first.
+    """Judge all protections as `list_options` does, the best first.
 
-    A requirement is judged by the mean over seeds (its field `worst` by the worst of any seed), against each adversary
-    and target that has the measure. A protection of a dataset without a requirement is not judged, and never chosen.
+    A requirement applies to the mean over seeds (its field `worst`: the worst of any seed), for each adversary and
+    target with the measure. Protections of a dataset without a requirement are not judged and never chosen.
 
     Parameters
     ----------
@@ -168,12 +168,12 @@ def choose(results: Results, requirements: Sequence[Condition], *, maximize: str
     requirements : sequence of Condition
         Conditions that a protection must meet.
     maximize : str
-        measure that decides among those that pass
+        measure that ranks protections that meet all requirements
 
     Returns
     -------
     tuple of Option
-        Every protection of every dataset.
+        All protections of all datasets.
 
     Raises
     ------

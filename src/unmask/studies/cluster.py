@@ -1,4 +1,4 @@
-"""Cells on a Spark cluster that is there already."""
+"""Run cells on an existing Spark cluster."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from unmask.studies.journal import Result
 from unmask.studies.workers import finished
 
 WORKER = (
-    "a worker of Spark failed ({}); its Python needs unmask, and the files of the plan under the same paths. What is "
-    "done is kept: run the same command to go on"
+    "a worker of Spark failed ({}); its Python needs unmask, and the files of the plan under the same paths. Finished "
+    "cells are stored: run the same command again to resume"
 )
 
 WAVE = 4
-"""Cells a slot of the cluster is given at a time: results come back after each wave."""
+"""Number of cells for each slot of the cluster in one wave; results return after each wave."""
 
 
 def on_spark(master: str | None) -> Callable[[Sequence[Cell]], Iterator[Result]]:
-    """Return a function that runs cells on Spark, for `run_study(submit=...)`; each is a task, with the same results.
+    """Return a function that runs cells on Spark, for `run_study(submit=...)`. Each cell is a task.
 
-    master : such as "local[2]" or "spark://host:7077"; None takes the session's own configuration. The executors need
-             unmask, and the files of the plan under the same paths. Time and memory limits are Spark's.
+    master : for example "local[2]" or "spark://host:7077"; None: configuration of the session. The executors need
+             unmask, and the files of the plan under the same paths. Spark sets time and memory limits.
     """
 
     def submit(cells: Sequence[Cell]) -> Iterator[Result]:
@@ -37,7 +37,7 @@ def on_spark(master: str | None) -> Callable[[Sequence[Cell]], Iterator[Result]]
             wave = cells[start : start + size]
             try:
                 results = context.parallelize(wave, len(wave)).map(finished).collect()
-            except Exception as error:  # noqa: BLE001  # pyspark's and py4j's errors have no common class
+            except Exception as error:  # noqa: BLE001  # errors of pyspark and py4j have no common base class
                 raise FailedError(WORKER.format(type(error).__name__)) from None
             yield from results
 
@@ -51,11 +51,11 @@ def _session(master: str | None) -> Any:
         raise not_installed("Spark", "spark", "leave --spark out") from None
     try:
         session = (builder.master(master) if master else builder).config("spark.log.level", "OFF").getOrCreate()
-    except Exception as error:  # noqa: BLE001  # Java is missing, the master does not answer: py4j has no common error
+    except Exception as error:  # noqa: BLE001  # py4j has no error class for a missing Java or an unreachable master
         raise FailedError(
             f"Spark does not start ({type(error).__name__}); is Java installed, is the master up?"
         ) from None
     context = session.sparkContext
     if context.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
-        context.pythonExec = sys.executable  # not the python3 of PATH, which may lack unmask
+        context.pythonExec = sys.executable  # the python3 in PATH may lack unmask
     return session

@@ -1,4 +1,4 @@
-"""The first screen of a study: the protection to take under its policy, who is still at risk, and the next choices."""
+"""The first screen of a study: verdict on the best protection, people at risk, and alternatives."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from unmask.studies.facts import StudyFacts
 from unmask.studies.sentences import format_utility
 
 N_ALTERNATIVES = 4
-"""Protections of the advice: the best one, and the next three."""
+"""Number of protections in the advice: the best one and the next three."""
 
 COUNTED_TARGETS = {"identity": "re-identified", "linkage": "breached"}
-"""Target whose share of people, or subjects, is a count of them -> what they are."""
+"""Target whose share is a count of people or subjects -> word for them."""
 
 ANSWERS: dict[State, str] = {"met": "Acceptable", "missed": "Not acceptable", "untested": "Not decided"}
 
@@ -36,14 +36,14 @@ NO_LIMIT = ("Add a [[policy]] to the document of the study, or use the command u
 
 
 def protection_to_show(facts: StudyFacts) -> tuple[str, str]:
-    """Return the dataset and protection of the first screen: the best by the policy, else the safest."""
+    """Return the dataset and protection of the first screen: the best under the policy, otherwise the safest."""
     dataset = next((name for name in facts.datasets if facts.best_option(name)), facts.datasets[0])
     option = facts.best_option(dataset)
     return dataset, _find_safest(facts, dataset) if option is None else option.protection
 
 
 def _find_safest(facts: StudyFacts, dataset: str) -> str:
-    """Return the protection against which the strongest adversary reaches least."""
+    """Return the protection with the smallest success of the strongest adversary."""
     names = dict.fromkeys(key[0] for key in facts.mentioned[dataset])
     rows = ((name, facts.strongest(dataset, name)) for name in names)
     risks = {name: severity(row) for name, row in rows if row is not None}
@@ -54,7 +54,7 @@ def _find_safest(facts: StudyFacts, dataset: str) -> str:
 
 
 def make_decision(facts: StudyFacts) -> Decision:
-    """Return whether the best protection of each dataset is acceptable, and how many cells failed."""
+    """Return the verdict on the best protection of each dataset, and the number of failed cells."""
     options = [option for dataset in facts.datasets if (option := facts.best_option(dataset)) is not None]
     decision = _judge(facts, options) if options else Decision("none", *NO_POLICY, paragraphs=NO_LIMIT)
     if n_failed := sum(gap.cells for gap in facts.gaps if gap.status in ("failed", "timed out")):
@@ -88,7 +88,7 @@ def _describe_options(facts: StudyFacts, best_option: Option, state: State) -> s
 
 
 def _dataset_item(option: Option) -> DecisionItem:
-    """Return a dataset as a line: the protection to take, and its worst condition."""
+    """Return a line about a dataset: the best protection, and its worst condition."""
     order = {"missed": 2, "untested": 1, "met": 0}
     worst = max(option.assessments, key=lambda item: (order[item.state], compute_ratio(item) or 0.0))
     finding = f"with {release_name(option.protection)}: {_describe_state(option)}"
@@ -109,7 +109,7 @@ def _describe_state(option: Option) -> str:
 
 
 def make_headline(facts: StudyFacts, dataset: str, protection: str) -> str:
-    """Return what the strongest adversary reaches with a protection."""
+    """Return a sentence on the strongest adversary against a protection."""
     row = facts.strongest(dataset, protection)
     if row is None:
         return "Nothing is known: no cell has a result with a measure of success or error."
@@ -118,7 +118,7 @@ def make_headline(facts: StudyFacts, dataset: str, protection: str) -> str:
 
 
 def make_risk(facts: StudyFacts, dataset: str, protection: str) -> AtRisk | None:
-    """Return the people at risk from the strongest adversary; a mean if people cannot be counted."""
+    """Return the people at risk from the strongest adversary; a mean value if people cannot be counted."""
     row = facts.strongest(dataset, protection)
     return None if row is None else AtRisk(*_describe_risk(row), tuple(_list_facts(facts, row)))
 
@@ -157,9 +157,9 @@ def _format_value(row: StudyRow) -> str:
 
 
 def make_advice(facts: StudyFacts, dataset: str) -> Advice:
-    """Return the best protection and the next three; for several datasets the best protection of each.
+    """Return the best protection and the next three; for several datasets, the best protection of each.
 
-    Without a policy these are the protections on the Pareto front of the two figures shown.
+    Without a policy, these are the protections on the Pareto front of the two displayed figures.
     """
     command = "unmask choose RESULTS"
     best_options = [option for name in facts.datasets if (option := facts.best_option(name)) is not None]
@@ -185,7 +185,7 @@ def _alternative(option: Option, facts: StudyFacts) -> Alternative:
 
 
 def _suggest_condition(facts: StudyFacts, dataset: str) -> str:
-    """Return a policy to choose by: a shipped one if people are re-identified, else a condition to complete."""
+    """Return a policy to choose by: an embedded one if people are re-identified, otherwise a condition to complete."""
     rows = list(facts.mentioned[dataset].values())
     if not rows or any(row.target == IDENTITY for row in rows):
         return "ema-0.09"

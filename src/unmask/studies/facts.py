@@ -24,9 +24,9 @@ StudyRows = PreferredRows[StudyRow]
 
 
 class TradeoffPoint(NamedTuple):
-    """A protection as one adversary sees it: utility, and their success or error.
+    """A protection against one adversary: utility, and the adversary's success or error.
 
-    `is_best` is True if no other protection is at least as good in both and better in one.
+    `is_best` is True if no other protection is at least as good in both values and better in one.
     """
 
     protection: str
@@ -39,16 +39,16 @@ class TradeoffPoint(NamedTuple):
 
 @dataclass(frozen=True)
 class Tradeoff:
-    """Risk against utility for the adversaries of one dataset whose values have the same units.
+    """Risk against utility for the adversaries of one dataset with values in the same units.
 
     Parameters
     ----------
     utility_unit, risk_unit : str
         Units of both values; more utility is better.
     direction : {"high", "low"}
-        Direction that adversaries want: "high" for success, "low" for the error under a graded loss.
+        Direction that adversaries prefer: "high" for success, "low" for the error under a graded loss.
     points : tuple of TradeoffPoint
-        A point for each protection and adversary with both values.
+        One point for each protection and adversary with both values.
     """
 
     dataset: str
@@ -67,9 +67,9 @@ class Tradeoff:
 
     @cached_property
     def compared(self) -> tuple[str, ...]:
-        """Return the protections with a point of every adversary and target.
+        """Return the protections with a point for each adversary and target.
 
-        For the others the strongest adversary is unknown.
+        For other protections, the strongest adversary is unknown.
         """
         attacks: dict[str, set[tuple[str, str]]] = {}
         for point in self.points:
@@ -81,7 +81,7 @@ class Tradeoff:
     def front(self) -> tuple[str, ...]:
         """Return the compared protections on the Pareto front of utility and risk.
 
-        The risk is that of the strongest adversary, for each target.
+        Risk is the value of the strongest adversary, for each target.
         """
         sign = 1 if self.direction == "high" else -1
         risks: dict[str, dict[str, float]] = {protection: {} for protection in self.compared}
@@ -111,13 +111,13 @@ class StudyFacts:
     seeds : tuple of int
         Seeds of the whole study.
     options : tuple of Option
-        Protections of each dataset that a condition is about, the best first.
+        Protections of each dataset with an applicable condition, the best first.
     policy : str
         Title of the policy; "" without one.
     unprotected : frozenset of str
         Protections that change nothing.
     descriptions : mapping of (str, str) to str
-        Kind and name of a part -> its description in the plan; may lack any.
+        Kind and name of a part -> its description in the plan; entries may be missing.
     """
 
     title: str
@@ -130,7 +130,7 @@ class StudyFacts:
     descriptions: Mapping[tuple[str, str], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Refuse a study without cells."""
+        """Raise for a study without cells."""
         if not self.rows and not self.gaps:
             raise UnmaskError("the study has 0 cells, expected at least 1; run it first")
 
@@ -141,7 +141,7 @@ class StudyFacts:
 
     @cached_property
     def adversaries(self) -> tuple[str, ...]:
-        """Return the adversaries in the order of rows, then of gaps."""
+        """Return the adversaries in the order of the rows, then of the gaps."""
         return tuple(dict.fromkeys([*(row.adversary for row in self.rows), *(gap.adversary for gap in self.gaps)]))
 
     @cached_property
@@ -151,17 +151,17 @@ class StudyFacts:
 
     @cached_property
     def styles(self) -> dict[str, int]:
-        """Return adversary -> number of their color and shape."""
+        """Return adversary -> number of color and shape."""
         return styles_of(self.adversaries)
 
     @cached_property
     def mentioned(self) -> Mapping[str, StudyRows]:
-        """Return dataset -> the rows that findings mention."""
+        """Return dataset -> rows that findings mention."""
         return {dataset: mentioned_rows(self.rows_of(dataset)) for dataset in self.datasets}
 
     @cached_property
     def tradeoffs(self) -> tuple[Tradeoff, ...]:
-        """Return risk against utility for each dataset, unit of utility, and unit and direction of risk."""
+        """Return risk against utility for each dataset, utility unit, risk unit, and direction."""
         return tuple(
             tradeoff for dataset in self.datasets for tradeoff in _list_tradeoffs(dataset, self.rows_of(dataset))
         )
@@ -175,17 +175,17 @@ class StudyFacts:
         return tuple(tradeoff for tradeoff in self.tradeoffs if tradeoff.dataset == dataset)
 
     def best_option(self, dataset: str) -> Option | None:
-        """Return the best protection of a dataset under the policy; None without a condition about the dataset."""
+        """Return the best protection of a dataset under the policy; None if no condition applies to the dataset."""
         return next((option for option in self.options if option.dataset == dataset), None)
 
     def strongest(self, dataset: str, protection: str) -> StudyRow | None:
-        """Return the row of the adversary who does best against a protection: by identity if any of them attacks it."""
+        """Return the row of the strongest adversary against a protection; target identity is preferred."""
         rows = [row for key, row in self.mentioned[dataset].items() if key[0] == protection]
         identity_rows = [row for row in rows if row.target == IDENTITY] or rows
         return max(identity_rows, key=severity, default=None)
 
     def find_unprotected(self, row: StudyRow) -> StudyRow | None:
-        """Return the row of the same adversary, target and measure without protection."""
+        """Return the row of the same adversary, target and measure without a protection."""
         attack = (row.adversary, row.target, row.measure)
         return next(
             (
@@ -201,7 +201,7 @@ class StudyFacts:
 def _list_tradeoffs(dataset: str, rows: tuple[StudyRow, ...]) -> Iterator[Tradeoff]:
     """Yield risk against utility of one dataset.
 
-    Utility is the mean over seeds for each adversary, because the loss that judges adversaries may decide its unit.
+    Utility is the mean over seeds for each adversary, because its unit can depend on the adversary's loss function.
     """
     mentioned = mentioned_rows(rows)
     useful = {(row.release, row.adversary): row for row in rows if row.measure == UTILITY}
@@ -218,7 +218,7 @@ def _list_tradeoffs(dataset: str, rows: tuple[StudyRow, ...]) -> Iterator[Tradeo
 def _list_points(
     rows: list[StudyRow], utility: Mapping[tuple[str, str], float], *, sign: int
 ) -> Iterator[TradeoffPoint]:
-    """Yield the points of each adversary and target with finite values."""
+    """Yield the points with finite values of each adversary and target."""
     for attack in dict.fromkeys((row.adversary, row.target) for row in rows):
         pairs = [
             (row, utility[row.release, row.adversary])

@@ -1,4 +1,4 @@
-"""Journal of a study: one line with a checksum for each finished cell, so that a crash loses at most the last line."""
+"""Journal of a study: one line with a checksum for each finished cell, so a crash loses at most the last line."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from unmask.core.errors import FailedError
 Status = Literal["done", "not run", "failed", "timed out"]
 
 SYNC_EVERY = 1.0
-"""Seconds of results that a power failure may cost; a killed process costs none."""
+"""Seconds of results that a power failure can lose; a killed process loses none."""
 
 
 @dataclass(frozen=True)
 class Result:
     """Outcome of one cell.
 
-    cell    : its key
-    status  : "done", "not run" of what has no answer by its nature, "failed" or "timed out"
-    reason  : why it is not done, a sentence; "" where it is
-    seconds : it took
-    rows    : as `Row.as_dict` gives them, infinities as texts
+    cell    : key of the cell
+    status  : "done", "not run" if the measure does not apply, "failed" or "timed out"
+    reason  : one sentence on why the cell is not done; "" if it is
+    seconds : run time
+    rows    : values of `Row.as_dict`; infinities are texts
     """
 
     cell: str
@@ -41,14 +41,14 @@ class Result:
 
 
 class Journal:
-    """The finished cells of a folder, and a file that new ones are appended to.
+    """The finished cells of a folder, and a file to which new results are appended.
 
-    Lines whose checksum is wrong, or that have no end, are left out: their cells are not done and run again. Reading
-    changes nothing; `appending` drops them from the file. One process at a time may append.
+    Lines with a wrong checksum or without an end are ignored; their cells are not done and run again. Reading does not
+    change the file; `appending` removes damaged lines. Only one process at a time may append.
     """
 
     def __init__(self, path: Path) -> None:
-        """Read what is there. `damaged` is how many lines are left out."""
+        """Read the file. `damaged` is the number of ignored lines."""
         self.path = path
         self.results: dict[str, Result] = {}
         self.damaged = 0
@@ -69,12 +69,12 @@ class Journal:
 
     @contextmanager
     def appending(self) -> Iterator[Journal]:
-        """Hold the file open for `add`, repaired; another process that tries is refused."""
+        """Open the file for `add` and repair it; raise if another process has it open."""
         with ExitStack() as stack:
             with self._writing():
                 lock = stack.enter_context(self.path.with_suffix(".lock").open("ab"))
                 _lock(lock.fileno(), self.path)
-                good = self._read()  # another process may have appended since
+                good = self._read()  # another process may have appended
                 if self.damaged:
                     _replace(self.path, b"".join(good))
                 self._file = stack.enter_context(self.path.open("ab", buffering=0))
@@ -83,12 +83,12 @@ class Journal:
                 os.fsync(self._file.fileno())
 
     def add(self, result: Result) -> None:
-        """Keep one result: it is with the system when this returns."""
+        """Append a result; when the call returns, the operating system has it."""
         self.results[result.cell] = result
         content = json.dumps(vars(result), separators=(",", ":")).encode()
         line = b"%08x " % zlib.crc32(content) + content + b"\n"
         with self._writing():
-            while line:  # a disk that is nearly full takes a part
+            while line:  # a nearly full disk writes only a part
                 line = line[self._file.write(line) :]
             if time.monotonic() - self._synced > SYNC_EVERY:
                 os.fsync(self._file.fileno())
@@ -105,7 +105,7 @@ class Journal:
 def _lines(path: Path) -> list[bytes]:
     try:
         if path.exists() and not path.is_file():
-            raise OSError(errno.EINVAL, "it is no plain file")
+            raise OSError(errno.EINVAL, "it is not a regular file")
         content = path.read_bytes() if path.exists() else b""
     except OSError as error:
         raise FailedError(f"{path.name} cannot be read: {error.strerror}; check the folder") from None
@@ -119,7 +119,7 @@ def _parse(line: bytes) -> Result | None:
     try:
         fields = json.loads(content)
         return Result(**{**fields, "rows": tuple(map(dict, fields["rows"]))})
-    except (ValueError, TypeError, LookupError, RecursionError):  # right by its checksum, and no result
+    except (ValueError, TypeError, LookupError, RecursionError):  # correct checksum, but not a result
         return None
 
 
@@ -134,11 +134,11 @@ def _replace(path: Path, content: bytes) -> None:
 def _lock(descriptor: int, path: Path) -> None:
     try:
         import fcntl
-    except ImportError:  # elsewhere two processes on one folder are the user's own risk
+    except ImportError:  # no file locks on this system: the user must avoid two processes in one folder
         return
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise FailedError(
-            f"{path.parent} is being worked on by another process; wait for it or choose another folder"
+            f"{path.parent} is in use by another process; wait for it, or choose another folder"
         ) from None

@@ -1,4 +1,4 @@
-"""Values over a parameter of protections: names of a grid end in key=value."""
+"""Curves over a parameter of protections; names from a grid end in key=value."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from unmask.results.preferred_rows import preferred_rows
 from unmask.studies.facts import StudyFacts, StudyRows
 
 IDENTITY_MEASURES = ("adopter_recall", "disclosure", "exposed", "discovery")
-"""Measures next to success if people have several identities."""
+"""Measures for people with several identities, shown in addition to success."""
 
 N_LINES = 6
-"""Lines of one chart."""
+"""Largest number of lines in one chart."""
 
 _SETTING = re.compile(r" (\w+)=(\S+)$")
 
 Points = tuple[tuple[str, float | None], ...]
-"""Values of a parameter with what is reached, None if it is unknown."""
+"""Values of a parameter, and the result for each; None if it is unknown."""
 
 Line = tuple[str, int, Points]
 """Name, number of the color, and points."""
 
 Curves = tuple[Chart, Table]
-"""A chart and its table."""
+"""A chart, and its table."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """Protections that differ in one parameter alone.
+    """Protections that differ in one parameter only.
 
     Parameters
     ----------
     values : tuple of (str, str)
-        Value of the parameter and name of the protection: numbers by size, words in the order of the plan.
+        Value of the parameter and name of the protection; numbers ascend, words have the order of the plan.
     """
 
     name: str
@@ -60,7 +60,7 @@ def split_name(name: str) -> tuple[str, dict[str, str]]:
 
 
 def list_families(names: Sequence[str]) -> list[Family]:
-    """Return the families of protections by the parameter with the most values, at least two.
+    """Return families of protections, each by the parameter with the most values, at least two.
 
     >>> [(family.name, family.parameter, len(family.values)) for family in list_families(["none", "M k=3", "M k=10"])]
     [('M', 'k', 2)]
@@ -94,10 +94,10 @@ def _as_size(value: str) -> float:
 
 
 def list_curves(facts: StudyFacts, dataset: str) -> Iterator[Curves]:
-    """Yield success, and losses of people with several identities, over each parameter.
+    """Yield success over each parameter, and the losses of people with several identities.
 
-    Families with the same values of the same parameter are lines of one chart for each adversary; for a single family
-    adversaries are lines.
+    Families with the same parameter and values are the lines of one chart for each adversary. For a single family, the
+    adversaries are the lines.
     """
     rows = [row for row in facts.rows_of(dataset) if row.unit in SHARES]
     success = {key: row for key, row in facts.mentioned[dataset].items() if row.unit in SHARES}
@@ -125,7 +125,7 @@ def _label_measure(measure: str) -> str:
 def _compare_adversaries(
     facts: StudyFacts, dataset: str, family: Family, label: str, mentioned: StudyRows
 ) -> Iterator[Curves]:
-    """Yield the chart of one family: the strongest adversaries are its lines."""
+    """Yield the chart of one family, whose lines are the strongest adversaries."""
     lines: list[Line] = []
     for adversary, target in dict.fromkeys(key[1:] for key in mentioned):
         if points := _list_points(family, adversary, target, mentioned):
@@ -141,7 +141,7 @@ def _compare_adversaries(
 def _compare_families(
     dataset: str, families: Sequence[Family], adversary: str, label: str, mentioned: StudyRows
 ) -> Iterator[Curves]:
-    """Yield a chart for each target of an adversary: families are its lines."""
+    """Yield a chart for each target of an adversary, whose lines are the families."""
     targets = dict.fromkeys(key[2] for key in mentioned if key[1] == adversary)
     for target in targets:
         curves = [(family.name, _list_points(family, adversary, target, mentioned)) for family in families]
@@ -153,7 +153,7 @@ def _compare_families(
 
 
 def _list_points(family: Family, adversary: str, target: str, mentioned: StudyRows) -> Points:
-    """Return the points of a line; none if all values are unknown."""
+    """Return the points of a line; empty if all values are unknown."""
     rows = [(value, mentioned.get((protection, adversary, target))) for value, protection in family.values]
     points = tuple(
         (value, row.posterior if row is not None and math.isfinite(row.posterior) else None) for value, row in rows
@@ -162,7 +162,7 @@ def _list_points(family: Family, adversary: str, target: str, mentioned: StudyRo
 
 
 def _draw(title: str, dataset: str, parameter: str, lines: Sequence[Line], *, are_adversaries: bool) -> Curves:
-    """Return a chart, and its table, which has the name of the chart."""
+    """Return a chart, and the table of the same name."""
     label, style = f"{title}, {dataset}", "style" if are_adversaries else ""
     columns = (
         Column("series"), Column("style"), Column("value", f"{parameter} (in equal steps)"),

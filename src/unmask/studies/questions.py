@@ -1,6 +1,6 @@
-"""Inputs of the publisher's game, as questions that a controller, a lawyer and a security officer can answer.
+"""Inputs of the publisher's game as questions for a controller, a lawyer and a security officer.
 
-Only they know the answers: each question has a usual value that is assumed, and documented figures.
+Each question has an assumed default answer and documented figures, because only these people know the true answer.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ share; how many tries were noticed, and how many not.
 
 @dataclass(frozen=True)
 class Question:
-    """One number of the game.
+    """One input of the game.
 
-    key     : its table in the document and its name there, such as publisher.loss
-    role    : of the person who can answer
+    key     : table in the document and name in the table, such as publisher.loss
+    role    : role of the person who can answer
     anchor  : documented figures with their source; "" if there are none
-    assumed : answer that replaces theirs, in the form of the document; None for an optional question
+    assumed : default answer, in the form of the document; None for an optional question
     """
 
     key: str
@@ -36,12 +36,12 @@ class Question:
 
     @property
     def table(self) -> str:
-        """Return its table in the document."""
+        """Return the table in the document."""
         return self.key.partition(".")[0]
 
     @property
     def name(self) -> str:
-        """Return its name in the table."""
+        """Return the name in the table."""
         return self.key.partition(".")[2]
 
 
@@ -98,27 +98,27 @@ QUESTIONS: Final = (
         "nobody has measured it; at 0 nothing misleads them",
     ),
 )  # fmt: skip
-"""Questions in the order of the document; those about attackers concern the first kind."""
+"""Questions in the order of the document; questions about attackers concern the first kind."""
 
-INSTEAD: Final = {"attackers.detection": "detection_prior"}
-"""Question -> the answer to another question that replaces it."""
+REPLACED_BY: Final = {"attackers.detection": "detection_prior"}
+"""Question -> the question whose answer replaces it."""
 
-NOTICED: Final = [1, 19]
-"""Example of tries noticed and not noticed in a document."""
+EXAMPLE_TRIES: Final = [1, 19]
+"""Example in a document: numbers of tries noticed and not noticed."""
 
 ATTACKER: Final = "broker"
-"""Name of the first kind of attackers if a document has none."""
+"""Name of the first kind of attackers in a document without attackers."""
 
 
 def describe_assumption(question: Question) -> str:
-    """Return the note of an answer: that it is assumed, and documented figures."""
+    """Return the note of an answer: it is assumed, and documented figures."""
     if question.assumed is None:
         return f"In place of the answer above; {question.anchor}."
     return f"Assumed; {question.anchor}." if question.anchor else "Assumed; nothing is documented."
 
 
 def list_question_lines() -> Iterator[str]:
-    """Yield the questions as lines of a document, with the assumed answers."""
+    """Yield the questions as lines of a document, with their default answers."""
     yield "[publisher]"
     for place, question in enumerate(QUESTIONS):
         if question.table == "attackers" and QUESTIONS[place - 1].table != "attackers":
@@ -126,14 +126,14 @@ def list_question_lines() -> Iterator[str]:
         yield f"# {question.role.capitalize()}: {question.asks}"
         yield f"# {describe_assumption(question)}"
         is_optional = question.assumed is None
-        value = NOTICED if is_optional else format_value(question.assumed)
+        value = EXAMPLE_TRIES if is_optional else format_value(question.assumed)
         yield f"{'# ' * is_optional}{question.name} = {value}"
 
 
 def answer(document: Mapping[str, Any], question: Question) -> Any:
-    """Return the answer of a document, else the assumed one; None if there is none, or another answer replaces it."""
+    """Return the answer in a document, otherwise the default; None without both, or if another answer replaces it."""
     table = document.get(question.table, {})
     section = table[0] if isinstance(table, list) and table else table
     if not isinstance(section, dict):
         return question.assumed
-    return section.get(question.name, None if INSTEAD.get(question.key) in section else question.assumed)
+    return section.get(question.name, None if REPLACED_BY.get(question.key) in section else question.assumed)

@@ -1,4 +1,4 @@
-"""Plans from documents: everything that a plan names is made once, so that a wrong plan fails at reading."""
+"""Read plans from documents. All parts of a plan are made once, so a wrong plan fails here."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _OF_PART = ("name", "use", "with", "grid")
 
 
 def read_plan(path: Path, *, allow_code: bool = False) -> Plan:
-    """Read the plan in a document, see `unmask.document`. What it names is looked up and made once, so that a wrong one
+    """Read the plan in a document, see `unmask.document`. All named parts are looked up and made once, so a wrong plan
     fails here.
 
-    allow_code : let "module:Class" run a module next to the document or in Python's path
+    allow_code : True if "module:Class" may run a module next to the document or in Python's path
 
     >>> import tempfile
     >>> text = '''
@@ -56,7 +56,7 @@ def read_plan(path: Path, *, allow_code: bool = False) -> Plan:
 
 
 def checked_document(path: Path) -> dict[str, Any]:
-    """Read a document for any command; raise an error for a name or a key that does not exist. Run no code."""
+    """Read a document for any command; raise for unknown names and keys. No code runs."""
     document = load(path)
     with in_document(path):
         _check(document, path.parent)
@@ -76,16 +76,16 @@ def _check(document: Settings, folder: Path) -> None:
 
 
 def _check_measure(name: str) -> None:
-    """Raise an error for a measure that no domain has."""
+    """Raise for a measure that no domain has."""
     names = [*list_measures(), *CRITERIA, *(measure for domain in DOMAINS for measure in import_audit(domain).MEASURES)]
     if name not in names:
         hint = nearest(name, names)
         hint = hint if hint.startswith("did") else "expected a name that `unmask list` shows"
-        raise UnmaskError(f"{name!r} is no measure and no criterion; {hint}")
+        raise UnmaskError(f"{name!r} is neither a measure nor a criterion; {hint}")
 
 
 def _with_control(document: Settings) -> Iterator[Settings]:
-    """Yield the entries of `data`; if a file is the only entry, it gets the control group of the document."""
+    """Yield the entries of `data`; a file that is the only entry gets the control group of the document."""
     control, entries = document.get("control", {}), list_datasets(document)
     for entry in entries:
         has_control = "file" in control and "file" in entry and len(entries) == 1
@@ -107,7 +107,7 @@ def _plan(document: Settings, path: Path, code: Path | None) -> Plan:
     check_columns(plan.datasets, (*plan.protections, *plan.adversaries))
     if not plan.cells():
         raise UnmaskError(
-            "it has 0 cells: no adversary attacks what the datasets are; expected names of one domain, such as tables.*"
+            "it has 0 cells: no adversary attacks this kind of dataset; expected names of one domain, such as tables.*"
         )
     return plan
 
@@ -118,7 +118,7 @@ def _check_measures(plan: Plan) -> None:
     available = [name for audit in audits for name in (*audit.MEASURES, *getattr(audit, "CRITERIA", ()))]
     for name in plan.measures:
         if name not in available:
-            raise UnmaskError(f"measures has {name!r}, which nothing here takes; {nearest(name, available)}")
+            raise UnmaskError(f"measures has {name!r}, which no cell computes; {nearest(name, available)}")
 
 
 def _parts(document: Settings, kind: str, folder: Path, code: Path | None) -> tuple[Part, ...]:
@@ -129,7 +129,7 @@ def _parts(document: Settings, kind: str, folder: Path, code: Path | None) -> tu
     names = [part.name for part in parts]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise UnmaskError(f"two of the {kind} are called {twice!r}; give each a name of its own")
+        raise UnmaskError(f"two of the {kind} have the name {twice!r}; give each a different name")
     return tuple(parts)
 
 
@@ -141,7 +141,7 @@ def _variants(
     code: Path | None,
     check: Callable[[Part, str, Path], Part] = check_part,
 ) -> Iterator[Part]:
-    """Yield one part for every combination of the grid; each is made once, to see whether it can be."""
+    """Yield a part for each combination of the grid; each is made once to test it."""
     place = f"{kind}[{number}]"
     use = entry.get("use", "tables.file" if "file" in entry else None)
     if use is None:
@@ -162,7 +162,7 @@ def _variants(
 
 
 def _seeds(seeds: int | list[int]) -> tuple[int, ...]:
-    """Return the seeds: so many from 0, or those of a list."""
+    """Return the seeds of a list, or the given number of seeds from 0."""
     if seeds == []:
-        raise UnmaskError("seeds is empty, expected how many, or a list such as [0, 1, 2]")
+        raise UnmaskError("seeds is empty, expected a number, or a list such as [0, 1, 2]")
     return tuple(range(seeds)) if isinstance(seeds, int) else tuple(dict.fromkeys(seeds))

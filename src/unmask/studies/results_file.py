@@ -1,4 +1,4 @@
-"""The file of a study's results: written from its journal, gathered over seeds when it is read."""
+"""The results file of a study: written from its journal, and aggregated over seeds on reading."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ _NUMBERS = (
 )  # fmt: skip
 
 EQUAL_SEEDS = 1e-9
-"""Standard deviation over seeds, as a share of the mean, below which all seeds have the same value."""
+"""Relative standard deviation over seeds below which all seeds have the same value."""
 
 
 @dataclass(frozen=True)
 class MissingCells:
-    """Cells of one protection and adversary without a result, their number, and the reason of one of them.
+    """Cells of one protection and adversary without a result: status, number, and the reason of one of them.
 
-    Their status is "failed", "timed out", "skipped" or "not run".
+    The status is "failed", "timed out", "skipped" or "not run".
     """
 
     dataset: str
@@ -80,12 +80,12 @@ class Results:
 
     @property
     def items(self) -> tuple[Row | Criterion, ...]:
-        """Return the rows and criteria that conditions are about, of all datasets."""
+        """Return the rows and criteria of all datasets to which conditions may apply."""
         return (*self.rows, *map(as_criterion, self.criteria))
 
 
 def as_criterion(row: StudyRow) -> Criterion:
-    """Return the criterion of a release that a row holds."""
+    """Return the criterion in a row."""
     return Criterion(row.release, row.measure, row.posterior)
 
 
@@ -93,7 +93,7 @@ _AGAIN = "run the study again: it writes the file from its journal"
 
 
 def read_results(folder: Path) -> Results:
-    """Return the results of a study's folder, gathered over seeds."""
+    """Return the results in a study's folder, aggregated over seeds."""
     path = folder / RESULTS
     if not path.is_file():
         raise FailedError(f"{folder} has no {RESULTS}; run `unmask study PLAN -o {folder}` first")
@@ -112,7 +112,7 @@ def read_results(folder: Path) -> Results:
 
 
 def _select(connection: duckdb.DuckDBPyConnection, query: str, path: Path) -> Iterator[dict[str, Any]]:
-    """Return the records of a query by name of column."""
+    """Yield the records of a query as dictionaries by column."""
     cursor = connection.execute(query, [escape_path(path)])
     names = [name for name, *_ in cursor.description or ()]
     return (dict(zip(names, record, strict=True)) for record in cursor.fetchall())
@@ -164,21 +164,23 @@ def _gather(*, spread: float | None, gain_spread: float | None, excess_spread: f
 
 
 def _interval_over_seeds(mean: float | None, spread: float | None, n: int) -> tuple[float, float] | None:
-    """Return Student's interval of a mean over seeds; None if all seeds have the same value."""
+    """Return Student's t interval of a mean over seeds; None if all seeds have the same value."""
     if mean is None or spread is None or n < 2 or not spread > EQUAL_SEEDS * max(abs(mean), 1.0):
         return None
     return _student(mean, spread, n)
 
 
 def _student(mean: float, deviation: float, n: int) -> tuple[float, float]:
-    from scipy.special import stdtrit  # not at the top: slow to load, and only this needs it
+    from scipy.special import stdtrit  # late import: slow to load, and needed only here
 
     reach = float(stdtrit(n - 1, 0.975)) * deviation / math.sqrt(n)
     return mean - reach, mean + reach
 
 
 def _clip(measure: str, unit: str, ends: tuple[float, float]) -> tuple[float | None, float | None]:
-    """Return an interval clipped to possible values: shares 0 to 1, others from 0, a utility that is a loss up to 0."""
+    """Return an interval clipped to possible values: shares to 0..1, utilities that are losses to at most 0, others to
+    at least 0.
+    """
     quantity = described(measure)
     if quantity is not None and quantity.range[0] < 0:
         return ends
@@ -191,7 +193,7 @@ def _clip(measure: str, unit: str, ends: tuple[float, float]) -> tuple[float | N
 
 
 def write_results(plan: Plan, journal: Journal, path: Path) -> None:
-    """Write all rows in the order of the plan, whole or not at all; a cell without rows has one that says why."""
+    """Write all rows in the order of the plan. The write is atomic; a cell without rows has a row with its reason."""
     rows = [row for cell in plan.cells() for row in _list_rows(cell, journal.results.get(cell.key))]
     columns: dict[str, Any] = {}
     for name in COLUMNS:
@@ -234,5 +236,5 @@ def _list_rows(cell: Cell, result: Result | None) -> Iterator[dict[str, Any]]:
 
 
 def _number(value: object) -> float:
-    """Return a number of the journal: infinities are texts there, and unknown values are None."""
+    """Return a number of the journal, in which infinities are texts and unknown values are None."""
     return math.nan if value is None else float(value)  # type: ignore[arg-type]

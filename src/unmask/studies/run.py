@@ -1,4 +1,4 @@
-"""Runs of the missing cells of a study; each result is stored at once, and all are written as one table."""
+"""Run the missing cells of a study; store each result immediately, and write all results as one table."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ GAME = "game.json"
 
 @dataclass(frozen=True)
 class Outcome:
-    """Counts of cells by status after a run ("done", "not run", "failed", "timed out", "skipped"), damaged lines,
-    and the reasons of missing results with their frequencies, the most frequent first.
+    """Number of cells by status after a run ("done", "not run", "failed", "timed out", "skipped"), damaged lines, and
+    the reasons of missing results with their numbers, most frequent first.
     """
 
     cells: int
@@ -47,7 +47,7 @@ class Outcome:
 
     @classmethod
     def count(cls, keys: Sequence[str], journal: Journal, *, interrupted: bool) -> Outcome:
-        """Count the cells of these keys in a journal."""
+        """Count the cells with these keys in a journal by status."""
         results = [journal.results[key] for key in keys if key in journal.results]
         status = Counter(result.status for result in results)
         return cls(
@@ -64,12 +64,12 @@ class Outcome:
 
     @property
     def complete(self) -> bool:
-        """Return whether every cell has a result."""
+        """Return True if all cells have a result."""
         return not (self.skipped or self.interrupted)
 
 
 Watcher = Callable[[int, int, float], None]
-"""Callback after each cell: cells with a result, cells in all, seconds that the rest may take."""
+"""Callback after each cell: number of cells with a result, number of all cells, estimated remaining seconds."""
 
 
 def run_study(
@@ -83,30 +83,30 @@ def run_study(
     source: Path | None = None,
     priced: Sequence[Cell] = (),
 ) -> Outcome:
-    """Run the cells that the folder has no result for, and write `results.parquet`.
+    """Run the cells for which the folder has no result, and write `results.parquet`.
 
-    Cells are known by their content: a plan that grew or was renamed runs only what is new. What was failed or timed
-    out stays so, unless retry is set. A Ctrl-C, and what ends `unmask study` by a SIGTERM, stops the workers and
-    writes what there is.
+    Cells are identified by their content, so an extended or renamed plan runs only new cells. Cells that failed or
+    timed out run again only with `retry`. Ctrl-C stops the workers and writes the existing results, and so does a
+    SIGTERM to `unmask study`.
 
-    workers : cells to run at once
-    retry : run cells again that failed or took too long
-    submit : how cells are run instead of by processes of this machine, such as `cluster.on_spark`
-    source : the plan's file, copied next to the results with the requirements of its policy before the run, once no
-             other process works on the folder
-    priced : cells whose beliefs are kept in the folder, see `unmask.studies.game.priced`; on a cluster none are
+    workers : number of cells to run in parallel
+    retry : run cells again that failed or timed out
+    submit : function that runs cells, instead of processes on this machine, for example `cluster.on_spark`
+    source : file of the plan; it is copied next to the results with the requirements of its policy, before the run and
+             after the folder is locked
+    priced : cells whose beliefs are stored in the folder, see `unmask.studies.game.priced`; not on a cluster
     """
     check_type("workers", workers, Annotated[int, Range(1)])
-    cells = _distinct(plan)
+    cells = _cells_by_key(plan)
     policy = None if source is None else policy_of_plan(source, plan)
-    _make(folder)
+    _create_folder(folder)
     journal = Journal(folder / JOURNAL)
     with journal.appending():
         if source is not None and policy is not None:
-            _keep_plan(source, folder, policy)
+            _copy_plan(source, folder, policy)
         finished = {key for key, result in journal.results.items() if not retry or result.status == "done"}
         missing = [cell for cell in cells.values() if cell.key not in finished]
-        missing = missing if submit else _keeping(missing, priced, folder)
+        missing = missing if submit else _with_stored_beliefs(missing, priced, folder)
         results = submit(missing) if submit else run_cells(missing, workers=workers, budget=plan.budget)
         report = None if watch is None else _progress(watch, len(cells), len(missing), workers)
         interrupted = _file(results, journal, report, limit=plan.budget.seconds)
@@ -115,7 +115,7 @@ def run_study(
 
 
 def estimate_study(plan: Plan, folder: Path, workers: int = 1) -> dict[str, Any]:
-    """Return the parts of a plan, its finished cells, and the time for the rest: by these, or by the first cell."""
+    """Return the parts of a plan, its finished cells, and the estimated time, from finished cells or the first cell."""
     cells = plan.cells()
     results = Journal(folder / JOURNAL).results if (folder / JOURNAL).exists() else {}
     measured = [results[cell.key].seconds for cell in cells if cell.key in results]
@@ -136,7 +136,7 @@ def estimate_study(plan: Plan, folder: Path, workers: int = 1) -> dict[str, Any]
 def _file(
     results: Iterator[Result], journal: Journal, report: Callable[[int, float], None] | None, *, limit: float | None
 ) -> bool:
-    """Add results to the journal as they come, up to so many seconds; return whether the run was interrupted."""
+    """Append results to the journal as they arrive, for at most `limit` seconds; return True if interrupted."""
     start = time.monotonic()
     try:
         for number, result in enumerate(results, 1):
@@ -155,9 +155,9 @@ def _file(
 
 
 def _progress(watch: Watcher, cells: int, missing: int, workers: int) -> Callable[[int, float], None]:
-    """Return a callback that takes the number of missing cells that have run, and their seconds.
+    """Return a callback for the number of missing cells that have run, and their seconds.
 
-    The first cell of each worker also imports libraries and compiles loops. It does not count once others have run.
+    The first cell of each worker also imports libraries and compiles loops. It is ignored once other cells have run.
     """
     seconds_of_first = 0.0
 
@@ -172,24 +172,24 @@ def _progress(watch: Watcher, cells: int, missing: int, workers: int) -> Callabl
     return report
 
 
-def _make(folder: Path) -> None:
-    """Make the folder of a study, or accept one that a study wrote."""
+def _create_folder(folder: Path) -> None:
+    """Create the folder of a study, or accept the folder of an earlier run."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise FailedError(f"folder {folder} cannot be made: {error.strerror}; choose another one") from None
-    _refuse_others(folder)
+        raise FailedError(f"folder {folder} cannot be created: {error.strerror}; choose another one") from None
+    _check_folder(folder)
 
 
-def _refuse_others(folder: Path) -> None:
-    """Raise an error for a folder without a journal that has files which a study would replace."""
+def _check_folder(folder: Path) -> None:
+    """Raise for a folder without a journal that has files that a study would overwrite."""
     existing = next((name for name in (PLAN, RESULTS) if (folder / name).exists()), None)
     if existing is not None and not (folder / JOURNAL).exists():
-        raise UnmaskError(f"folder {folder} has a {existing} that no study wrote there; choose another folder")
+        raise UnmaskError(f"folder {folder} has a {existing} from another source; choose another folder")
 
 
-def _keep_plan(plan: Path, folder: Path, policy: Policy) -> None:
-    """Copy the plan next to its results, with the requirements of its policy and of those that it uses."""
+def _copy_plan(plan: Path, folder: Path, policy: Policy) -> None:
+    """Copy the plan next to its results, with the requirements of its policy."""
     text = format_document({"title": policy.title, **list_requirements([policy])})
     texts = {PLAN: plan.read_bytes(), POLICY: text.encode()}
     try:
@@ -202,7 +202,9 @@ def _keep_plan(plan: Path, folder: Path, policy: Policy) -> None:
 
 
 def policy_of_plan(path: Path, plan: Plan) -> Policy:
-    """Return the requirements of a study's document for its domains; raise an error for what the plan cannot answer."""
+    """Return the requirements of a study's document for its domains; raise for conditions that the plan cannot
+    answer.
+    """
     policy = parse_policy(load(path), path.parent, title=path.stem)
     domains = {"", *(part.domain for part in plan.datasets)}
     requirements = tuple(requirement for requirement in policy.requirements if requirement.domain in domains)
@@ -212,18 +214,18 @@ def policy_of_plan(path: Path, plan: Plan) -> Policy:
     return policy
 
 
-def _keeping(cells: Sequence[Cell], priced: Sequence[Cell], folder: Path) -> list[Cell]:
+def _with_stored_beliefs(cells: Sequence[Cell], priced: Sequence[Cell], folder: Path) -> list[Cell]:
     """Return the cells; those that a game prices store their belief in the folder."""
     wanted = {belief_file(cell, folder) for cell in priced}
     return [replace(cell, kept=folder) if belief_file(cell, folder) in wanted else cell for cell in cells]
 
 
-def _distinct(plan: Plan) -> dict[str, Cell]:
-    """Return cells by key; raise an error for two names of the same content."""
+def _cells_by_key(plan: Plan) -> dict[str, Cell]:
+    """Return key -> cell; raise if two names have the same content."""
     cells: dict[str, Cell] = {}
     for cell in plan.cells():
         first = cells.setdefault(cell.key, cell)
         if first is not cell:
             names = f"{first.dataset.name} / {first.protection.name} / {first.adversary.name}"
-            raise UnmaskError(f"two cells of the plan are the same: {names} has a second name; leave one of them out")
+            raise UnmaskError(f"two cells of the plan are equal: {names} has a second name; remove one of them")
     return cells

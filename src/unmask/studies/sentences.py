@@ -1,4 +1,4 @@
-"""Sentences about a study: the strongest adversary, what protections stop, the Pareto front, and rational attackers."""
+"""Sentences about a study: strongest adversaries, effects of protections, Pareto front, rational attackers."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from unmask.studies.choice import UTILITY
 from unmask.studies.facts import StudyFacts, Tradeoff
 
 ACCESS, PAYOFF, CAMPAIGN = "rational_access", "rational_payoff", "campaign_success"
-"""Measures of a rational attacker: whether an attack pays, its payoff, and whether a campaign pays."""
+"""Measures of a rational attacker: an attack pays (0 or 1), payoff, a campaign pays (0 or 1)."""
 
 STOPPED, FAILED = 0.1, 0.5
 """Shares of an unprotected gain: a protection that leaves at most the first stops an adversary, one that leaves at
 least the second fails."""
 
 N_LISTED = 8
-"""Protections of a Pareto front in a sentence."""
+"""Largest number of protections of a Pareto front in a sentence."""
 
 Remaining = tuple[StudyRow, StudyRow]
-"""Rows of one adversary with a protection and without."""
+"""Rows of one adversary with a protection and without it."""
 
 
 def describe_setting(facts: StudyFacts) -> str:
-    """Return the numbers of adversaries, protections, datasets and seeds in a sentence."""
+    """Describe the numbers of adversaries, protections, datasets and seeds."""
     adversaries = plural(len(facts.adversaries), "adversary attacks", "adversaries attack")
     protections, datasets = plural(len(facts.protections), "protection"), plural(len(facts.datasets), "dataset")
     return f"{adversaries} {protections} of {datasets}, with {plural(len(facts.seeds), 'seed')}."
 
 
 def describe_dataset(facts: StudyFacts, dataset: str) -> list[str]:
-    """Return the findings about a dataset, a sentence or two each."""
+    """Return the findings about a dataset, one or two sentences each."""
     mentioned = facts.mentioned[dataset]
     if not mentioned:
         return ["Nothing is known: no cell has a result with a measure of success or error."]
@@ -49,7 +49,7 @@ def describe_dataset(facts: StudyFacts, dataset: str) -> list[str]:
 
 
 def describe_target(facts: StudyFacts, dataset: str, target: str) -> str:
-    """Return the strongest adversary on the riskiest protection, the best protection, and the unprotected value."""
+    """Describe the strongest adversary on the riskiest protection, the best protection, and the unprotected value."""
     rows = [row for key, row in facts.mentioned[dataset].items() if key[2] == target]
     protected = [row for row in rows if row.release not in facts.unprotected] or rows
     worst = max(protected, key=severity)
@@ -65,7 +65,9 @@ def describe_target(facts: StudyFacts, dataset: str, target: str) -> str:
 
 
 def _describe_best(facts: StudyFacts, dataset: str, rows: Sequence[StudyRow], *, is_error: bool) -> str:
-    """Return the protection with the least risk; "" if results are missing, or intervals of the best two overlap."""
+    """Describe the protection with the least risk; "" if results are missing, or if the intervals of the best two
+    overlap.
+    """
     mentioned, target = facts.mentioned[dataset], rows[0].target
     adversaries = {adversary for _, adversary, row_target in mentioned if row_target == target}
     complete = {
@@ -84,19 +86,19 @@ def _describe_best(facts: StudyFacts, dataset: str, rows: Sequence[StudyRow], *,
 
 
 def _overlap(first: StudyRow, second: StudyRow) -> bool:
-    """Return whether the intervals of two values overlap."""
+    """Return True if the intervals of two values overlap."""
     if first.low is None or first.high is None or second.low is None or second.high is None:
         return False
     return first.low <= second.high and second.low <= first.high
 
 
-# --- what protections stop -------------------------------------------------------------------------------------------
+# --- effects of protections ------------------------------------------------------------------------------------------
 
 
 def describe_stopped(facts: StudyFacts, dataset: str, target: str) -> Iterator[str]:
-    """Yield which protections stop all adversaries, fail against all, or stop some and fail against others.
+    """Yield the protections that stop all adversaries, that fail against all, and that stop only some.
 
-    Adversaries count who gain from the unprotected release; a protection counts with at least two of them.
+    Only adversaries who gain from the unprotected release count. A protection needs at least two of them.
     """
     names = dict.fromkeys(name for name, _, _ in facts.mentioned[dataset])
     remaining = {name: _list_remaining(facts, dataset, name, target) for name in names}
@@ -118,7 +120,7 @@ def _list_remaining(facts: StudyFacts, dataset: str, protection: str, target: st
 
 
 def _remaining_share(pair: Remaining) -> float:
-    """Return the share of the unprotected gain over guessing that a protection leaves."""
+    """Return the gain over guessing with a protection, as a share of the gain without it."""
     return max(pair[0].gain, 0.0) / pair[1].gain
 
 
@@ -134,7 +136,7 @@ def _describe_alike(remaining: Mapping[str, Sequence[Remaining]], adversaries: s
 
 
 def _describe_mixed(protection: str, pairs: Sequence[Remaining]) -> str:
-    """Return the strongest adversary that a protection stops, and the strongest against which it fails."""
+    """Describe the strongest adversary that a protection stops, and the strongest that it does not stop."""
     stopped, stopped_bare = min(pairs, key=lambda pair: (_remaining_share(pair) > STOPPED, -pair[1].posterior))
     strong, strong_bare = max(pairs, key=lambda pair: (_remaining_share(pair) >= FAILED, pair[0].posterior))
     return (
@@ -148,7 +150,7 @@ def _describe_mixed(protection: str, pairs: Sequence[Remaining]) -> str:
 
 
 def _describe_front(facts: StudyFacts, tradeoff: Tradeoff) -> str:
-    """Return the protections on the Pareto front, and how many could not be compared."""
+    """Describe the protections on the Pareto front, and the number that could not be compared."""
     front, n_compared = tradeoff.front, len(tradeoff.compared)
     names = ", ".join(map(release_name, front[:N_LISTED])) or "none"
     remainder = f" and {len(front) - N_LISTED} more" if len(front) > N_LISTED else ""
@@ -163,7 +165,7 @@ def _describe_front(facts: StudyFacts, tradeoff: Tradeoff) -> str:
 
 
 def format_utility(unit: str, value: float) -> str:
-    """Return a utility with the digits it needs."""
+    """Write a utility with sufficient digits."""
     return percent(value) if unit in SHARES else number(value)
 
 
@@ -171,7 +173,7 @@ def format_utility(unit: str, value: float) -> str:
 
 
 def describe_rational(facts: StudyFacts, dataset: str) -> list[str]:
-    """Return for each rational attacker what an attack is worth, and whether one pays with any protection."""
+    """Describe for each rational attacker the payoff of an attack, and whether one pays with any protection."""
     rows = facts.rows_of(dataset)
     adversaries = dict.fromkeys(row.adversary for row in rows if row.measure == ACCESS)
     return [
@@ -181,7 +183,7 @@ def describe_rational(facts: StudyFacts, dataset: str) -> list[str]:
 
 
 def _describe_attacker(facts: StudyFacts, adversary: str, rows: Sequence[StudyRow]) -> str:
-    """Describe campaigns against all people; without a campaign, attacks on one person."""
+    """Describe campaigns against all people; without a campaign, attacks on single people."""
     has_campaign = any(row.measure == CAMPAIGN for row in rows)
     measures = (CAMPAIGN if has_campaign else ACCESS, PAYOFF, UTILITY)
     attacked, payoff, utility = ({row.release: row for row in rows if row.measure == name} for name in measures)
@@ -208,7 +210,7 @@ def _describe_attacker(facts: StudyFacts, adversary: str, rows: Sequence[StudyRo
 
 
 def describe_intervals(rows: Sequence[StudyRow]) -> str:
-    """Return what intervals are over."""
+    """Describe the source of the intervals."""
     kinds = {row.interval if row.seeds == 1 else "seeds" for row in rows if row.low is not None}
     if not kinds:
         return "No interval was computed: values are of one seed."

@@ -1,4 +1,4 @@
-"""From the folder of a study to its result: rows are read, nothing is run."""
+"""Read the result of a study from its folder, without running anything."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ FILE_SETTINGS = frozenset({"file", "hierarchies", "attacker"})
 """Settings of a plan that name files."""
 
 POLICY_TITLE = "the policy of this study"
-"""Title of the conditions in the study's document."""
+"""Title of the conditions in the document of a study."""
 
 RATIONAL_ASSUMPTION = (
     "A rational attacker decides about each person alone; a campaign against many may pay if no single attack does. "
@@ -53,8 +53,7 @@ ASSUMPTIONS = (
 def read_result(folder: Path) -> Result:
     """Return the result of a study, with the publisher's game if one was played.
 
-    Every number comes from `results.parquet`. Title and descriptions are quoted from the plan next to it, if there is
-    one.
+    All numbers come from `results.parquet`. Title and descriptions are copied from the plan next to it, if it exists.
     """
     facts, game = read_facts(folder), read_game(folder)
     result = make_result(facts, _reproduce(folder, facts.seeds))
@@ -71,7 +70,7 @@ def read_result(folder: Path) -> Result:
 
 
 def make_result(facts: StudyFacts, reproduce: Mapping[str, object] | None = None) -> Result:
-    """Return the result of the facts of a study."""
+    """Return the result for the facts of a study."""
     dataset, protection = protection_to_show(facts)
     blocks, tables = make_blocks(facts)
     programs = (table for table in (verdict_table(facts), front_table(facts)) if table.rows)
@@ -126,9 +125,9 @@ def _read_seeds(path: Path) -> tuple[int, ...]:
 
 
 def _reproduce(folder: Path, seeds: Sequence[int]) -> dict[str, object]:
-    """Return commands, seeds, version, and the digest of the plan; nothing that depends on the folder's path.
+    """Return commands, seeds, version, and the digest of the plan; no path and no digest of the results.
 
-    A digest of the results is left out: it would confirm a guess about the data.
+    A digest of the results would confirm a guess about the data.
     """
     plan = folder / PLAN
     digests = {f"sha256 of {PLAN}": hashlib.sha256(plan.read_bytes()).hexdigest()} if plan.is_file() else {}
@@ -150,7 +149,7 @@ def _format_seeds(seeds: Sequence[int]) -> str:
 
 
 def _read_plan(path: Path) -> dict[str, Any]:
-    """Return the plan for quotations; an empty one if it cannot be read."""
+    """Return the plan as a source of titles; empty if it cannot be read."""
     with suppress(UnmaskError):
         return load(path)
     return {}
@@ -176,7 +175,7 @@ def _describe_parts(plan: Mapping[str, Any], results: Results) -> dict[tuple[str
 
 
 def _describe_part(part: Mapping[str, Any], *, grid: bool = False) -> str:
-    """Return a part of the plan as one line: its use and its settings; those of a grid are mostly in names."""
+    """Describe a part of the plan in one line: its use and settings; grid values are omitted if names contain them."""
     use = "leaves everything as it is" if part["use"] == NOTHING else part["use"]
     settings = {key: value for key, value in part.items() if key not in ("name", "use", "with", "grid")}
     texts = [f"{key} = {_format_setting(key, value)}" for key, value in {**part.get("with", {}), **settings}.items()]
@@ -185,7 +184,7 @@ def _describe_part(part: Mapping[str, Any], *, grid: bool = False) -> str:
 
 
 def _format_setting(key: str, value: Any) -> str:
-    """Return a value; for a file its name without the path."""
+    """Write a value; a file is written without its path."""
     if key not in FILE_SETTINGS:
         return format_value(value)
     if isinstance(value, dict):

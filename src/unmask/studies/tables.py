@@ -1,4 +1,4 @@
-"""Tables of a study: protections, verdicts, risk against utility, control group, rational attackers, every measure."""
+"""Tables of a study: protections, verdicts, risk against utility, control group, rational attackers, all measures."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ UTILITY_UNITS = {
 
 
 def verdict_table(facts: StudyFacts) -> Table:
-    """Return the conditions of the policy for each protection of each dataset."""
+    """Return the assessment of each policy condition for each protection of each dataset."""
     lines = [
         {"dataset": option.dataset, **vars(to_line(option.protection, Policy(facts.policy, ()), assessment))}
         for option in facts.options
@@ -52,7 +52,7 @@ def front_table(facts: StudyFacts) -> Table:
 
 
 def tradeoff_table(facts: StudyFacts, tradeoff: Tradeoff, name: str) -> Table:
-    """Return risk against utility with a series for each adversary and target, the least risk first."""
+    """Return risk against utility, one series for each adversary and target, least risk first."""
     is_success = tradeoff.direction == "high"
     unit = UTILITY_UNITS.get(tradeoff.utility_unit, tradeoff.utility_unit)
     columns = (
@@ -77,7 +77,7 @@ def tradeoff_table(facts: StudyFacts, tradeoff: Tradeoff, name: str) -> Table:
 
 
 def _shorten_names(protections: Iterable[str]) -> dict[str, str]:
-    """Return names for a chart: long ones by their parameters if no other protection has any, or cut."""
+    """Return chart names: long names become their parameters if these are unique, otherwise they are cut."""
     parts = {name: split_name(name) for name in protections}
     has_one_stem = len({stem for stem, parameters in parts.values() if parameters}) == 1
     short = shorten_names(parts)
@@ -95,7 +95,7 @@ def _page_table(name: str, columns: Sequence[Column], records: Iterable[Iterable
 
 
 def protection_table(facts: StudyFacts, dataset: str, name: str) -> Table:
-    """Return a line for each protection: on the Pareto front or not, utility, and what each adversary reaches."""
+    """Return a row for each protection: Pareto front, utility, and the result of each adversary."""
     mentioned, tradeoffs = facts.mentioned[dataset], facts.tradeoffs_of(dataset)
     gaps = {(gap.protection, gap.adversary): gap.status for gap in facts.gaps if gap.dataset == dataset}
     attacks = list(dict.fromkeys((adversary, target) for _, adversary, target in mentioned))
@@ -141,7 +141,7 @@ def _format_kept(tradeoff: Tradeoff, protection: str) -> str:
 
 
 def _format_priors(rows: Sequence[Row]) -> str:
-    """Return what adversaries reach without the release, as a range if it differs between protections."""
+    """Write the results of adversaries without the release; a range if they differ between protections."""
     finite = [row for row in rows if not math.isnan(row.prior)]
     if not finite:
         return ""
@@ -150,7 +150,7 @@ def _format_priors(rows: Sequence[Row]) -> str:
 
 
 def release_table(rows: Sequence[StudyRow], name: str) -> Table:
-    """Return the measures of releases themselves, once for adversaries with the same values."""
+    """Return the measures of releases, once for adversaries with the same values."""
     units = {row.measure: row.unit for row in rows}
     values: dict[tuple[str, str], dict[str, Row]] = {}
     for row in rows:

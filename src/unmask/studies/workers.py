@@ -1,4 +1,4 @@
-"""Processes that run cells: one that dies, hangs or needs too much memory takes only its own cell with it."""
+"""Worker processes for cells: a cell that crashes, hangs or needs too much memory does not affect other cells."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from unmask.plan import Budget, Cell
 from unmask.studies.journal import Result, Status
 
 GRACE = 5.0
-"""Seconds that a process has to end by itself."""
+"""Seconds that a process has to end after a request."""
 
 _NAME = "unmask-worker"
 
@@ -37,15 +37,15 @@ class _Worker:
     process: BaseProcess
     pipe: Connection
     cell: Cell | None = None
-    ready: bool = False  # has imported what cells need: from then on time counts
+    ready: bool = False  # imports are done; the time of the cell counts from here
     deadline: float = math.inf
 
 
 def run_cells(cells: Iterable[Cell], *, workers: int, budget: Budget) -> Iterator[Result]:
-    """Yield the result of each cell, as they finish. A failing cell is a result like any other.
+    """Yield the result of each cell when it finishes. A failed cell has a result, too.
 
-    A cell that runs longer than `budget.seconds_per_cell` is stopped; each worker may take its share of
-    `budget.memory_gib` (where the system can limit it). Closing the iterator stops all workers.
+    A cell that runs longer than `budget.seconds_per_cell` is stopped. Each worker may use an equal share of
+    `budget.memory_gib`, if the system can limit it. Closing the iterator stops all workers.
     """
     todo = deque(cells)
     limit = None if budget.memory_gib is None else budget.memory_gib * 2**30 / workers
@@ -55,28 +55,28 @@ def run_cells(cells: Iterable[Cell], *, workers: int, budget: Budget) -> Iterato
         while todo or any(worker.cell for worker in pool):
             for i, worker in enumerate(pool):
                 if worker.cell is None and todo:
-                    pool[i] = _give(worker, todo.popleft(), budget, limit)
+                    pool[i] = _assign(worker, todo.popleft(), budget, limit)
             yield from _collect(pool, limit, budget)
     finally:
         with defer_signals():
             for worker in pool:
                 _stop(worker)
-            _stop_the_rest()
+            _stop_unpooled()
 
 
-def _give(worker: _Worker, cell: Cell, budget: Budget, limit: float | None) -> _Worker:
+def _assign(worker: _Worker, cell: Cell, budget: Budget, limit: float | None) -> _Worker:
     if not worker.process.is_alive():
         _stop(worker)
         worker = _start(limit)
     worker.cell = cell
     worker.deadline = time.monotonic() + (budget.seconds_per_cell or math.inf) if worker.ready else math.inf
-    with suppress(BrokenPipeError):  # it has just died: noticed by the next wait
+    with suppress(BrokenPipeError):  # the worker has died; the next wait detects it
         worker.pipe.send(cell)
     return worker
 
 
 def _collect(pool: list[_Worker], limit: float | None, budget: Budget) -> Iterator[Result]:
-    """Wait for the next worker that answers, dies or is out of time."""
+    """Wait for the next worker that responds, dies or exceeds its time."""
     busy = [worker for worker in pool if worker.cell is not None]
     patience = min(worker.deadline for worker in busy) - time.monotonic()
     ready = wait([worker.pipe for worker in busy], timeout=None if math.isinf(patience) else max(patience, 0.0))
@@ -88,7 +88,7 @@ def _collect(pool: list[_Worker], limit: float | None, budget: Budget) -> Iterat
                 result: Result | None = worker.pipe.recv()
             except (EOFError, OSError):
                 worker.process.join(GRACE)
-                yield _lost(worker, limit)
+                yield _describe_lost(worker, limit)
                 _stop(worker)
                 pool[i] = _start(limit)
                 continue
@@ -105,11 +105,11 @@ def _collect(pool: list[_Worker], limit: float | None, budget: Budget) -> Iterat
             pool[i] = _start(limit)
 
 
-def _lost(worker: _Worker, limit: float | None) -> Result:
+def _describe_lost(worker: _Worker, limit: float | None) -> Result:
     assert worker.cell is not None
     code = worker.process.exitcode
     if limit is not None and (code == _NO_MEMORY or (code == _BLAS_GAVE_UP and not worker.ready)):
-        reason = f"{limit / 2**30:.2g} GiB of memory are too few to start a worker; raise budget.memory_gib"
+        reason = f"{limit / 2**30:.2g} GiB of memory do not suffice to start a worker; raise budget.memory_gib"
         return Result(worker.cell.key, "failed", f"{reason}, or try fewer workers", 0.0)
     ending = f"by signal {-code}" if code is not None and code < 0 else f"with exit code {code}"
     hint = ", perhaps for lack of memory; try fewer workers" if code == -9 else ""
@@ -120,7 +120,7 @@ def _start(limit: float | None) -> _Worker:
     ours, theirs = _START.Pipe()
     process = _START.Process(target=_work, name=_NAME, args=(theirs, limit), daemon=True)
     try:
-        with _unheard(), _without_main():
+        with _shielded_from_signals(), _without_main():
             process.start()
     except OSError as error:
         raise FailedError(f"a worker cannot be started: {error.strerror}; try fewer workers") from None
@@ -129,8 +129,8 @@ def _start(limit: float | None) -> _Worker:
 
 
 @contextmanager
-def _unheard() -> Iterator[None]:
-    """Keep Ctrl-C and termination from a process that is started meanwhile, even before its first line."""
+def _shielded_from_signals() -> Iterator[None]:
+    """Shield a process that starts inside the context from Ctrl-C and termination, from its first instruction."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -143,7 +143,7 @@ def _unheard() -> Iterator[None]:
 
 @contextmanager
 def _without_main() -> Iterator[None]:
-    """Keep a process that is started meanwhile from running the caller's script, which then needs no guard."""
+    """Prevent a process that starts inside the context from running the caller's script, which needs no main guard."""
     main = vars(sys.modules["__main__"])
     originals: dict[str, Any] = {name: main[name] for name in ("__file__", "__spec__") if name in main}
     main.update(dict.fromkeys(originals))
@@ -153,8 +153,8 @@ def _without_main() -> Iterator[None]:
         main.update(originals)
 
 
-def _stop_the_rest() -> None:
-    """End what was started and is in no pool yet, and the process that Python starts with the first worker."""
+def _stop_unpooled() -> None:
+    """End processes that are not yet in a pool, and the helper process that Python starts with the first worker."""
     from multiprocessing.resource_tracker import _resource_tracker
 
     for process in multiprocessing.active_children():
@@ -172,31 +172,31 @@ def _stop(worker: _Worker) -> None:
 
 
 _NO_MEMORY = errno.ENOMEM
-"""Exit code of a worker whose libraries do not fit its memory."""
+"""Exit code of a worker whose libraries exceed its memory."""
 
 _BLAS_GAVE_UP = 1
-"""The same where OpenBLAS gets no memory at its start, and ends the process by itself."""
+"""Exit code of OpenBLAS if it gets no memory at its start."""
 
 
 # --- inside a worker ------------------------------------------------------------------------------------------------
 
 
 def _work(pipe: Connection, limit: float | None) -> None:
-    """Run cells until the pipe is closed, or the parent is gone. Ctrl-C and termination are the parent's affair."""
+    """Run cells until the pipe is closed or the parent has ended. The parent handles Ctrl-C and termination."""
     for number in ENDING:
         signal.signal(number, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if limit is not None:
         _limit_memory(int(limit))
     try:
-        import unmask.studies.cells  # noqa: F401  # not counted against the first cell
+        import unmask.studies.cells  # noqa: F401  # imported early: not counted as time of the first cell
     except (MemoryError, ImportError) as error:
         is_memory_error = isinstance(error, MemoryError) or any(
             word in f"{error} {error.__cause__}" for word in ("memory", "failed to map")
         )
         if limit is None or not is_memory_error:
             raise
-        raise SystemExit(_NO_MEMORY) from None  # reported at the other end of the pipe
+        raise SystemExit(_NO_MEMORY) from None  # the parent reports it
     with suppress(EOFError, OSError):
         pipe.send(None)
         while True:
@@ -211,37 +211,37 @@ def _end_with_parent() -> None:
 
 
 def finished(cell: Cell) -> Result:
-    """Return the result of a cell, also if it fails."""
+    """Return the result of a cell, which may be a failure."""
     from unmask.studies.cells import criteria_of, run_cell
 
     start = _read_clock()
     try:
         rows = [*run_cell(cell), *criteria_of(cell)]
         if cell.kept is not None:
-            _keep_belief(cell, cell.kept)
+            _store_belief(cell, cell.kept)
     except UnmaskError as error:
         status: Status = "not run" if isinstance(error, NotRunError) else "failed"
         return Result(cell.key, status, str(error), _read_clock() - start)
     except MemoryError:
-        return Result(cell.key, "failed", "it needs more memory than its share", _read_clock() - start)
-    except Exception as error:  # noqa: BLE001  # a fault of ours in one cell must not cost the other cells
+        return Result(cell.key, "failed", "it exceeds its share of memory", _read_clock() - start)
+    except Exception as error:  # noqa: BLE001  # a defect in one cell must not stop the other cells
         reason = f"failed inside unmask ({type(error).__name__}); please report it"
         return Result(cell.key, "failed", reason, _read_clock() - start)
     return Result(cell.key, "done", "", _read_clock() - start, tuple(row.as_dict() for row in rows))
 
 
 def _read_clock() -> float:
-    """Return seconds by the clock without those of compiling loops, which later cells do not need."""
-    compiled = sys.modules.get("unmask.compiled")  # there if a loop is
+    """Return the clock in seconds, minus the time spent on compiling loops, which later cells do not need."""
+    compiled = sys.modules.get("unmask.compiled")  # absent if no loop has run
     return time.perf_counter() - (0.0 if compiled is None else compiled.compile_seconds())
 
 
-def _keep_belief(cell: Cell, folder: Path) -> None:
-    """Store the belief that the game of a study needs; without one, the game reports the reason."""
-    from unmask.studies.beliefs import keep
+def _store_belief(cell: Cell, folder: Path) -> None:
+    """Store the belief that the game of a study needs; on failure, the game reports the reason."""
+    from unmask.studies.beliefs import store_belief
 
     with suppress(UnmaskError, MemoryError):
-        keep(cell, folder)
+        store_belief(cell, folder)
 
 
 def _limit_memory(limit: int) -> None:

@@ -1,4 +1,4 @@
-"""Rows of one cell of a study, computed by the audit of its domain."""
+"""Cells of a study: each is one protection against one adversary, computed by the audit of its domain."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from unmask.results import Row
 from unmask.schema import check
 
 FILE = "file"
-"""Part of `use` behind the domain: the dataset is in the file that `file` names."""
+"""Suffix of `use` after the domain: the setting `file` names the file of the dataset."""
 
 FILES = ("control",)
 """Other settings of a dataset that name a file."""
 
-ASIDE = ("hold_back", "control")
+CONTROL_SETTINGS = ("hold_back", "control")
 """Settings of a dataset about the control group; of the first two every seed makes another population, by the function
 `divide` of its domain.
 """
@@ -38,17 +38,17 @@ _KIND: Mapping[str, Kind] = {"data": "datasets", "protections": "protections", "
 
 
 def run_cell(cell: Cell) -> list[Row]:
-    """Return the rows of a cell that the plan requests."""
+    """Return the rows of a cell for the measures that the plan requests."""
     attack = instantiate(cell.adversary, "attacks")
     rows = import_audit(cell.dataset.domain).attack(cell, _population(cell), _release(cell), attack)
     wanted_rows = [row for row in rows if cell.wants(row.measure)]
     if not wanted_rows and not any(map(cell.wants, getattr(import_audit(cell.dataset.domain), "CRITERIA", ()))):
-        raise UnmaskError("none of the measures that the plan asks for can be taken of this adversary")
+        raise UnmaskError("none of the requested measures applies to this adversary; request others")
     return wanted_rows
 
 
 def criteria_of(cell: Cell) -> list[Row]:
-    """Return the criteria of a cell's release, as an audit computes them; every adversary faces the same ones."""
+    """Return the criteria of a cell's release, as an audit computes them; they do not depend on the adversary."""
     cases: Any = import_audit(cell.dataset.domain)
     if not hasattr(cases, "criteria"):
         return []
@@ -62,7 +62,7 @@ def criteria_of(cell: Cell) -> list[Row]:
 
 
 def believed(cell: Cell) -> tuple[Posterior, Truth | None, float]:
-    """Return what the adversary of a cell believes, the truth, and the utility of the release."""
+    """Return the belief of a cell's adversary, the truth, and the utility of the release."""
     cases = import_audit(cell.dataset.domain)
     if not hasattr(cases, "believed"):
         raise UnmaskError(f"no protection of {cell.dataset.domain} has a game yet; PublisherGame takes any belief")
@@ -73,11 +73,11 @@ def believed(cell: Cell) -> tuple[Posterior, Truth | None, float]:
 
 
 def check_part(part: Part, kind: str, folder: Path) -> Part:
-    """Return the part if everything that it names exists and can be made; add the digest of a dataset's file."""
+    """Return the part if all its names exist and it can be made; add the digest of a dataset's file."""
     if kind == "protections" and part.use == NOTHING:
         return part
     if is_plugin(part.use):
-        part = _of_plugin(part, kind, folder)
+        part = _with_plugin(part, kind, folder)
     if part.domain not in DOMAINS:
         example = next(iter(examples(_KIND[kind])))
         raise UnmaskError(
@@ -89,11 +89,11 @@ def check_part(part: Part, kind: str, folder: Path) -> Part:
     if kind == "protections":
         return _protection(part, folder)
     instantiate(part, _KIND[kind])
-    return _checked(_with_attacker(part, folder))
+    return _check_adversary(_with_attacker(part, folder))
 
 
 def check_names(part: Part, kind: str, _folder: Path) -> Part:
-    """Return the part if its name, parameters and settings exist; a file that it names may be missing."""
+    """Return the part if its name, parameters and settings exist; its files may be missing."""
     if part.use == NOTHING or _from_file(part):
         return part
     if kind == "protections" and part.use == DESIGN:
@@ -107,23 +107,23 @@ def check_names(part: Part, kind: str, _folder: Path) -> Part:
     if kind == "protections":
         return part
     settings = {key: value for key, value in part.settings.items() if key != "attacker"}
-    return _checked(replace(part, settings=settings))
+    return _check_adversary(replace(part, settings=settings))
 
 
 def _protection(part: Part, folder: Path) -> Part:
-    """Return a protection that can be made, or a release in a file with the digest of the file."""
+    """Return a protection that can be made, or a release file with its digest."""
     if not _from_file(part):
         instantiate(part, "protections")
         return part
     if part.settings.get("synthetic") is not True:
-        raise UnmaskError("a release in a file does not say whose its rows are; give synthetic = true, or protect here")
+        raise UnmaskError("a release in a file has no known row owners; add synthetic = true, or let the plan protect")
     return _with_files(part, folder)
 
 
 def _dataset(part: Part, folder: Path) -> Part:
     """Return a dataset with the paths and digests of its files."""
-    if len(control_settings := [key for key in ASIDE if key in part.settings]) > 1:
-        raise UnmaskError(f"{' and '.join(control_settings)} each say what the control group is; leave one out")
+    if len(control_settings := [key for key in CONTROL_SETTINGS if key in part.settings]) > 1:
+        raise UnmaskError(f"{' and '.join(control_settings)} both set the control group; remove one")
     if not _from_file(part):
         check_parameters(part, find(part.use, "datasets", part.code), part.use, excluded=("rng",))
         return _with_hierarchies(part, folder)
@@ -133,20 +133,20 @@ def _dataset(part: Part, folder: Path) -> Part:
     return _with_hierarchies(part, folder)
 
 
-def _checked(part: Part) -> Part:
-    """Return an adversary whose settings can be carried out."""
+def _check_adversary(part: Part) -> Part:
+    """Return an adversary with consistent settings."""
     import_audit(part.domain).check(part)
     return part
 
 
-def _of_plugin(part: Part, kind: str, folder: Path) -> Part:
-    """Return the part with the domain of a plug-in and the digest of its module's file."""
+def _with_plugin(part: Part, kind: str, folder: Path) -> Part:
+    """Return the part with the domain of a plug-in, and the digest of its module file."""
     thing = find(part.use, _KIND[kind], part.code)
     settings = dict(part.settings)
     domain = settings.pop("domain", None) or domain_of(part.use, thing)
     if domain not in DOMAINS:
         raise UnmaskError(
-            f"{part.use!r} does not say of which domain it is; annotate its first argument, such as `release: "
+            f"the domain of {part.use!r} is unknown; annotate its first argument, such as `release: "
             'unmask.tables.Table`, or write domain = "tables" beside use'
         )
     _, sha256 = _digested(folder, inspect.getfile(inspect.unwrap(thing)))
@@ -158,8 +158,10 @@ def _from_file(part: Part) -> bool:
 
 
 def check_columns(datasets: Sequence[Part], parts: Sequence[Part]) -> None:
-    """Refuse a protection or an adversary that names a column which no dataset of its domain has in that role. What the
-    plan leaves to a dataset, such as the quasi-identifiers of a public set, is known only where that is made.
+    """Raise for a protection or adversary that names a column that no dataset of its domain has in this role.
+
+    Columns that the plan leaves to a dataset, such as the quasi-identifiers of a public set, are checked when it is
+    made.
     """
     for part in parts:
         roles = import_audit(part.domain).ROLES if part.domain else {}
@@ -173,7 +175,7 @@ def check_columns(datasets: Sequence[Part], parts: Sequence[Part]) -> None:
 
 
 def _check_own_columns(part: Part) -> None:
-    """Refuse a dataset that names a column which its file does not have."""
+    """Raise for a dataset that names a column that its file does not have."""
     file = Path(part.settings["file"])
     available = import_audit(part.domain).columns(part)
     for key in import_audit(part.domain).COLUMNS:
@@ -190,29 +192,29 @@ def _check_known(key: str, value: object, available: Sequence[str], source: str)
 
 
 def _column_names(key: str, value: object) -> list[str]:
-    """Return the names of a column, of a list of columns, or of a table by column."""
+    """Return the names in a setting: one column, a list of columns, or a table by column."""
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, list | tuple | dict) or not all(isinstance(name, str) for name in names):
-        raise UnmaskError(f"{key} is not a name of a column and no list of names; expected for example {key} = [...]")
+        raise UnmaskError(f"{key} is neither a column name nor a list of names; expected for example {key} = [...]")
     return list(names)
 
 
-def _maker(part: Part) -> Any:
+def _make_protection(part: Part) -> Any:
     """Return a protection, or the path of a release."""
     return Path(part.settings[FILE]) if _from_file(part) else instantiate(part, "protections")
 
 
-def _frozen(value: Any) -> Any:
-    """Convert lists of TOML to tuples."""
-    return tuple(_frozen(item) for item in value) if isinstance(value, list) else value
+def _to_tuples(value: Any) -> Any:
+    """Convert TOML lists to tuples, recursively."""
+    return tuple(_to_tuples(item) for item in value) if isinstance(value, list) else value
 
 
 def _with_files(part: Part, folder: Path) -> Part:
-    """Return a part with the paths and digests of its files: a file that changes is another dataset."""
+    """Return a part with the paths and digests of its files; a changed file makes another dataset."""
     settings = {**part.settings}
     for key in (FILE, *(key for key in FILES if key in settings)):
         if not isinstance(settings.get(key), str):
-            raise UnmaskError(f'it has no `{key}`; expected {key} = "people.csv", a path beside the plan')
+            raise UnmaskError(f'it has no `{key}`; expected {key} = "people.csv", a path relative to the plan')
         settings[key], settings[f"{key}_sha256"] = _digested(folder, settings[key])
     return replace(part, settings=settings)
 
@@ -231,7 +233,7 @@ def _with_hierarchies(part: Part, folder: Path) -> Part:
 def _digested(folder: Path, name: str) -> tuple[str, str]:
     path = folder / name
     if not path.is_file():
-        raise FailedError(f"file {name!r} does not exist or is no file; check the path")
+        raise FailedError(f"file {name!r} does not exist or is not a file; check the path")
     try:
         with path.open("rb") as file:
             return str(path.resolve()), hashlib.file_digest(file, "sha256").hexdigest()
@@ -240,19 +242,19 @@ def _digested(folder: Path, name: str) -> tuple[str, str]:
 
 
 def _with_attacker(part: Part, folder: Path) -> Part:
-    """Return an adversary with the parameters in its attacker file: a file that changes is another adversary."""
+    """Return an adversary with the parameters of its attacker file; a changed file makes another adversary."""
     attacker = part.settings.get("attacker")
     if not isinstance(attacker, str) or attacker == EMBEDDED:
         return part
     return replace(part, settings={**part.settings, "attacker": attacker_table(folder / attacker)})
 
 
-_CACHE: dict[str, Any] = {}  # the last populations and releases, by the digest of their inputs
+_CACHE: dict[str, Any] = {}  # recent populations and releases, by digest of their inputs
 _MAX_CACHED = 4
 
 
 def _cached(key: str, make: Callable[[], Any]) -> Any:
-    """Return the result of `make`, cached for the next cells: neighboring cells share their population and release."""
+    """Return the result of `make`, cached because consecutive cells share their population and release."""
     if key not in _CACHE:
         while len(_CACHE) >= _MAX_CACHED:
             _CACHE.pop(next(iter(_CACHE)))
@@ -261,7 +263,7 @@ def _cached(key: str, make: Callable[[], Any]) -> Any:
 
 
 def _population(cell: Cell) -> Any:
-    """Return the population of a cell's dataset; a random one is drawn again for every seed."""
+    """Return the population of a cell's dataset; a random dataset is drawn for each seed."""
     dataset = cell.dataset
     function = None if _from_file(dataset) else find(dataset.use, "datasets", dataset.code)
     draws = function is not None and "rng" in inspect.signature(function).parameters
@@ -269,7 +271,7 @@ def _population(cell: Cell) -> Any:
     def load() -> Any:
         if function is None:
             return import_audit(dataset.domain).load(dataset, Path(dataset.settings["file"]))
-        arguments = {key: _frozen(value) for key, value in dataset.parameters.items()}
+        arguments = {key: _to_tuples(value) for key, value in dataset.parameters.items()}
         arguments |= {"rng": cell.rng("dataset")} if draws else {}
         try:
             drawn = function(**arguments)
@@ -286,7 +288,7 @@ def _population(cell: Cell) -> Any:
 
 def _release(cell: Cell) -> Any:
     def protect() -> Any:
-        protection = None if cell.protection.use == NOTHING else _maker(cell.protection)
+        protection = None if cell.protection.use == NOTHING else _make_protection(cell.protection)
         rng = cell.rng("protection", cell.protection.content)
         return import_audit(cell.dataset.domain).protect(_population(cell), protection, rng)
 

@@ -1,4 +1,4 @@
-"""The tables `[publisher]` and `[[attackers]]` of a document, which describe the publisher's game."""
+"""The tables `[publisher]` and `[[attackers]]` of a document, which define the publisher's game."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from unmask.ranges import check_type
 from unmask.schema import check
 
 TERMS: Final[Mapping[str, float]] = {"prices": 0.0, "fines": 0.0, "audits": 1.0}
-"""Lists of terms in [publisher] -> default."""
+"""List of terms in [publisher] -> default value."""
 
 LARGEST_K: Final = "largest_k"
-"""Key of [publisher] that asks for the smallest k that deters everybody."""
+"""Key of [publisher] that requests a search for the smallest k that deters all attackers."""
 
 KIND_KEYS: Final = ("name", "adversary", "attacker")
-"""Keys of [[attackers]] that are neither their number nor parameters of an attacker."""
+"""Keys of [[attackers]] other than the number and the parameters of an attacker."""
 
 DETECTION_KEYS: Final = ("detection", "detection_base", "detection_growth")
 
@@ -36,19 +36,19 @@ class GameDocument:
     Parameters
     ----------
     publisher : Publisher
-        Values of the publisher.
+        Parameters of the publisher.
     terms : mapping
-        Name of a list of `TERMS` -> amounts.
+        Name of a list in `TERMS` -> amounts.
     attackers : mapping of str to AttackerKind
         Kinds of attackers by name.
     adversary : mapping of str to str
-        Kind -> adversary with the same knowledge, "" for the first of the document.
+        Kind -> adversary with the same knowledge; "" for the first adversary of the document.
     assumed : frozenset of str
-        Kinds with the embedded profile.
+        Kinds that use the embedded profile.
     ranges : tuple of Range
-        Inputs that are given as ranges; the game has their middles.
+        Inputs given as ranges; the game uses their middles.
     largest_k : int
-        Largest k of the search for one that deters everybody; 0 for no search.
+        Largest k in the search for a k that deters all attackers; 0: no search.
     """
 
     publisher: Publisher
@@ -61,7 +61,7 @@ class GameDocument:
 
 
 def parse_game(document: Mapping[str, Any], folder: Path) -> GameDocument:
-    """Return the game of a document; a number may be `{ from = 1, to = 2 }`.
+    """Parse the game of a document; a number may be `{ from = 1, to = 2 }`.
 
     >>> publisher = {"benefit": 1000, "loss": {"from": 100, "to": 300}, "fines": [0, 500]}
     >>> broker = {"name": "broker", "attacker": "case-study", "gain": 4000}
@@ -89,7 +89,7 @@ def parse_game(document: Mapping[str, Any], folder: Path) -> GameDocument:
 
 
 def _list_kinds(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """Return each [[attackers]] by its name."""
+    """Return name -> entry of [[attackers]]."""
     entries = document.get("attackers", [])
     if not entries:
         raise UnmaskError("it has no attackers; expected [[attackers]], and below it for example gain = 5000")
@@ -100,10 +100,10 @@ def _list_kinds(document: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 def _parse_kind(kind: str, entry: Mapping[str, Any], folder: Path, ranges: list[Range]) -> AttackerKind:
-    """Return a kind of attacker: a profile, with the parameters of its entry."""
+    """Return a kind of attacker: a profile, updated by the parameters of its entry."""
     if "prior" in entry:
         raise UnmaskError(
-            f"attacker {kind!r} has a prior, which follows from the release here; set coverage in the knowledge of the "
+            f"attacker {kind!r} has a prior, but here the release determines it; set coverage in the knowledge of the "
             "adversary"
         )
     profile = entry.get("attacker", {})
@@ -118,7 +118,7 @@ def _parse_kind(kind: str, entry: Mapping[str, Any], folder: Path, ranges: list[
     if believed is None:
         return AttackerKind(actual, number)
     if any(item.of == kind and item.parameter == "detection" for item in ranges):
-        raise UnmaskError(f"detection of {kind!r} is a range, and believed_detection is given too; leave one out")
+        raise UnmaskError(f"detection of {kind!r} is a range, and believed_detection is also given; remove one")
     return AttackerKind(attacker_of(_set_detection(parameters, believed), kind), number, actual)
 
 
@@ -127,7 +127,7 @@ def _read_profile(name: str, folder: Path) -> dict[str, Any]:
 
 
 def _check_campaigns(attacker: Attacker, kind: str) -> Attacker:
-    """Return the attacker, if they can plan a campaign."""
+    """Return the attacker if it can plan a campaign; raise otherwise."""
     if attacker.discount != 1:
         problem = f"attacker {kind!r} has the discount {attacker.discount:g}"
         raise UnmaskError(f"{problem}, expected 1: a campaign against all people has no common clock")
@@ -137,7 +137,7 @@ def _check_campaigns(attacker: Attacker, kind: str) -> Attacker:
 
 
 def _set_detection(parameters: Mapping[str, Any], detection: object) -> Mapping[str, Any]:
-    """Return the parameters with a probability of detection, or a list of them, in place of others."""
+    """Return the parameters with a new probability of detection, or a list of them."""
     if detection is None:
         return parameters
     remaining = {key: value for key, value in parameters.items() if key not in DETECTION_KEYS}
@@ -145,7 +145,7 @@ def _set_detection(parameters: Mapping[str, Any], detection: object) -> Mapping[
 
 
 def _replace_ranges(values: Mapping[str, Any], owner: str, ranges: list[Range]) -> dict[str, Any]:
-    """Return the values with the middle of each range, which is appended to `ranges`."""
+    """Replace each range by its middle; append the ranges to `ranges`."""
     middles = {}
     for key, value in values.items():
         if isinstance(value, dict):

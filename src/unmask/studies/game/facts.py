@@ -1,4 +1,4 @@
-"""Measurements of the publisher's game: offers, answers of attackers, and the sensitivity of the decision."""
+"""Facts of the publisher's game: offers, responses of attackers, and sensitivity of the decision."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from unmask.economics.game import WITHHELD
 
 @dataclass(frozen=True)
 class Answer:
-    """Answer of one kind of attacker to an offer.
+    """Response of one kind of attacker to an offer.
 
     Parameters
     ----------
     kind : str
         Name of the kind.
     attacks : bool or None
-        True if a campaign pays; None if that is not known.
+        True if a campaign pays; None if this is unknown.
     payoff, re_identified : (float, float)
-        Bounds on the payoff of one such attacker, and on the expected number of people that they re-identify.
+        Bounds on the payoff of one attacker, and on the expected number of people that the attacker re-identifies.
     expects : (float, float), optional
-        Number of people that they expect, if the probability of detection is not the one they believe.
+        Bounds on the number that the attacker expects, if they believe in another probability of detection.
     """
 
     kind: str
@@ -34,7 +34,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class OfferTerms:
-    """One protection, and the terms of its release: price, contractual fine, and factor of the audits."""
+    """A protection, and the terms of its release: price, contractual fine, and factor of the audits."""
 
     protection: str
     price: float
@@ -44,7 +44,7 @@ class OfferTerms:
 
 @dataclass(frozen=True)
 class Offer(OfferTerms):
-    """One protection at some terms: its utility, bounds on the publisher's payoff, and the answers of attackers."""
+    """A protection at some terms: utility, bounds on the publisher's payoff, and responses of attackers."""
 
     utility: float
     payoff: Bounds
@@ -52,23 +52,25 @@ class Offer(OfferTerms):
 
     @property
     def re_identified(self) -> Bounds:
-        """Bounds on the people re-identified by the attacker who re-identifies most."""
+        """Bounds on the number of people re-identified by the most successful attacker."""
         low, high = (max((answer.re_identified[end] for answer in self.answers), default=0.0) for end in (0, 1))
         return low, high
 
 
 @dataclass(frozen=True)
 class StoppingTerms:
-    """Terms that stop one kind of attacker on one release.
+    """Terms that deter one kind of attacker from one release.
 
     Parameters
     ----------
     protection, kind : str
         Release and kind of attacker.
     price, fine : (float, float)
-        Price alone, and contractual fine alone: below the first a campaign is known to pay, from the second none does.
+        Bounds on the price without a fine, and on the fine without a price: below the first a campaign is known to pay,
+        above the second none does.
     announced, realized : float
-        People re-identified by a campaign without fines, by the attacker's belief and in truth; None if it is unknown.
+        People re-identified by a campaign without fines: expected by the attacker, and counted with the truth; None if
+        the truth is unknown.
     """
 
     protection: str
@@ -81,7 +83,7 @@ class StoppingTerms:
 
 @dataclass(frozen=True)
 class FineCurve:
-    """Least payoff of the publisher, and a price that deters every attacker, by the contractual fine."""
+    """Smallest payoff of the publisher, and a price that deters all attackers, as functions of the contractual fine."""
 
     protection: str
     fines: tuple[float, ...]
@@ -91,9 +93,10 @@ class FineCurve:
 
 @dataclass(frozen=True)
 class SensitivityEnd:
-    """Decision at one value of an input: the best offer, its least payoff, and that of the offer to take.
+    """Decision at one value of an input: the best offer, its smallest payoff, and the smallest payoff of the chosen
+    offer.
 
-    `changes` is True if the best offer leaves more than the offer to take.
+    `changes` is True if the best offer has a larger payoff than the chosen offer.
     """
 
     value: float
@@ -116,7 +119,7 @@ class SensitiveInput:
     value : float
         Value in the game.
     ranged : bool
-        True if the document gives the range; else the ends are half and double the value.
+        True if the document gives the range; otherwise the ends are half and double the value.
     low, high : SensitivityEnd
         Decision at both ends.
     changes : bool
@@ -134,7 +137,7 @@ class SensitiveInput:
 
 @dataclass(frozen=True)
 class SingleAttacks:
-    """Attacks on one person at a time compared with one campaign, by one kind of attacker on one release.
+    """Comparison of attacks on single people with one campaign, for one kind of attacker and one release.
 
     Parameters
     ----------
@@ -143,23 +146,24 @@ class SingleAttacks:
     people : int
         Number of people.
     inside : float
-        People re-identified if every candidate of everybody is tried.
+        Number of people re-identified if all candidates of all people are tried.
     one_try, known, unknown : float
-        People re-identified one at a time: by one try, by going on, and by going on without the sizes of groups.
+        Number of people re-identified in single attacks: with one try; with further tries; with further tries and
+        unknown group sizes.
     campaign : float
-        People re-identified by one campaign.
+        Number of people re-identified by one campaign.
     pays_without_sizes : bool
-        True if a campaign pays without knowing the sizes.
+        True if a campaign pays without knowledge of the group sizes.
     fully_tried, partly_tried, untried : int
-        People with every candidate, some, and none tried alone.
+        Number of people with all, some, and no candidates tried in single attacks.
     lower_risk, higher_risk : int
-        People whose risk alone falls, and rises, if sizes are not known.
+        Number of people whose risk in single attacks falls, and rises, if group sizes are unknown.
     safe_alone : int
-        People who are not attacked alone.
+        Number of people without a single attack.
     safe_re_identified : float
-        Number of these that the campaign re-identifies.
+        Number of these people that the campaign re-identifies.
     largest_attacked : int
-        Largest group that is attacked alone.
+        Largest group with single attacks.
     """
 
     protection: str
@@ -185,7 +189,7 @@ class SingleAttacks:
 class Attackers:
     """A kind of attacker: expected number, adversary with the same knowledge, and parameters.
 
-    `assumed` is True if they have the embedded profile, an unchecked assumption.
+    `assumed` is True for the embedded profile, an unverified assumption.
     """
 
     name: str
@@ -197,7 +201,7 @@ class Attackers:
 
 @dataclass(frozen=True)
 class DeterringSize:
-    """The smallest k of a protection that deters every attacker at the lowest terms.
+    """The smallest k of a protection that deters all attackers at the lowest terms.
 
     Parameters
     ----------
@@ -206,7 +210,7 @@ class DeterringSize:
     release : str or None
         Name of the protection with this k.
     k : int or None
-        The smallest k, at least 2; None if none up to `largest` deters everybody.
+        The smallest k, at least 2; None if no k up to `largest` deters all attackers.
     largest : int
         Largest k of the search.
     """
@@ -230,28 +234,28 @@ class GameFacts:
     kinds : tuple of Attackers
         Kinds of attackers.
     now : Offer
-        Unprotected release without terms, or the first protection.
+        The unprotected release without terms, or the first protection.
     offers : tuple of Offer
         Best offer of each protection, the best first.
     undecided, looked_at : int
-        Number of offers that may be the best, and of all protections times terms.
+        Number of offers that may be the best, and number of all combinations of protections and terms.
     stopping : tuple of StoppingTerms
-        Terms that stop each attacker on each release.
+        Terms that deter each attacker from each release.
     curves : tuple of FineCurve
-        Payoff and deterring price of each protection by the fine.
+        Payoff and deterring price of each protection as functions of the fine.
     deterring : tuple of Offer
-        If nothing is to be released: offers with the least fine alone, and the least price alone, that deter everybody
-        with a margin and leave something.
+        If no release is best: the offers with the smallest fine only, and the smallest price only, that deter all
+        attackers with a margin and have a positive payoff.
     safer : Offer, optional
-        The offer to take with a margin, if its terms only just deter an attacker and may be raised.
+        The best offer with a margin, if its terms barely deter an attacker and can be raised.
     sensitivity : tuple of SensitiveInput
-        Decision at both ends of each input, the greatest loss first.
+        Decision at both ends of each input, the largest loss first.
     alone : tuple of SingleAttacks
-        Attacks on one person at a time; none if candidates are not equally likely.
+        Attacks on single people; empty if candidates are not equally likely.
     sizes : tuple of DeterringSize
-        Smallest k of each protection that deters everybody; none if the document does not ask for a search.
+        Smallest k of each protection that deters all attackers; empty without a search.
     reproduce : mapping
-        How the game was made.
+        Data to reproduce the game.
     """
 
     title: str
@@ -277,10 +281,10 @@ class GameFacts:
 
     @property
     def released(self) -> list[Offer]:
-        """Best offer of each protection that releases something, the best first."""
+        """Best offer of each protection that is released, the best first."""
         return [offer for offer in self.offers if offer.protection != WITHHELD]
 
     @property
     def has_ranges(self) -> bool:
-        """True if an input is given as a range; the game has its middle."""
+        """True if an input is given as a range; the game uses its middle."""
         return any(row.ranged for row in self.sensitivity)

@@ -1,4 +1,4 @@
-"""The advice of a game: offers with their answers, deterring offers, curves and the sensitivity of the decision."""
+"""Advice of a game: offers with responses, deterring offers, fine curves, and sensitivity of the decision."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from unmask.studies.game.document import GameDocument
 from unmask.studies.game.facts import Answer, FineCurve, Offer, OfferTerms, SensitiveInput, SensitivityEnd
 
 JUST_BELOW: Final = 1e-6
-"""Share by which a fine just below a stopping fine is lower."""
+"""Relative distance of a fine just below a deterring fine."""
 
 MARGIN: Final = 0.01
-"""Share by which a fine and a price that are advised exceed those that only just deter an attacker."""
+"""Relative margin of an advised fine and price above the amounts that barely deter an attacker."""
 
 FINES: Final = 20
-"""Number of fines on a curve besides stopping fines, and largest number at jumps, all kinds together."""
+"""Number of fines on a curve in addition to deterring fines, and largest number at jumps for all kinds together."""
 
 MIN_SPAN: Final = 0.02
-"""Share of a fine below which a span is not searched for a jump."""
+"""Relative width of an interval of fines below which no jump is searched."""
 
 
 def best_of_each(moves: Sequence[Move]) -> list[Move]:
@@ -37,7 +37,7 @@ def best_of_each(moves: Sequence[Move]) -> list[Move]:
 
 
 def offer_of(game: PublisherGame, move: Move) -> Offer:
-    """Return a move with the answer of each kind of attacker, for a page."""
+    """Return a move with the response of each kind of attacker."""
     terms = move.terms
     answers = tuple(_answer(game, move, kind) for kind in move.responses)
     utility = 0.0 if move.protection == WITHHELD else game.protections[move.protection].utility
@@ -53,9 +53,9 @@ def _answer(game: PublisherGame, move: Move, kind: str) -> Answer:
 
 
 def deterring_offers(game: PublisherGame) -> tuple[Offer, ...]:
-    """Return the best release that a fine alone deters attacks on, and the best that a price alone does.
+    """Return the best release for which a fine deters all attackers, and the best for which a price does.
 
-    Both amounts have a margin. Offers with a payoff of 0 or less are left out.
+    Both amounts have a margin. Offers without a positive payoff are omitted.
     """
     by_fine, by_price = [], []
     for name in game.protections:
@@ -68,9 +68,9 @@ def deterring_offers(game: PublisherGame) -> tuple[Offer, ...]:
 
 
 def safer_offer(game: PublisherGame, document: GameDocument, offer: Offer) -> Offer | None:
-    """Return the offer with a margin, within the terms of the document, played again.
+    """Return the offer with a margin, within the terms of the document, evaluated again.
 
-    None if its fine and price do not only just deter an attacker, or are the largest already.
+    None if the offer does not barely deter an attacker, or if its fine and price are already the largest.
     """
     if offer.protection == WITHHELD:
         return None
@@ -87,7 +87,7 @@ def safer_offer(game: PublisherGame, document: GameDocument, offer: Offer) -> Of
 
 
 def sensitive_inputs(game: PublisherGame, document: GameDocument) -> tuple[SensitiveInput, ...]:
-    """Tabulate the decision at both ends of every input, the greatest loss first."""
+    """Return the decision at both ends of each input, the largest loss first."""
     ranged = {(item.of, item.parameter) for item in document.ranges}
     return tuple(
         SensitiveInput(
@@ -104,20 +104,20 @@ def sensitive_inputs(game: PublisherGame, document: GameDocument) -> tuple[Sensi
 
 
 def _end(row: Sensitivity, side: int) -> SensitivityEnd:
-    """Convert one end of an input."""
+    """Convert one end of an input to facts."""
     move, value = row.best[side], (row.input.low, row.input.high)[side]
     terms = OfferTerms(move.protection, move.terms.price, move.terms.fine, move.terms.audit)
     return SensitivityEnd(value, terms, move.payoff.low, row.payoff[side], row.loss[side] > 0)
 
 
 def curves_of(game: PublisherGame, document: GameDocument, names: Sequence[str]) -> tuple[FineCurve, ...]:
-    """Return the curves of some protections by the contractual fine."""
+    """Return the fine curves of some protections."""
     common = _list_fines(game, document)
     return tuple(_curve(game, name, document, common) for name in names)
 
 
 def _list_fines(game: PublisherGame, document: GameDocument) -> list[float]:
-    """Return the fines of all curves, up to a little beyond those that stop all attackers."""
+    """Return the fines of all curves, up to slightly above those that deter all attackers."""
     price = min(document.terms["prices"])
     stops = (game.break_even_fine(name, kind, price=price).high for name in game.protections for kind in game.attackers)
     finite = [fine for fine in stops if 0 < fine < math.inf]
@@ -126,12 +126,12 @@ def _list_fines(game: PublisherGame, document: GameDocument) -> list[float]:
 
 
 def _curve(game: PublisherGame, name: str, document: GameDocument, common: Sequence[float]) -> FineCurve:
-    """Return the payoff at rising fines and the least price, and the price that deters all attackers.
+    """Return the payoff at increasing fines and the smallest price, and the price that deters all attackers.
 
-    Each kind is evaluated at the fines of all curves, just below and at its stopping fines, and at some more if its
-    income jumps. Between these a kind costs at most what it costs at the fine below, and that is counted. If fines come
-    back to the publisher, all kinds are evaluated at the stopping fines of all. The deterring price is convex, so it is
-    at most the interpolated one.
+    Each kind is evaluated at the fines of all curves, just below and at its deterring fines, and at further fines if
+    its income jumps. Between two fines, the cost of a kind is at most its cost at the lower one, which is used. If the
+    publisher recovers fines, all kinds are evaluated at the deterring fines of all kinds. The deterring price is
+    convex, so linear interpolation is an upper bound.
     """
     price = min(document.terms["prices"])
     stops = {kind: set(_list_stopping_fines(game, name, kind, price)) for kind in game.attackers}
@@ -148,7 +148,7 @@ def _curve(game: PublisherGame, name: str, document: GameDocument, common: Seque
 
 
 def _list_stopping_fines(game: PublisherGame, name: str, kind: str, price: float) -> Iterator[float]:
-    """Yield the fines that just stop a kind and just do not, at a price and without one."""
+    """Yield fines that barely deter a kind and barely do not, with a price and without."""
     for amount in (price, 0.0):
         fine = game.break_even_fine(name, kind, price=amount).high
         yield from (fine * (1 - JUST_BELOW), fine) if 0 < fine < math.inf else ()
@@ -157,7 +157,7 @@ def _list_stopping_fines(game: PublisherGame, name: str, kind: str, price: float
 def _by_fine(
     game: PublisherGame, name: str, kind: str, price: float, fines: Iterable[float]
 ) -> dict[float, tuple[float, float]]:
-    """Return fine -> income from a kind at a price, and the least price that deters it; more points at jumps.
+    """Return fine -> (income from a kind at a price, smallest price that deters it), with more points at jumps.
 
     Jumps are searched if campaigns are exact.
     """

@@ -1,4 +1,4 @@
-"""Releases of the protections of a game as its attackers face them, and the smallest k that deters all of them."""
+"""Attacked releases of the protections in a game, and the smallest k that deters all attackers."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from unmask.core.errors import UnmaskError, explain_unknown
 from unmask.economics import ProtectedRelease, PublisherGame, Terms
 from unmask.economics.search import bisect_whole
 from unmask.plan import Cell, Part, Plan, digest
-from unmask.studies.beliefs import Faced, faced
+from unmask.studies.beliefs import AttackedRelease, load_or_attack
 from unmask.studies.game.document import GameDocument
 from unmask.studies.game.facts import DeterringSize
 
-Releases = Mapping[str, Mapping[str, Faced]]
-"""Protection -> adversary -> the release as the adversary sees it."""
+Releases = Mapping[str, Mapping[str, AttackedRelease]]
+"""Protection -> adversary -> attacked release."""
 
 
 def attack(plan: Plan, document: GameDocument, study: Path | None, watch: Callable[[str], None]) -> Releases:
-    """Attack the release of each protection; of several seeds the first."""
-    releases: dict[str, dict[str, Faced]] = {}
+    """Attack the release of each protection; with several seeds, use the first."""
+    releases: dict[str, dict[str, AttackedRelease]] = {}
     for cell in list_cells(plan, document):
         if cell.protection.name not in releases:
             watch(cell.protection.name)
-        releases.setdefault(cell.protection.name, {})[cell.adversary.name] = faced(cell, study)
+        releases.setdefault(cell.protection.name, {})[cell.adversary.name] = load_or_attack(cell, study)
     return releases
 
 
 def list_cells(plan: Plan, document: GameDocument) -> list[Cell]:
-    """Return the cells that are priced: every protection against the adversaries whose knowledge attackers have."""
+    """Return the cells that the game prices: each protection against the adversaries whose knowledge attackers have."""
     if len(plan.datasets) > 1:
-        raise UnmaskError(f"it has {len(plan.datasets)} data sets, expected 1: a game is about one release")
+        raise UnmaskError(f"it has {len(plan.datasets)} data sets, expected 1: a game has one release")
     adversaries = {part.name: part for part in plan.adversaries}
     for kind, name in document.adversary.items():
         if name and name not in adversaries:
@@ -47,7 +47,7 @@ def list_cells(plan: Plan, document: GameDocument) -> list[Cell]:
 
 
 def list_releases(releases: Releases, plan: Plan, document: GameDocument) -> dict[str, ProtectedRelease]:
-    """Return the targets of each kind of attacker, and the utility, of each protection."""
+    """Return the targets of each kind of attacker, and the utility, for each protection."""
     protected = {}
     for name, faced_by in releases.items():
         beliefs = {adversary: group_rows(release.belief).posterior for adversary, release in faced_by.items()}
@@ -65,15 +65,15 @@ def adversary_of(kind: str, document: GameDocument, plan: Plan) -> str:
 def search_sizes(
     plan: Plan, document: GameDocument, study: Path | None, watch: Callable[[str], None]
 ) -> tuple[tuple[Part, ...], Releases, tuple[DeterringSize, ...]]:
-    """Search the smallest k of each protection that deters every attacker at the lowest price, fine and audits.
+    """Search the smallest k of each protection that deters all attackers at the lowest price, fine and audits.
 
-    Returns the protections with these k that the plan does not have, their releases, and the sizes. Attacks pay at the
-    size that is smaller by one: the search compares both, and takes it that larger k deter no less.
+    Return the protections with these k that the plan lacks, their releases, and the sizes. The search assumes that
+    larger k deter at least as well. It verifies that attacks pay at k - 1.
     """
     lowest = {name: min(values) for name, values in document.terms.items()}
     terms = Terms(price=lowest["prices"], fine=lowest["fines"], audit=lowest["audits"])
     parts: dict[str, Part] = {}
-    releases: dict[str, Mapping[str, Faced]] = {}
+    releases: dict[str, Mapping[str, AttackedRelease]] = {}
 
     def deters(part: Part) -> bool:
         faced_by = attack(replace(plan, protections=(part,)), document, study, watch)
@@ -95,7 +95,7 @@ def search_sizes(
 
 
 def _list_families(plan: Plan) -> list[Part]:
-    """Return the first protection of each family that differs only in k."""
+    """Return the first protection of each family of protections that differ only in k."""
     families: dict[str, Part] = {}
     for part in plan.protections:
         if "k" in part.parameters:

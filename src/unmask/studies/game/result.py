@@ -1,4 +1,4 @@
-"""The result of the publisher's game: the decision, findings as blocks, and what is assumed."""
+"""The result of the publisher's game: decision, findings as blocks, and assumptions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from unmask.studies.game.sentences import (
 from unmask.studies.game.tables import N_DRAWN, OFFERS, make_tables
 
 N_ALTERNATIVES = 4
-"""Protections compared with the one to take."""
+"""Number of protections that are compared with the best one."""
 
 ASSUMPTIONS = (
     "Attackers count money: a price or a fine does not deter anybody who acts out of spite, curiosity or for fame.",
@@ -87,7 +87,7 @@ SINGLE_VIEWS = {
         "protection", "fully_tried", "partly_tried", "untried", "lower_risk", "higher_risk"
     ),
 }  # fmt: skip
-"""Title of a table of attacks on one person at a time -> its columns."""
+"""Title of a table of single attacks -> its columns."""
 
 ASSUMED = "Assumed, not observed: this attacker is an embedded profile that is not checked."
 
@@ -115,7 +115,7 @@ def make_result(facts: GameFacts) -> Result:
 
 
 def describe_in_study(facts: GameFacts, states: Mapping[str, str]) -> Result:
-    """Return the result of a game for the page of a study: first the decision, and its state under the policy.
+    """Return the result of a game for the page of a study: the decision, and its state under the policy.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def describe_in_study(facts: GameFacts, states: Mapping[str, str]) -> Result:
 
 
 def _describe_state(offer: Offer, states: Mapping[str, str]) -> str:
-    """Return the state of an offer under a policy: deterrence is not a condition of it."""
+    """Return the state of an offer under a policy, which does not consider deterrence."""
     if offer.protection not in states:
         return "No policy of this study judges it: money alone decides here."
     state = {"met": "meets", "missed": "misses", "untested": "is not known to meet"}[states[offer.protection]]
@@ -161,7 +161,7 @@ def _make_item(answer: Answer, kind: Attackers, people: int) -> DecisionItem:
 
 
 def _make_risk(facts: GameFacts) -> AtRisk:
-    """Return the people that the most dangerous attacker of the best offer re-identifies."""
+    """Return the number of people re-identified by the most dangerous attacker of the best offer."""
     best_offer = facts.released[0]
     offer = (
         Fact("Utility", percent(best_offer.utility)),

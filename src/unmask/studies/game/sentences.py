@@ -1,4 +1,4 @@
-"""Sentences about the publisher's game: offers, attackers, sensitive inputs, and attacks one by one."""
+"""Sentences about the publisher's game: offers, attackers, sensitive inputs, and single attacks."""
 
 from __future__ import annotations
 
@@ -31,30 +31,30 @@ INPUTS = {
     "recovered": "Share of fines that reaches you",
     "detection": "Detection at the first try",
 }
-"""Inputs of a game that are not parameters of an attacker, or different ones of that name."""
+"""Inputs of a game that are not parameters of an attacker, or that have another meaning for the publisher."""
 
 DOES = {True: "attacks", False: "stays away", None: "may attack"}
 
 
 def name_input(parameter: str) -> str:
-    """Return an input of the game by the name that readers know."""
+    """Return the display name of an input."""
     return INPUTS.get(parameter) or name_parameter(parameter)
 
 
 def name_protection(protection: str) -> str:
-    """Return a protection for a table."""
+    """Return the name of a protection for a table."""
     return "unprotected" if protection == NOTHING else protection
 
 
 def describe_protection(protection: str) -> str:
-    """Return a protection for a sentence."""
+    """Return the name of a protection for a sentence."""
     if protection == WITHHELD:
         return "not to release"
     return "unprotected data" if protection == NOTHING else release_name(protection)
 
 
 def describe_terms(offer: OfferTerms) -> str:
-    """Return the terms of a release."""
+    """Describe the terms of a release."""
     terms = [
         f"at a price of {round_up(offer.price)}" if offer.price else "",
         f"under a contractual fine of {round_up(offer.fine)}" if offer.fine else "",
@@ -64,13 +64,13 @@ def describe_terms(offer: OfferTerms) -> str:
 
 
 def describe_offer(offer: OfferTerms) -> str:
-    """Return a protection with its terms."""
+    """Describe a protection and its terms."""
     name = describe_protection(offer.protection)
     return name if offer.protection == WITHHELD else f"{name} {describe_terms(offer)}"
 
 
 def capitalize(text: str) -> str:
-    """Return a text with a capital, for the start of a sentence."""
+    """Return a text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
@@ -84,7 +84,7 @@ def format_people(value: float) -> str:
 
 
 def count_people(bounds: Bounds) -> str:
-    """Write a number of people that is known between two bounds."""
+    """Write a number of people that is known within bounds."""
     return format_bounds(bounds, format_people)
 
 
@@ -105,7 +105,7 @@ def describe_decision(facts: GameFacts) -> tuple[str, str, str]:
 
 
 def _describe_deterring(facts: GameFacts) -> str:
-    """Return the fine and the price beyond those of the document that make a release pay."""
+    """Describe the fine and the price, above those of the document, at which a release pays."""
     if not facts.deterring:
         return " No fine alone and no price alone deters everybody and leaves you something."
     first = facts.deterring[0]
@@ -119,7 +119,7 @@ def _describe_deterring(facts: GameFacts) -> str:
 
 
 def describe_judgment(facts: GameFacts) -> str:
-    """Return the basis of the decision, a safer offer, the most sensitive input, and the release without terms."""
+    """Describe the basis of the decision, a safer offer, the most sensitive input, and the release without terms."""
     best_offer = facts.released[0]
     n_others = facts.undecided
     sentences = (
@@ -138,7 +138,7 @@ def _describe_payoff(offer: Offer) -> str:
 
 
 def _describe_safer(facts: GameFacts) -> str:
-    """Return the terms to ask if those of the best offer only just deter an attacker, and the answers to them."""
+    """Describe safer terms if those of the best offer barely deter an attacker, and the responses to them."""
     if facts.safer is None:
         return ""
     answers = [f"{answer.kind} {DOES[answer.attacks]}" for answer in facts.safer.answers if answer.attacks is not False]
@@ -150,14 +150,14 @@ def _describe_safer(facts: GameFacts) -> str:
 
 
 def describe_best(facts: GameFacts) -> str:
-    """Return what the offer to take leaves."""
+    """Describe the payoff of the best offer."""
     if facts.taken.protection == WITHHELD:
         return "Releasing nothing leaves 0, and no offer is safer."
     return _describe_payoff(facts.taken)
 
 
 def describe_answer(answer: Answer) -> str:
-    """Return the action of a kind of attacker, and their payoff."""
+    """Describe the response of a kind of attacker, and its payoff."""
     if answer.attacks is False:
         return "stays away: no campaign pays"
     if answer.attacks is None:
@@ -169,7 +169,7 @@ def describe_answer(answer: Answer) -> str:
 
 
 def describe_stopping(facts: GameFacts) -> str:
-    """Return the price that deters every attacker of the best offer."""
+    """Describe the price that deters all attackers of the best offer."""
     protection = facts.released[0].protection
     dearest = max((row for row in facts.stopping if row.protection == protection), key=lambda row: row.price[1])
     name = capitalize(describe_protection(protection))
@@ -182,7 +182,7 @@ def describe_stopping(facts: GameFacts) -> str:
 
 
 def describe_most_sensitive(facts: GameFacts) -> str:
-    """Return the input that costs most at its low or high value; "" if none changes the decision."""
+    """Describe the input with the largest loss at its low or high value; "" if none changes the decision."""
     row = next((row for row in facts.sensitivity if row.changes), None)
     if row is None:
         return ""
@@ -194,7 +194,7 @@ def describe_most_sensitive(facts: GameFacts) -> str:
 
 
 def describe_better_offers(row: SensitiveInput) -> str:
-    """Return the better offer at each end; "" without one."""
+    """Describe the better offer at each end; "" if there is none."""
     ends = (end for end in (row.low, row.high) if end.changes)
     return "; ".join(f"at {format_parameter(row.parameter, end.value)}: {describe_offer(end.best)}" for end in ends)
 
@@ -203,7 +203,7 @@ def describe_better_offers(row: SensitiveInput) -> str:
 
 
 def describe_spared(rows: Sequence[SingleAttacks]) -> str:
-    """Return whether people who are safe alone are safe in a campaign."""
+    """Describe whether people without single attacks are safe in a campaign."""
     worst = max(rows, key=lambda row: row.safe_re_identified)
     if worst.safe_re_identified == 0:
         is_anybody_safe = any(row.safe_alone for row in rows)
@@ -216,7 +216,7 @@ def describe_spared(rows: Sequence[SingleAttacks]) -> str:
 
 
 def describe_size(size: DeterringSize) -> str:
-    """Return the smallest k that deters everybody, or that none does.
+    """Describe the smallest k that deters all attackers, or that no k does.
 
     >>> describe_size(DeterringSize("Mondrian", "Mondrian k=57", 57, 200))
     'Mondrian: k = 57 deters every attacker at your lowest price and fine; k = 56 does not.'

@@ -1,4 +1,4 @@
-"""`unmask game`: the publisher's game of a document, over its protections, its terms and its attackers."""
+"""`unmask game`: solve the publisher's game of a document for its protections, terms and attackers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from unmask.economics.game import WITHHELD
 from unmask.economics.groups import compute_inside_probability, count_candidates, find_uniform_rows
 from unmask.economics.records import EQUAL_RISKS
 from unmask.plan import NOTHING, Cell, Plan
-from unmask.studies.beliefs import Faced
+from unmask.studies.beliefs import AttackedRelease
 from unmask.studies.game.document import GameDocument, parse_game
 from unmask.studies.game.facts import Attackers, DeterringSize, GameFacts, SingleAttacks, StoppingTerms
 from unmask.studies.game.offers import (
@@ -49,13 +49,13 @@ from unmask.studies.run import GAME, JOURNAL
 from unmask.version import __version__
 
 SIZE_DRAWS = 16
-"""Number of draws of all group sizes for a campaign that does not know them when it pays for the data."""
+"""Number of draws of all group sizes for a campaign that pays for the data before it knows the sizes."""
 
 
 def write_game(
     path: Path, study: Path, *, allow_code: bool = False, watch: Callable[[str], None] | None = None
 ) -> GameFacts:
-    """Play the game of a study's document, and write it next to the results of the study."""
+    """Solve the game of a study's document, and write it next to the results of the study."""
     data = play(path, study=study, allow_code=allow_code, watch=watch)
     with replace_file(study / GAME) as file:
         write_text(file, json.dumps(asdict(data)))
@@ -63,7 +63,7 @@ def write_game(
 
 
 def read_game(study: Path) -> GameFacts | None:
-    """Return the game of a study; None if none was played."""
+    """Return the game of a study; None if it has none."""
     path = study / GAME
     if not path.is_file():
         return None
@@ -80,21 +80,21 @@ def play(
     allow_code: bool = False,
     watch: Callable[[str], None] | None = None,
 ) -> GameFacts:
-    """Play the game of a document: attack every protection with the adversaries' knowledge, and price every belief.
+    """Solve the game of a document: attack each protection with the adversaries' knowledge, and price each belief.
 
     Parameters
     ----------
     path : Path
         The document.
     study : Path, optional
-        Folder of a study of the document: its beliefs are priced, and no attack runs again.
+        Folder of a study of the document. Its stored beliefs are priced, and no attack runs again.
     allow_code : bool
         True if the document may run code, see `read_plan`.
     watch : callable, optional
-        Function that gets the name of each protection that is attacked.
+        Function that is called with the name of each attacked protection.
     """
     if study is not None and not (study / JOURNAL).is_file():
-        raise UnmaskError(f"folder {study.name!r} holds no study; run unmask study, or leave --study out")
+        raise UnmaskError(f"folder {study.name!r} has no study; run unmask study, or remove --study")
     plan, watched = read_plan(path, allow_code=allow_code), watch or (lambda _: None)
     with in_document(path):
         document = parse_game(load(path), path.parent)
@@ -110,7 +110,7 @@ def play(
 def priced(plan: Plan, path: Path) -> list[Cell] | None:
     """Return the cells of a study that the game of its document prices.
 
-    None if the document has no publisher, or several data sets. Raises `UnmaskError` for an impossible game.
+    None if the document has no publisher, or several data sets. Raises `UnmaskError` for an inconsistent game.
     """
     if "publisher" not in load(path) or len(plan.datasets) > 1:
         return None
@@ -119,7 +119,7 @@ def priced(plan: Plan, path: Path) -> list[Cell] | None:
 
 
 def _collect(plan: Plan, document: GameDocument, releases: Releases, game: PublisherGame) -> GameFacts:
-    """Collect the results of a game."""
+    """Collect the facts of a game."""
     moves = game.moves(**document.terms)
     offers = best_of_each(moves)
     ranked = [move.protection for move in offers if move.protection != WITHHELD]
@@ -149,7 +149,7 @@ def _collect(plan: Plan, document: GameDocument, releases: Releases, game: Publi
 
 
 def _find_baseline(plan: Plan) -> str:
-    """Return the name of the protection that changes nothing, or of the first."""
+    """Return the name of the protection that changes nothing, or of the first one."""
     return next((part.name for part in plan.protections if part.use == NOTHING), plan.protections[0].name)
 
 
@@ -161,8 +161,8 @@ def _describe_kind(kind: str, document: GameDocument, plan: Plan) -> Attackers:
     return Attackers(kind, expected.number, adversary_of(kind, document, plan), parameters, kind in document.assumed)
 
 
-def _find_stopping(game: PublisherGame, name: str, kind: str, release: Faced) -> StoppingTerms:
-    """Return what stops a kind, and the people re-identified without fines: as believed, and in truth."""
+def _find_stopping(game: PublisherGame, name: str, kind: str, release: AttackedRelease) -> StoppingTerms:
+    """Return the terms that deter a kind, and the people re-identified without fines: expected and counted."""
     free = replace(game.attackers[kind].attacker, max_fines=0, access_cost=0.0)
     unfined = replace(game, attackers={kind: AttackerKind(free)}).best_campaign(name, kind)
     return StoppingTerms(
@@ -176,17 +176,17 @@ def _find_stopping(game: PublisherGame, name: str, kind: str, release: Faced) ->
 
 
 def _belief_of(game: PublisherGame, name: str, kind: str) -> Posterior:
-    """Return the belief of a kind about a protection, a row for each kind of observation."""
+    """Return the belief of a kind about a protection, with one row for each distinct observation."""
     belief = game.protections[name].targets_of(kind)
     assert isinstance(belief, Posterior)
     return belief
 
 
-def _compare_models(game: PublisherGame, name: str, kind: str, release: Faced) -> SingleAttacks | None:
-    """Compare attacks on one person at a time with one campaign; None if candidates are not equally likely people."""
+def _compare_models(game: PublisherGame, name: str, kind: str, release: AttackedRelease) -> SingleAttacks | None:
+    """Compare single attacks with one campaign; None if candidates are not equally likely people."""
     belief = release.belief
     if game.attackers[kind].attacker.is_uncertain:
-        return None  # the models of one person have no uncertain attackers
+        return None  # models of single attacks have no uncertain attackers
     inside, row = compute_inside_probability(belief), belief.observation
     if not (find_uniform_rows(_belief_of(game, name, kind)).all() and inside.any()):
         return None
@@ -225,15 +225,15 @@ def _compare_models(game: PublisherGame, name: str, kind: str, release: Faced) -
 
 
 def _pays_without_sizes(attacker: Attacker, population: int, shares: NDArray[np.float64]) -> bool:
-    """Return True if the outside data are worth their price to a campaign that learns the sizes by paying."""
+    """Return True if the data are worth their price to a campaign that learns the group sizes after paying."""
     rng, free = np.random.default_rng(0), replace(attacker, access_cost=0.0)
     distinct, people = np.unique(shares, return_counts=True)
     payoffs = [campaign(free, rng.binomial(population, distinct), people=people).payoff for _ in range(SIZE_DRAWS)]
     return bool(np.mean(payoffs) > attacker.access_cost)
 
 
-def _count_realized(free: Attacker, release: Faced) -> float | None:
-    """Return the number of people that an attacker without fines re-identifies, played out against the truth."""
+def _count_realized(free: Attacker, release: AttackedRelease) -> float | None:
+    """Return the number of people that an attacker without fines re-identifies, counted with the truth."""
     if release.better is None or release.tied is None:
         return None
     return float(play_out(free, release.belief, release.better, release.tied).sum())

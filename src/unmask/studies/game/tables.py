@@ -1,4 +1,4 @@
-"""Facts about the publisher's game as tables of a result."""
+"""Tables of the publisher's game."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from unmask.studies.game.facts import GameFacts, SensitiveInput
 from unmask.studies.game.sentences import DOES, capitalize, describe_better_offers, name_input, name_protection
 
 N_DRAWN = 6
-"""Protections that are drawn in one chart."""
+"""Largest number of protections in one chart."""
 
 
 OFFERS = ("protection", "price", "fine", "audit", "utility", "payoff", "re_identified")
-"""Columns of the offers for people."""
+"""Columns of the offers on a page."""
 
 
 def make_tables(facts: GameFacts) -> tuple[Table, ...]:
-    """Return every table of a game; those that only arrange values for a page are marked."""
+    """Return all tables of a game; tables that only arrange values for a page are marked."""
     return (
         _decision_table(facts),
         _offer_table(facts),
@@ -39,12 +39,12 @@ def make_tables(facts: GameFacts) -> tuple[Table, ...]:
 
 
 def _plain_table(name: str, records: list[dict[str, Any]]) -> Table:
-    """Return a table for programs."""
+    """Return a table for programs, without labels."""
     return Table(name, tuple(map(Column, records[0] if records else ())), tuple(records))
 
 
 def _decision_table(facts: GameFacts) -> Table:
-    """Return the offer to take, the answers, safer terms, and terms that would make a release pay."""
+    """Return the best offer, the responses, safer terms, and terms at which a release pays."""
     chosen = facts.taken
     record = {
         "release": chosen.protection != WITHHELD,
@@ -68,7 +68,7 @@ def _offer_table(facts: GameFacts) -> Table:
 
 
 def _curve_table(facts: GameFacts) -> Table:
-    """Return the least payoff and the deterring price by the fine; the first protections are drawn."""
+    """Return the smallest payoff and the deterring price as functions of the fine; the first protections are drawn."""
     columns = (
         Column("protection"), Column("style"), Column("drawn"), Column("fine", "Contractual fine", "number"),
         Column("payoff", kind="number"), Column("price", kind="number"),
@@ -94,7 +94,7 @@ def _stopping_table(facts: GameFacts) -> Table:
 
 
 def _input_table(facts: GameFacts) -> Table:
-    """Return the decision at both values of each input as texts for a page."""
+    """Return the decision at both ends of each input, as texts for a page."""
     columns = (
         Column("input", "Input"), Column("owner", "Of"), Column("assumed", "Assumed"), Column("low", "Low"),
         Column("low_payoff", "Left to you", "number"), Column("high", "High"),
@@ -127,7 +127,7 @@ def _single_table(facts: GameFacts) -> Table:
 
 
 def list_program_tables(result: Result) -> list[Table]:
-    """Return the offers and the other tables as `unmask game --json` names them."""
+    """Return the offers and the other tables under the names of `unmask game --json`."""
     offers = result.table("game_offers")
     offers = offers.select(column.name for column in offers.columns if column.name != "re_identified")
     tables = [table for table in result.facts if not table.page_only and table.name != "game_offers"]
