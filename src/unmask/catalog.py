@@ -175,9 +175,9 @@ def _instantiate_value(value: Any, part: Part, kind: Kind) -> Any:
         raise UnmaskError(f"use is {use!r} in a part of {part.use}, expected a name that `unmask list` shows")
     inner = replace(part, use=use, parameters=parameters, settings={})
     if domain_of(use, find(use, kind, part.code)) not in ("", part.domain):
-        raise UnmaskError(f"use is {use!r} in a part of {part.use}, which is of another domain")
+        raise UnmaskError(f"use is {use!r} in a part of {part.use}, which has another domain")
     if not isinstance(parameters, dict):
-        raise UnmaskError(f"`with` is no table in a part of {part.use}; expected for example with = {{ k = 10 }}")
+        raise UnmaskError(f"`with` is not a table in a part of {part.use}; expected for example with = {{ k = 10 }}")
     return instantiate(inner, kind)
 
 
