@@ -112,7 +112,7 @@ def test_the_design_that_a_page_advises_runs_and_leaves_more(tmp_path, prior, ta
         invoke(*shlex.split(command))
         result = invoke("audit", "channel", "c.csv", "mechanism.csv", "--prior", prior, *stakes, "--json")
     error_rows = [row for row in parsed(result.stdout)["results"] if row["measure"] == "estimation_error"]
-    error_before, after = (row["posterior"] for row in error_rows if row["adversary"] == "bayes")
+    error_before, after = (row["posterior"] for row in error_rows if row["adversary"] == "eavesdropper")
     assert after > error_before + 0.01
 
 

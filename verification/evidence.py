@@ -170,10 +170,12 @@ def _mix_numbers() -> Iterator[Number]:
     yield Number("Bagai, bits", "enumeration", 1.295462, lambda: bagai_entropy(MIX).entropy_bits)
     yield Number("Bagai, degree", "enumeration", 0.501153, lambda: bagai_entropy(MIX).degree)
     pool, crowd = audit("PoolMix:batch=10:pool=5"), audit("Crowds:n=20:submit=0.3")
-    yield Number("PoolMix 10, pool 5, bits", "series", 4.699372, lambda: value(pool, "bayes: shannon_entropy_bits"))
-    yield Number("Crowds n 20, p .3: error", "VI-B", 0.665, lambda: value(crowd, "bayes: estimation_error"))
+    yield Number(
+        "PoolMix 10, pool 5, bits", "series", 4.699372, lambda: value(pool, "eavesdropper: shannon_entropy_bits")
+    )
+    yield Number("Crowds n 20, p .3: error", "VI-B", 0.665, lambda: value(crowd, "eavesdropper: estimation_error"))
     yield Number("Crowds: epsilon", "VI-B", 2.258782, lambda: Crowds(20, 0.3).epsilon)
-    yield Number("Crowds: delay", "(1 - p) / p", 7 / 3, lambda: value(crowd, "bayes: expected_delay"))
+    yield Number("Crowds: delay", "(1 - p) / p", 7 / 3, lambda: value(crowd, "eavesdropper: expected_delay"))
 
 
 def _claims() -> Iterator[Verdict]:

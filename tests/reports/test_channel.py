@@ -60,7 +60,7 @@ def data(facts: ChannelFacts | None = None, **changes) -> Result:
     measures = (("estimation_error", "km"), ("success_probability", "probability"), ("information_gain_bits", "bits"))
     rows = tuple(
         row("laplace 0.5", name, "secret", measure, unit=unit)
-        for name in ("bayes", "gibbs")
+        for name in ("eavesdropper", "gibbs")
         for measure, unit in measures
     )
     result = describe(facts or channel(), rows, title="Location noise")

@@ -289,8 +289,7 @@ def test_g5_without_truth_nothing_is_called_right():
     assert len(watched.found) == attack.matches
     assert not any("which is" in person.reason for person in watched.found)
     assert ",identity,," in watched.text()
-    assert "No truth was given" in result.setting
-    assert "How many are right is unknown: no truth was given" in sentences(result)[0]
+    assert "Without a truth, the number of right matches is unknown" in sentences(result)[0]
 
 
 def test_seeds_that_need_the_truth_are_refused_without_it():

@@ -61,6 +61,9 @@ OBSERVER: Final = "observer"
 COLLECTOR: Final = "collector"
 """The adversary who combines several releases of the same people."""
 
+EAVESDROPPER: Final = "eavesdropper"
+"""The adversary who sees the output of a channel, knows the channel and the prior, and decides best under the loss."""
+
 FORMER_NAMES: Final = {
     "all columns": ACQUAINTANCE,
     "learner": MODELER,
@@ -70,6 +73,7 @@ FORMER_NAMES: Final = {
     "order": ORDER_READER,
     "several rows": OBSERVER,
     "crossing": COLLECTOR,
+    "bayes": EAVESDROPPER,
 }
 """Name of an adversary in earlier documents -> its name."""
 

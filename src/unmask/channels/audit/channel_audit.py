@@ -20,7 +20,7 @@ from unmask.channels.audit.messages import audit_messages
 from unmask.channels.audit.rounds import audit_rounds
 from unmask.channels.audit.rows import score_belief
 from unmask.channels.audit.samples import audit_samples
-from unmask.channels.audit.tables import BEST, make_tables
+from unmask.channels.audit.tables import make_tables
 from unmask.channels.audit.traces import audit_traces
 from unmask.channels.audit.unknown_loss import audit_unknown_loss
 from unmask.channels.channel import Channel
@@ -35,6 +35,7 @@ from unmask.measures import Measure
 from unmask.measures.requested import parse_measures
 from unmask.ranges import MeasureNames, Range
 from unmask.results import Result, Row
+from unmask.results.names import EAVESDROPPER
 
 BOUND = "A limit is an upper bound, for an adversary who answers with a secret."
 """Meaning of a limit if the best answer may lie between the secrets."""
@@ -300,7 +301,7 @@ def describe(
         criteria=_criteria(facts),
         at_risk=describe_risk(facts),
         advice=advise(facts),
-        adversaries={BEST: "knows the channel and the prior"},
+        adversaries={EAVESDROPPER: "knows the channel and the prior"},
         sample_condition="epsilon <= 1",
         about_people=False,
         assumptions=assumptions,

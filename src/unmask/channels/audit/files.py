@@ -28,6 +28,7 @@ from unmask.domains import name_files
 from unmask.measures.losses import LOSS_NAMES
 from unmask.ranges import Option
 from unmask.results import Result, Row
+from unmask.results.names import EAVESDROPPER
 
 _log = logging.getLogger(__name__)
 
@@ -205,4 +206,6 @@ def _average_cost(
 def _delay_rows(mechanisms: Mapping[str, NamedMechanism]) -> Sequence[Row]:
     """Return the expected delay of each mechanism that delays messages."""
     delays = {name: mechanism.expected_delay for name, mechanism in mechanisms.items()}
-    return [make_row(name, "bayes", "expected_delay", delay) for name, delay in delays.items() if delay is not None]
+    return [
+        make_row(name, EAVESDROPPER, "expected_delay", delay) for name, delay in delays.items() if delay is not None
+    ]

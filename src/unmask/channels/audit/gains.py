@@ -9,7 +9,6 @@ import numpy as np
 
 from unmask.channels.audit.facts import AttackedChannel, ChannelFacts, measure_channels
 from unmask.channels.audit.rows import score_known
-from unmask.channels.audit.tables import BEST
 from unmask.channels.channel import Channel
 from unmask.channels.loss_model import GAIN, GainModel
 from unmask.core.arrays import Floats
@@ -19,6 +18,7 @@ from unmask.measures.losses import decision_problem
 from unmask.measures.names import expected_gain
 from unmask.results import Advice, AtRisk, Block, Chart, Column, Fact, Result, Table
 from unmask.results.formats import number
+from unmask.results.names import EAVESDROPPER
 from unmask.results.words import release_name
 from unmask.scoring import SELF_ASSESSED
 
@@ -89,7 +89,7 @@ def audit_gains(
         },
         at_risk=_describe_risk(facts, model),
         advice=ADVICE,
-        adversaries={BEST: "knows the channel and the prior, and maximizes the expected gain"},
+        adversaries={EAVESDROPPER: "knows the channel and the prior, and maximizes the expected gain"},
         sample_condition="expected_gain <= 0.5",
         about_people=False,
         assumptions=(

@@ -9,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from unmask.channels._matrices import Ints
-from unmask.channels.audit.tables import BEST
 from unmask.channels.loss_model import LossModel
 from unmask.core.posterior import Posterior, Status
 from unmask.core.truth import Truth
@@ -17,6 +16,7 @@ from unmask.measures import Measure, estimation_error, realized_error
 from unmask.measures.registry import CRITERIA, MEASURES
 from unmask.measures.requested import select_requested
 from unmask.results import Row
+from unmask.results.names import EAVESDROPPER
 from unmask.scoring import REALIZED, SELF_ASSESSED, score
 
 EVIDENCE_MEASURES = frozenset(
@@ -55,7 +55,7 @@ def score_belief(
     model: LossModel,
     *,
     release: str,
-    adversary: str = BEST,
+    adversary: str = EAVESDROPPER,
     truth: Truth | None = None,
     person: Ints | None = None,
     wants: Callable[[str], bool] = lambda _: True,
@@ -104,7 +104,7 @@ def score_belief(
 
 
 def score_known(
-    belief: Posterior, measures: Sequence[Measure], *, release: str, adversary: str = BEST
+    belief: Posterior, measures: Sequence[Measure], *, release: str, adversary: str = EAVESDROPPER
 ) -> tuple[Row, ...]:
     """Return rows of measures that need no truth, for a belief that is given whole."""
     rows = score(belief, None, release=release, adversary=adversary, target="secret", measures=measures).rows

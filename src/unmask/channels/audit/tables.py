@@ -8,13 +8,7 @@ from collections.abc import Iterable, Iterator
 from unmask.channels.audit.facts import Bound, ChannelFacts, Mechanism
 from unmask.measures.registry import SHARES
 from unmask.results import Column, Table
-
-BEST = "bayes"
-"""Name of the adversary who decides best under the loss."""
-
-BEST_SERIES = "best adversary"
-"""Name of the same adversary in a chart."""
-
+from unmask.results.names import EAVESDROPPER
 
 ANSWERS = {"gibbs": "random draw", "map": "likeliest secret"}
 """Decision rule of another adversary -> its label."""
@@ -105,7 +99,7 @@ def error_table(facts: ChannelFacts) -> Table:
         Column("mark", "Mark"),
     )
     errors = (
-        (name, mechanism.name if name == BEST_SERIES else "", mechanism.distortion, error, mark)
+        (name, mechanism.name if name == EAVESDROPPER else "", mechanism.distortion, error, mark)
         for mechanism in facts.mechanisms
         for name, error, mark in _errors(mechanism)
     )
@@ -115,7 +109,7 @@ def error_table(facts: ChannelFacts) -> Table:
 
 
 def _errors(mechanism: Mechanism) -> Iterator[tuple[str, float, str]]:
-    yield BEST_SERIES, mechanism.privacy, "point"
+    yield EAVESDROPPER, mechanism.privacy, "point"
     yield from (
         (ANSWERS.get(name, name), error, "hollow") for name, error in mechanism.errors.items() if error is not None
     )

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from unmask.channels.audit.rows import score_known
-from unmask.channels.audit.tables import BEST
 from unmask.channels.channel import Channel
 from unmask.measures import Measure, information_gain_bits, total_variation
 from unmask.measures.bounds import divergence_nats_for_regret
@@ -14,6 +13,7 @@ from unmask.measures.leakage import channel_epsilon
 from unmask.measures.names import reduction_bound, regret_bound
 from unmask.results import Advice, AtRisk, Block, Column, Result, Row, Table
 from unmask.results.formats import number
+from unmask.results.names import EAVESDROPPER
 from unmask.results.words import quantity, release_name
 
 REGRETS = (0.01, 0.05, 0.1, 0.25, 0.5)
@@ -95,7 +95,7 @@ def audit_unknown_loss(
         },
         at_risk=AtRisk(lost, "is the largest possible reduction of the adversary's error by an output"),
         advice=ADVICE,
-        adversaries={BEST: "knows the channel and the prior"},
+        adversaries={EAVESDROPPER: "knows the channel and the prior"},
         sample_condition=f"reduction_bound.worst <= {number(dmax / 10)}",
         about_people=False,
         assumptions=("The adversary knows the channel and the prior, and decides best under a loss.", *assumptions),

@@ -20,8 +20,8 @@ from unmask.graphs.audit.sentences import (
     describe_degrees,
     describe_protections,
     describe_run_scores,
+    describe_stopped_runs,
     extreme_degrees,
-    rate_conditions,
     setting,
 )
 from unmask.results import Advice, Alternative, AtRisk, Block, Chart, Fact, Table, View
@@ -104,7 +104,7 @@ def _first_release(facts: GraphFacts) -> tuple[str, ...]:
 
 def _attack_block(facts: GraphFacts) -> Block:
     sentence = " ".join(filter(None, (bound(facts), attacks_not_run(facts))))
-    introduction = " ".join((setting(facts), *rate_conditions(facts)))
+    introduction = " ".join(filter(None, (setting(facts), describe_stopped_runs(facts))))
     notes = [ATTACK_COLUMNS]
     if any(attack.recall_low is not None for attack in facts.attacks):
         notes.append(INTERVAL)
@@ -274,7 +274,7 @@ def describe_risk(facts: GraphFacts) -> AtRisk:
     """Return the number of people that the strongest attack re-identifies; without a truth, its number of matches."""
     attack, labeled = facts.first, tuple(_risk_facts(facts))
     if attack.recall is None:
-        sentence = "matches made; without a truth the number of right ones is unknown"
+        sentence = "matches, an unknown number of them right"
         return AtRisk(f"{attack.matches:,}", sentence, labeled)
     return AtRisk(_count_found(attack), f"of {attack.people:,} people are re-identified", labeled)
 

@@ -255,7 +255,6 @@ def describe(
     """Return the result for facts about a network: tables, findings and advice."""
     names = list(attacks or facts.styles)
     seeds = "guessed" if facts.attacks[0].seeds in GUESSED else "leaked"
-    checked = "" if facts.truth_known else " No truth was given: nothing is checked."
     skipped = {name: reason or NOT_REQUESTED for name, reason in facts.not_run.items() if name not in names}
     utility = utility_table(facts.utility)
     preferred = ("recall",) if facts.truth_known else ()
@@ -268,7 +267,7 @@ def describe(
         command="audit graph",
         setting=(
             f"An adversary who has their own network and a few {seeds} identities re-identifies people of a released "
-            f"network, by {join_names(names)}.{checked}"
+            f"network, by {join_names(names)}."
         ),
         headline=headline(facts),
         rows=rows,

@@ -58,11 +58,11 @@ def _describe_first(facts: GraphFacts) -> str:
     start = f"from {count_seeds(attack.n_seeds, attack.seeds)}"
     start += " and the similarity of people" if facts.similar else ""
     if not facts.truth_known:
-        checked = "its scores are not probabilities" if attack.announced is None else "the estimates are not checked"
+        unchecked = "" if attack.announced is None else ", and the estimates are not checked"
         return (
             f"{name} matches {percent(attack.coverage)} of the other people of its own network "
-            f"({plural(attack.matches, 'match', 'matches')}), {start}. How many are right is unknown: no truth was "
-            f"given, and {checked}."
+            f"({plural(attack.matches, 'match', 'matches')}), {start}. Without a truth, the number of right matches is "
+            f"unknown{unchecked}."
         )
     reach = f"{name} re-identifies {_estimate_recall(attack)} of the {attack.people:,} people in both networks, {start}"
     return f"{reach}. {_describe_precision(attack)}".rstrip()
@@ -309,15 +309,7 @@ def setting(facts: GraphFacts) -> str:
     )
 
 
-def rate_conditions(facts: GraphFacts) -> Iterator[str]:
-    """Yield conditions under which the rates are valid."""
-    if not facts.truth_known:
-        yield "No truth was given: the number of right matches is unknown. Only scores of Ensemble are probabilities."
-    if facts.truth_partial:
-        yield (
-            "The truth is partial: people without an entry are neither right nor wrong. Precision is over people with "
-            "an entry."
-        )
-    torn = list(dict.fromkeys(attack.attack for attack in facts.attacks if 0 < attack.spread_in < attack.runs))
-    if torn:
-        yield f"In some runs {join_names(torn)} did not spread through the network."
+def describe_stopped_runs(facts: GraphFacts) -> str:
+    """Return the attacks that stopped in some runs near their seeds; "" if none did."""
+    stopped = list(dict.fromkeys(attack.attack for attack in facts.attacks if 0 < attack.spread_in < attack.runs))
+    return f"In some runs {join_names(stopped)} did not spread through the network." if stopped else ""
