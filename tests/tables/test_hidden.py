@@ -12,6 +12,7 @@ from unmask.tables import AttributeInference, Background, Table
 from unmask.tables.attacks import BackOff
 from unmask.tables.audit.assumptions import list_hidden_values
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.release import Release
 from unmask.tables.audit.table_audit import audit_tables
 from unmask.tables.background import hidden_values
 from unmask.tables.column import classes_of
@@ -214,7 +215,7 @@ def test_hidden_values_are_counted_among_complete_rows():
         "ill": np.where(hides, "", people["ill"]).tolist(),
     }
     release = Table.read(cells, quasi_identifiers="place", sensitive="ill", missing="excluded")
-    (sentence,) = list_hidden_values({"shown": release}, people)
+    (sentence,) = list_hidden_values([Release("shown", release)], people)
     assert "50.0\u00a0% of the ill cells are hidden in shown" in sentence  # and 75 % of all rows
 
 

@@ -247,8 +247,8 @@ def test_identifiers_that_never_repeat_are_no_matter(tmp_path, monkeypatch):
 
 def test_the_person_of_each_row_is_read_with_the_rest(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    calls, read = [], reading._read
-    monkeypatch.setattr(reading, "_read", lambda *arguments: (calls.append(arguments), read(*arguments))[1])
+    calls, encode = [], reading.encode
+    monkeypatch.setattr(reading, "encode", lambda *given, **named: (calls.append(given), encode(*given, **named))[1])
     (tmp_path / "p.csv").write_text("id,age,stay\n caf\u00e9 ,30,1\ncafe\u0301,30,2\n,31,3\nNA,31,4\n")
 
     table = Table.read("p.csv", quasi_identifiers="age", identifiers="stay", person="id")

@@ -12,6 +12,7 @@ from unmask.render.charts.boxes import BROAD, NARROW
 from unmask.render.page import render
 from unmask.results.suppression import suppress_small_counts
 from unmask.tables.audit.column_shapes import ColumnBin, bin_table, column_bins, shape_block
+from unmask.tables.audit.release import Release
 from unmask.tables.audit.result import TableFacts, make_result
 from unmask.tables.table import Table
 
@@ -21,7 +22,7 @@ def table(**columns: list) -> Table:
 
 
 def counted(original: dict, after: dict, origin: list[int]) -> list[ColumnBin]:
-    return list(column_bins("r", table(**original), table(**after), np.array(origin)))
+    return list(column_bins(Release("r", table(**after), np.array(origin)), table(**original)))
 
 
 def test_cells_are_spread_evenly_and_rows_that_were_lost_over_all_values():

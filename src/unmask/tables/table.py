@@ -117,17 +117,17 @@ class Table:
             write_parquet(self.written, path)
             return frame_of_parquet(str(path), library=library)
 
-    @property
+    @cached_property
     def columns(self) -> tuple[Column, ...]:
         """All columns: quasi-identifiers, sensitive, kept."""
         return self.quasi_identifiers + self.sensitive + self.kept
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """Names of all columns."""
         return [column.name for column in self.columns]
 
-    @property
+    @cached_property
     def roles(self) -> dict[str, str]:
         """Role of each column by name: quasi-identifier, sensitive or keep."""
         parts = (("quasi-identifier", self.quasi_identifiers), ("sensitive", self.sensitive), ("keep", self.kept))
@@ -150,7 +150,7 @@ class Table:
         levels, code = read_levels(texts, as_type="number", column=name)
         return Column(name, code[codes], levels)
 
-    @property
+    @cached_property
     def counts(self) -> NDArray[np.int64] | None:
         """(n,) rows of the source that each entry of the columns represents, in a counted table; None in other tables.
 
@@ -158,7 +158,7 @@ class Table:
         """
         return self.quasi_identifiers[0].row_counts
 
-    @property
+    @cached_property
     def n_rows(self) -> int:
         """Number of rows; for a counted table, of the source."""
         return self.quasi_identifiers[0].n_rows
@@ -187,7 +187,7 @@ class Table:
     def _without_incomplete(self) -> Table:
         return self.take(self.complete_rows)
 
-    @property
+    @cached_property
     def uncounted(self) -> tuple[str, ...]:
         """Names of the kept columns, which a counted table does not contain."""
         return () if self.counts is None else tuple(name for name in self.order if name not in self.names)
@@ -206,7 +206,7 @@ class Table:
         """Equivalence classes of the quasi-identifiers."""
         return classes_of(self.quasi_identifiers)
 
-    @property
+    @cached_property
     def n_people(self) -> int:
         """Number of different people."""
         return self.n_rows if self.person is None else len(np.unique(self.person))
@@ -226,7 +226,7 @@ class Table:
         n_people = int(self.person.max()) + 1
         return class_counts(self.classes.of_row, len(self.classes.sizes), self.person, n_people).to_scipy()
 
-    @property
+    @cached_property
     def class_people(self) -> NDArray[np.int64]:
         """(J,) number of different people in each class, which k counts."""
         return self.classes.sizes if self.people is None else np.diff(self.people.indptr)

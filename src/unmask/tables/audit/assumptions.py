@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 
 from unmask.core.csr_rows import distinct
 from unmask.results.formats import percent
@@ -22,14 +22,15 @@ from unmask.results.words import join_names, release_name
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.audit.linked_rows import SEEN
 from unmask.tables.audit.membership import CLOSEST, MARGINS, RECORD
+from unmask.tables.audit.release import Release
 from unmask.tables.background import hidden_values
 from unmask.tables.control.similarity import Shift
 from unmask.tables.table import Table
 
 
-def describe_adversaries(table: Table, knowledge: AuditorKnowledge) -> dict[str, str]:
+def describe_adversaries(release: Release, knowledge: AuditorKnowledge) -> dict[str, str]:
     """Return what each adversary knows, in words that complete "an adversary who ..."."""
-    original, register = knowledge.original, knowledge.register
+    table, original, register = release.table, knowledge.original, knowledge.register
     columns = join_names([column.name for column in table.quasi_identifiers])
     prosecutor = f"knows {columns} of people in the {'original' if knowledge.synthetic else 'table'}"
     unprotected = table.uncounted or [c for c in table.kept if original is None or c.name in original.names]
@@ -56,8 +57,9 @@ def describe_adversaries(table: Table, knowledge: AuditorKnowledge) -> dict[str,
     return words
 
 
-def describe_setting(table: Table, knowledge: AuditorKnowledge, foreign: Iterable[str]) -> str:
+def describe_setting(releases: Sequence[Release], knowledge: AuditorKnowledge) -> str:
     """Return the first lines of the report: the attack, and what the adversary knows."""
+    table = releases[0].table
     columns = join_names([column.name for column in table.quasi_identifiers])
     people = "in the original" if knowledge.synthetic else "in the table"
     values = join_names([f"their {column.name}" for column in table.sensitive]) if table.sensitive else ""
@@ -65,24 +67,25 @@ def describe_setting(table: Table, knowledge: AuditorKnowledge, foreign: Iterabl
     sentences = [f"An adversary knows {columns} of people {people} and tries {' and '.join(goals) or 'nothing'}."]
     if knowledge.register is not None:
         sentences.append(f"Another links every record to a register of {knowledge.register.n_rows:,} people.")
-    if names := join_names([*map(release_name, foreign)]) if foreign else "":
+    foreign = [release_name(release.name) for release in releases if release.is_foreign]
+    if names := join_names(foreign) if foreign else "":
         sentences.append(f"The rows of {names} are not people of the original, so no record is searched for there.")
     return " ".join(sentences)
 
 
-def list_assumptions(releases: Mapping[str, Table], knowledge: AuditorKnowledge, *, crossed: bool) -> Iterator[str]:
+def list_assumptions(releases: Sequence[Release], knowledge: AuditorKnowledge, *, crossed: bool) -> Iterator[str]:
     """Yield what the numbers take for granted.
 
     Parameters
     ----------
-    releases : mapping of Table
-        Releases by name.
+    releases : sequence of Release
+        All releases.
     knowledge : AuditorKnowledge
         Tables that the auditor has.
     crossed : bool
         Whether an adversary combined the releases.
     """
-    table, original = next(iter(releases.values())), knowledge.original
+    table, original = releases[0].table, knowledge.original
     population = table if original is None else original
     yield _MISSING[table.missing]
     if not knowledge.synthetic:
@@ -106,13 +109,13 @@ def list_assumptions(releases: Mapping[str, Table], knowledge: AuditorKnowledge,
         )
     if knowledge.shift is not None:
         yield from _control_people(knowledge.shift)
-    yield from _several_releases(releases, crossed=crossed)
-    tables = {name: release for name, release in releases.items() if release.counts is None}
-    if tables:
+    yield from _several_releases(len(releases), crossed=crossed)
+    with_rows = [release for release in releases if release.has_rows]
+    if with_rows:
         yield "An adversary may know every released column. Unchanged columns are compared as exact values."
-    if any(release.weight is not None for release in tables.values()):
+    if any(release.table.weight is not None for release in with_rows):
         yield "No adversary knows a person's weight. Without --weight it is compared like any other column."
-    yield from list_hidden_values(tables, original)
+    yield from list_hidden_values(with_rows, original)
 
 
 _MISSING = {
@@ -181,20 +184,21 @@ def describe_shift(shift: Shift) -> str:
     )
 
 
-def _several_releases(releases: Collection[str], *, crossed: bool) -> Iterator[str]:
+def _several_releases(n_releases: int, *, crossed: bool) -> Iterator[str]:
     if crossed:
         yield (
             "The adversary who combines the releases has all of them and knows the quasi-identifiers of everybody in "
             "the original. All assignments of records to people are equally likely if a person's records agree in "
             "the unchanged cells."
         )
-    elif len(releases) > 1:
+    elif n_releases > 1:
         yield "Each release is attacked alone. If several are published about the same people, add --together."
 
 
-def list_hidden_values(releases: Mapping[str, Table], original: Table | None) -> Iterator[str]:
+def list_hidden_values(releases: Iterable[Release], original: Table | None) -> Iterator[str]:
     """Yield how sensitive cells are treated that a release lacks and the original has."""
-    for name, table in releases.items():
+    for release in releases:
+        table, name = release.table, release_name(release.name)
         for column in table.sensitive:
             if original is None or column.name not in original.names:
                 continue
@@ -202,7 +206,7 @@ def list_hidden_values(releases: Mapping[str, Table], original: Table | None) ->
             share = hidden_values(table, column, original)[0] * counts[column.levels.missing] / counts.sum()
             if share > 0:
                 yield (
-                    f"{percent(share)} of the {column.name} cells are hidden in {release_name(name)}. Adversaries "
+                    f"{percent(share)} of the {column.name} cells are hidden in {name}. Adversaries "
                     "guess them from rows with a value. For l, t and contributions of columns, a hidden cell is a "
                     "value of its own."
                 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -19,9 +19,9 @@ from unmask.tables.audit.calibration import CalibrationBin, calibration_bins
 from unmask.tables.audit.equivalence_classes import TargetClasses
 from unmask.tables.audit.inferred_values import ValueRisk
 from unmask.tables.audit.not_run import NotRun
+from unmask.tables.audit.release import Release
 from unmask.tables.audit.risk_facts import distribute_success, list_value_risks
 from unmask.tables.audit.riskiest_classes import ClassRisk
-from unmask.tables.table import Table
 
 if TYPE_CHECKING:
     from unmask.economics.audit import AttackerSource, PriceFacts
@@ -48,17 +48,15 @@ class AttackScores:
 
 @dataclass(frozen=True, eq=False)
 class Scorer:
-    """Scoring of attacks: knowledge of the auditor, releases without people of the original, attacker and measures."""
+    """Scoring of attacks: knowledge of the auditor, attacker and measures."""
 
     knowledge: AuditorKnowledge
-    foreign: Collection[str] = ()
     attacker: AttackerSource | None = None
     measures: tuple[Measure, ...] = STANDARD
 
-    def score(self, release: str, table: Table, runs: Iterable[AttackRun | Audit]) -> AttackScores:
+    def score(self, release: Release, runs: Iterable[AttackRun | Audit]) -> AttackScores:
         """Score all attacks on a release."""
-        scores, classes = AttackScores(release), None
-        in_memory = table.counts is None
+        scores, classes = AttackScores(release.name), None
         for run in runs:
             if isinstance(run, Audit):
                 scores.rows += run.rows
@@ -66,19 +64,20 @@ class Scorer:
                 continue
             if run.adversary in self.knowledge.without:
                 continue
-            self._measure(run, scores)
-            if release == ORIGINAL:
+            self._measure(run, scores, MODELER if release.is_foreign else PROSECUTOR)
+            if release.name == ORIGINAL:
                 continue
-            if in_memory and run.adversary == PROSECUTOR:
-                classes = TargetClasses.of(run, table.complete_rows) if run.target == IDENTITY else classes
+            if release.has_rows and run.adversary == PROSECUTOR:
+                classes = TargetClasses.of(run, release.table.complete_rows) if run.target == IDENTITY else classes
                 scores.classes += () if classes is None else classes.riskiest(run)
-            if in_memory and run.adversary not in APART:
+            if release.has_rows and run.adversary not in APART:
                 self._record_risks(run, classes)
             del run  # before the next belief is formed
         scores.rows = list(_with_common_baseline(scores.rows))
         return scores
 
-    def _measure(self, run: AttackRun, scores: AttackScores) -> None:
+    def _measure(self, run: AttackRun, scores: AttackScores, reader: str) -> None:
+        """Add the rows and facts of a run; `reader` is the adversary whose inferred values are listed."""
         is_priced = self.attacker is not None and (run.adversary, run.target) == (self.priced_adversary, IDENTITY)
         if is_priced:
             is_sample = run.drawn_from is not None or run.person is not None or run.people is not None
@@ -91,7 +90,6 @@ class Scorer:
         scores.rows += audited.rows
         scores.unmeasured += [(measure, f"{run.adversary}, {run.target}", note) for measure, note in audited.not_run]
         scores.distributions.append(distribute_success(run))
-        reader = MODELER if run.release in self.foreign else PROSECUTOR
         if not is_original and run.target != IDENTITY and run.adversary == reader:
             scores.values += list_value_risks(run)
 

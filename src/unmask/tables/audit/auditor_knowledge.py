@@ -14,7 +14,6 @@ from unmask.core.errors import UnmaskError
 from unmask.core.truth import ABSENT
 from unmask.findings.people_at_risk import Watched
 from unmask.ranges import Option, Range
-from unmask.results.rows import ORIGINAL
 from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.control.holdout import find_held_back
 from unmask.tables.control.similarity import Shift, measure_shift, shift_by
@@ -101,26 +100,6 @@ class AuditorKnowledge:
     def rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the rows of the owner's table that rows of the original are."""
         return rows if self.row is None else self.row[rows]
-
-    def people_of(self, release: str, table: Table) -> NDArray[np.int64] | None:
-        """Return (n_rows,) the person of each row of a release; None if each is a person, or if they are not known.
-
-        Without an original the release's own identifiers decide.
-        """
-        if self.original is None:
-            return table.person
-        if self.person is None or release == ORIGINAL:
-            return self.person
-        origin = self.origins.get(release)
-        return None if origin is None or np.any(origin < 0) else self.person[origin]
-
-    def population_of(self, release: Table) -> Table | None:
-        """Return the register if it lists everybody who may be in a release, with all quasi-identifiers."""
-        register = self.register
-        if self.coverage < 1 or register is None:
-            return None
-        names = {column.name for column in register.quasi_identifiers}
-        return register if names == {column.name for column in release.quasi_identifiers} else None
 
     def hold_back(self, share: float) -> Self:
         """Return the knowledge with held-back people as control group, see `tables.control.holdout.find_held_back`."""

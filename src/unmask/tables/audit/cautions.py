@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from unmask.tables import criteria
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.audit.linked_rows import find_pseudonym, find_repeated_keys
 from unmask.tables.audit.not_run import FOREIGN
-from unmask.tables.audit.release_facts import MIN_OWN_ROWS
+from unmask.tables.audit.release import MIN_OWN_ROWS, Release
 from unmask.tables.matching import compatible
 from unmask.tables.reinterpret import Reading, share_changed, share_unknown
 from unmask.tables.sensitive_bands import TOLERATED
@@ -27,57 +27,54 @@ MAX_LEVEL_PAIRS = 1 << 22
 
 
 def list_cautions(
-    releases: Mapping[str, Table],
+    releases: Sequence[Release],
     knowledge: AuditorKnowledge,
-    foreign: Mapping[str, float | None],
     measured: Mapping[str, Mapping[str, Any]],
 ) -> Iterator[str]:
     """Yield what the owner must know first.
 
     Parameters
     ----------
-    releases : mapping of Table
-        Releases by name, in memory or counted by an engine.
+    releases : sequence of Release
+        Releases, in memory or counted by an engine.
     knowledge : AuditorKnowledge
         Tables that the auditor has.
-    foreign : mapping
-        Releases whose rows are not people of the original, with the share of rows that may be; None if stated.
     measured : mapping
         Criteria of each release.
     """
-    tables = {name: table for name, table in releases.items() if table.counts is None}
-    yield from _wrong_origins(tables, knowledge)
-    for name, share in foreign.items():
-        if share is not None:
-            yield f"re-identification and k are not tested for {release_name(name)}: {FOREIGN.format(percent(share))}"
-    yield from _missing_people(knowledge)
-    for name, table in tables.items():
-        yield from _unread_columns(name, table, knowledge)
-    yield from _several_rows(next(iter(releases.values())), knowledge, measured)
+    if knowledge.original is not None:
+        for release in releases:
+            yield from _wrong_origin(release, knowledge.original)
+    for release in releases:
+        if release.own_rows is not None:
+            reason = FOREIGN.format(percent(release.own_rows))
+            yield f"re-identification and k are not tested for {release_name(release.name)}: {reason}"
+    if knowledge.original is not None and knowledge.person is None:
+        for release in releases:
+            yield from _missing_people(release, knowledge.original)
+    for release in (release for release in releases if release.has_rows):
+        yield from _unread_columns(release, knowledge)
+    yield from _several_rows(releases[0], knowledge, measured)
 
 
-def _wrong_origins(releases: Mapping[str, Table], knowledge: AuditorKnowledge) -> Iterator[str]:
-    """Yield origins that seem to belong to another release, count rows from 1, or are in another order."""
-    if knowledge.original is None:
+def _wrong_origin(release: Release, original: Table) -> Iterator[str]:
+    """Yield that an origin seems to belong to another release, counts rows from 1, or is in another order."""
+    if release.origin is None or not (release.origin >= 0).any():
         return
-    for name, origin in knowledge.origins.items():
-        fit_share = _share_that_fits(releases[name], knowledge.original, origin) if (origin >= 0).any() else 1.0
-        if fit_share >= MIN_OWN_ROWS:
-            continue
-        possible = criteria.own_rows(releases[name], knowledge.original)
-        if possible >= MIN_OWN_ROWS:
-            yield (
-                f"{percent(fit_share)} of the rows of {release_name(name)} fit the person of their origin, but "
-                f"{percent(possible)} can be rows of different people: check that it is the origin of this release "
-                "and counts rows from 0, unless cells were exchanged between rows. Realized numbers depend on it"
-            )
+    fit_share = _share_that_fits(release, original, release.origin)
+    if fit_share < MIN_OWN_ROWS <= (possible := criteria.own_rows(release.table, original)):
+        yield (
+            f"{percent(fit_share)} of the rows of {release_name(release.name)} fit the person of their origin, but "
+            f"{percent(possible)} can be rows of different people: check that it is the origin of this release "
+            "and counts rows from 0, unless cells were exchanged between rows. Realized numbers depend on it"
+        )
 
 
-def _share_that_fits(table: Table, original: Table, origin: NDArray[np.int64]) -> float:
+def _share_that_fits(release: Release, original: Table, origin: NDArray[np.int64]) -> float:
     """Return the share of rows that match their person in all shared columns; very wide columns are left out."""
     traced = np.flatnonzero(origin >= 0)
     fit = np.ones(len(traced), dtype=np.bool_)
-    for column in table.columns:
+    for column in release.table.columns:
         if column.name not in original.names or share_changed(original.column(column.name), column):
             continue
         original_column = original.column(column.name)
@@ -87,24 +84,22 @@ def _share_that_fits(table: Table, original: Table, origin: NDArray[np.int64]) -
     return float(fit.mean())
 
 
-def _missing_people(knowledge: AuditorKnowledge) -> Iterator[str]:
-    """Yield releases that lack more than a tenth of the people."""
-    if knowledge.original is None or knowledge.person is not None:
+def _missing_people(release: Release, original: Table) -> Iterator[str]:
+    """Yield that a release lacks more than a tenth of the people."""
+    if release.origin is None:
         return
-    n = knowledge.original.n_rows
-    for name, origin in knowledge.origins.items():
-        released = len(distinct(origin[origin >= 0]))
-        if 0 < released < (1 - TOLERATED) * n:
-            yield (
-                f"{release_name(name)} has no row of {n - released:,} of the {n:,} people, and averages count them as "
-                f"not found. Among released people the re-identified share is {n / released:.1f} times as high"
-            )
+    n, released = original.n_rows, len(distinct(release.origin[release.origin >= 0]))
+    if 0 < released < (1 - TOLERATED) * n:
+        yield (
+            f"{release_name(release.name)} has no row of {n - released:,} of the {n:,} people, and averages count them "
+            f"as not found. Among released people the re-identified share is {n / released:.1f} times as high"
+        )
 
 
-def _unread_columns(name: str, table: Table, knowledge: AuditorKnowledge) -> Iterator[str]:
+def _unread_columns(release: Release, knowledge: AuditorKnowledge) -> Iterator[str]:
     """Yield columns of a release that no attack reads as an adversary might."""
-    original, release = knowledge.original, release_name(name)
-    linking = _linking_columns(name, table, knowledge)
+    table, original, name = release.table, knowledge.original, release_name(release.name)
+    linking = _linking_columns(release, knowledge)
     yield from linking.values()
     people = knowledge.register if original is None else original
     for column in table.quasi_identifiers:
@@ -112,7 +107,7 @@ def _unread_columns(name: str, table: Table, knowledge: AuditorKnowledge) -> Ite
         share = share_unknown(people.column(column.name), column) if is_known and people is not None else 0.0
         if share > TOLERATED:
             yield (
-                f"{percent(share)} of the {column.name} cells in {release} have a value that no person of the "
+                f"{percent(share)} of the {column.name} cells in {name} have a value that no person of the "
                 "original or register has, so they match no one. If values were renamed or grouped, add --hierarchy, "
                 "or the original and --origin"
             )
@@ -121,14 +116,14 @@ def _unread_columns(name: str, table: Table, knowledge: AuditorKnowledge) -> Ite
     unknown = sorted({column.name for column in table.kept} - {*linking, *original.names})
     if unknown:
         yield (
-            f"the original lacks columns of {release}, so no adversary knows them: {', '.join(unknown)}. A row number, "
+            f"the original lacks columns of {name}, so no adversary knows them: {', '.join(unknown)}. A row number, "
             "a hash of a name or another code that can be computed again re-identifies people: drop such columns, or "
             "add them to the original"
         )
     for sensitive, columns in ((False, table.kept), (True, table.sensitive)):
         for column in columns:
             if column.name in original.names and (share := share_changed(original.column(column.name), column)):
-                yield f"{column.name} was changed in {release}: {percent(share)} of its cells have a value that no " + (
+                yield f"{column.name} was changed in {name}: {percent(share)} of its cells have a value that no " + (
                     "person has, so right guesses may count as wrong. Add --origin if values were renamed or grouped"
                     if sensitive
                     else "person has. Attacks on all columns skip it. Add --origin for the nearest-row attack; declare "
@@ -136,12 +131,12 @@ def _unread_columns(name: str, table: Table, knowledge: AuditorKnowledge) -> Ite
                 )
 
 
-def _linking_columns(name: str, table: Table, knowledge: AuditorKnowledge) -> dict[str, str]:
+def _linking_columns(release: Release, knowledge: AuditorKnowledge) -> dict[str, str]:
     """Return released columns that link rows of one person, or seem to, each with a caution."""
-    release = release_name(name)
-    if column := find_pseudonym(table.kept, knowledge.people_of(name, table)):
+    kept, name = release.table.kept, release_name(release.name)
+    if column := find_pseudonym(kept, release.person(knowledge)):
         return {
-            column.name: f"the column {column.name} links the rows of each person in {release}: whoever recognizes a "
+            column.name: f"the column {column.name} links the rows of each person in {name}: whoever recognizes a "
             "few rows of a person has all of them, whatever k is"
         }
     effect = (
@@ -150,16 +145,16 @@ def _linking_columns(name: str, table: Table, knowledge: AuditorKnowledge) -> di
         else "people are attacked by several of their rows. If it does not, leave the column out"
     )
     return {
-        column.name: f"the column {column.name} of {release} seems to link rows of one person: {effect}"
-        for column in find_repeated_keys(table.kept)
+        column.name: f"the column {column.name} of {name} seems to link rows of one person: {effect}"
+        for column in find_repeated_keys(kept)
     }
 
 
 def _several_rows(
-    table: Table, knowledge: AuditorKnowledge, measured: Mapping[str, Mapping[str, Any]]
+    release: Release, knowledge: AuditorKnowledge, measured: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[str]:
     """Yield that rows are not people if some people have several."""
-    population = table if knowledge.original is None else knowledge.original
+    population = release.table if knowledge.original is None else knowledge.original
     if population.person is None:
         return
     shares = {name: values["person_share"] for name, values in measured.items() if "person_share" in values}

@@ -14,6 +14,7 @@ from unmask.results import Block, Chart, Column
 from unmask.results import Table as Facts
 from unmask.results.formats import DATE, round_step
 from unmask.results.suppression import mark_people
+from unmask.tables.audit.release import Release
 from unmask.tables.table import Table
 from unmask.tables.utility.columns import Cells
 
@@ -56,16 +57,17 @@ class ColumnBin(NamedTuple):
     people: int
 
 
-def column_bins(release: str, original: Table, table: Table, origin: NDArray[np.int64]) -> Iterator[ColumnBin]:
-    """Yield the bins of each quasi-identifier.
+def column_bins(release: Release, original: Table) -> Iterator[ColumnBin]:
+    """Yield the bins of each quasi-identifier of a release with a known origin.
 
     A generalized cell is spread evenly over its values, and a suppressed row over all values. Bins of numbers and
     dates end at round values, so that no end is a value of a person.
     """
+    assert release.origin is not None
     lost = np.ones(original.n_rows, dtype=np.bool_)
-    lost[origin] = False
+    lost[release.origin] = False
     for column in original.quasi_identifiers:
-        cells = Cells.of_rows(column, table.column(column.name), origin, lost)
+        cells = Cells.of_rows(column, release.table.column(column.name), release.origin, lost)
         compared = cells.marginal()
         bins = _ordered(cells) if cells.position is not None else _bin_categories(compared.original[:-1])
         original_shares, released_shares = (
@@ -73,7 +75,7 @@ def column_bins(release: str, original: Table, table: Table, origin: NDArray[np.
         )
         missing, suppressed = (float(side[-1]) / original.n_rows for side in (compared.original, compared.released))
         for ends, share, released in zip(bins.ends(column.type), original_shares, released_shares, strict=True):
-            names = release, column.name, column.type
+            names = release.name, column.name, column.type
             yield ColumnBin(*names, *ends, share, released, missing, suppressed, original.n_rows)
 
 

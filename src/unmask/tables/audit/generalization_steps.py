@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -19,6 +19,7 @@ from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, locate_rows
 from unmask.tables.audit.quasi_identifiers import GeneralizationStep
+from unmask.tables.audit.release import Release
 from unmask.tables.audit.risk_facts import distribute_success
 from unmask.tables.audit.standard_attacks import infer_value
 from unmask.tables.audit.threads import MIN_ROWS, two_at_once
@@ -31,22 +32,20 @@ Success = Mapping[str, tuple[float, Distribution]]
 """Success that the prosecutor expects, and its distribution over people, by target."""
 
 
-def try_steps(
-    result: Result, releases: Mapping[str, Table], knowledge: AuditorKnowledge
-) -> Iterator[GeneralizationStep]:
+def try_steps(result: Result, releases: Iterable[Release], knowledge: AuditorKnowledge) -> Iterator[GeneralizationStep]:
     """Yield the effect of one step for each quasi-identifier of each release with a known origin.
 
     Cells of the release are recoded (`tables.Generalize`), so its protection does not run again. Columns with one value
     are left out. `result` is the audit of the releases.
     """
-    for name, table in releases.items():
-        if knowledge.original is None or name not in knowledge.origins or knowledge.synthetic:
+    for release in releases:
+        if knowledge.original is None or release.origin is None or knowledge.synthetic:
             continue
-        rows = table.complete_rows  # also if a coarser cell is no longer missing
-        release, success = table.take(rows), _success_of(result, name)
-        current = _Generalized(name, release, knowledge.origins[name][rows], knowledge)
-        columns = [column.name for column in release.quasi_identifiers if np.count_nonzero(column.counts) > 1]
-        parallel = two_at_once if release.n_rows >= MIN_ROWS else map
+        rows = release.table.complete_rows  # also if a coarser cell is no longer missing
+        table, success = release.table.take(rows), _success_of(result, release.name)
+        current = _Generalized(release.name, table, release.origin[rows], knowledge)
+        columns = [column.name for column in table.quasi_identifiers if np.count_nonzero(column.counts) > 1]
+        parallel = two_at_once if table.n_rows >= MIN_ROWS else map
         for steps in parallel(partial(current.step, earlier=success), columns if success else ()):
             yield from steps
 

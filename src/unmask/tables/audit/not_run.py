@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
 
 from unmask.results.formats import percent
 from unmask.tables.audit.assumptions import describe_shift
 from unmask.tables.audit.attacked_release import LISTED_ONCE
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.release import Release
 from unmask.tables.meanings import undefined_weights
 from unmask.tables.table import Table
 
@@ -31,29 +32,27 @@ FOREIGN = (
 )
 
 
-def list_not_run(
-    releases: Mapping[str, Table], knowledge: AuditorKnowledge, foreign: Mapping[str, float | None]
-) -> Iterator[NotRun]:
+def list_not_run(releases: Sequence[Release], knowledge: AuditorKnowledge) -> Iterator[NotRun]:
     """Yield the questions that were not run, with what they need.
 
     Parameters
     ----------
-    releases : mapping of Table
-        Releases by name, in memory or counted by an engine.
+    releases : sequence of Release
+        Releases, in memory or counted by an engine.
     knowledge : AuditorKnowledge
         Tables that the auditor has.
-    foreign : mapping
-        Releases whose rows are not people of the original, with the share of rows that may be; None if stated.
     """
     original = knowledge.original
-    tables = {name: table for name, table in releases.items() if table.counts is None}
-    for name, share in foreign.items():
-        label = f"k, prosecutor_average, prosecutor_max and whose record is whose in {name}"
+    with_rows = [release for release in releases if release.has_rows]
+    for release in (release for release in with_rows if release.is_foreign):
+        label = f"k, prosecutor_average, prosecutor_max and whose record is whose in {release.name}"
+        share = release.own_rows
         yield label, SYNTHETIC if share is None else FOREIGN.format(percent(share))
-    yield from _unclear_rows({name: table for name, table in tables.items() if name not in foreign}, knowledge)
-    if tables:
-        yield from _missing_tables(knowledge, () if knowledge.synthetic else tables)
-    if len(tables) < len(releases):
+    if original is not None:
+        yield from _unclear_rows(with_rows, original)
+    if with_rows:
+        yield from _missing_tables(knowledge, () if knowledge.synthetic else with_rows)
+    if len(with_rows) < len(releases):
         yield from NEED_ROWS
     if knowledge.register is None:
         reason = LISTED_ONCE if knowledge.is_register_unlinked else "needs a register (--register)"
@@ -62,31 +61,28 @@ def list_not_run(
     yield from (
         (f"The adversary {name!r}", "left out on request (--without)") for name in dict.fromkeys(knowledge.without)
     )
-    all_tables = (*releases.values(), *(() if original is None else (original,)))
+    all_tables = (*(release.table for release in releases), *(() if original is None else (original,)))
     n_rows = max((undefined_weights(table.weight) for table in all_tables), default=0)
     if n_rows:
         weight_reason = f"rows with a missing weight, or one below 1: {n_rows:,}; scale weights to numbers of people"
         yield "Risk by survey weights", weight_reason
-    if original is not None and knowledge.control is None and next(iter(releases.values())).sensitive:
+    if original is not None and knowledge.control is None and releases[0].table.sensitive:
         yield ADDED, "not separated from what holds for everybody: needs a control group (--control, --hold-back)"
 
 
-def _unclear_rows(releases: Mapping[str, Table], knowledge: AuditorKnowledge) -> Iterator[NotRun]:
+def _unclear_rows(releases: Iterable[Release], original: Table) -> Iterator[NotRun]:
     """Yield releases that may be synthetic: each row may be a person's, but there are not as many as in the original.
 
     With as many rows that differ from the original, nearly all people have a row that may be theirs.
     """
-    original = knowledge.original
-    for name, table in releases.items():
-        if original is not None and name not in knowledge.origins and table.n_rows != original.n_rows:
-            yield (
-                f"Whether the rows of {name} are people",
-                UNCLEAR.format(table.n_rows, original.n_rows),
-            )
+    for release in (release for release in releases if release.origin is None and not release.is_foreign):
+        if release.table.n_rows != original.n_rows:
+            reason = UNCLEAR.format(release.table.n_rows, original.n_rows)
+            yield f"Whether the rows of {release.name} are people", reason
 
 
-def _missing_tables(knowledge: AuditorKnowledge, releases: Iterable[str]) -> Iterator[NotRun]:
-    untraced = ", ".join(name for name in releases if name not in knowledge.origins)
+def _missing_tables(knowledge: AuditorKnowledge, releases: Iterable[Release]) -> Iterator[NotRun]:
+    untraced = ", ".join(release.name for release in releases if release.origin is None)
     if knowledge.original is None:
         yield "Realized success", NEEDS_ORIGINAL
         yield "Inference from all rows", NEEDS_ORIGINAL

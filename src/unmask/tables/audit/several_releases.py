@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,15 +18,15 @@ from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.audit.perturbed import refuse_perturbed
+from unmask.tables.audit.release import Release
 from unmask.tables.background import Background, hidden_values
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.sensitive_bands import TOLERATED, has_sets
-from unmask.tables.table import Table
 
 
 def attack_together(
-    releases: Mapping[str, Table], knowledge: AuditorKnowledge
-) -> Iterator[tuple[str, list[AttackRun | Audit]]]:
+    releases: Sequence[Release], knowledge: AuditorKnowledge
+) -> Iterator[tuple[Release, list[AttackRun | Audit]]]:
     """Yield by release the beliefs of an adversary who has the other releases, too, or why they have none.
 
     `releases` are in memory, and their rows are people's. Nothing if only one of the releases is published.
@@ -34,16 +34,15 @@ def attack_together(
     if not knowledge.together or not releases:
         return
     scenes = [
-        AttackedRelease.of(name, table, knowledge.origins.get(name), knowledge.known)
-        for name, table in releases.items()
+        AttackedRelease.of(item.name, item.table, knowledge.origins.get(item.name), knowledge.known)
+        for item in releases
     ]
-    runs: list[tuple[str, list[AttackRun | Audit]]]
     try:
         columns = _find_unchanged_columns(scenes)
-        runs = [(scene.release, list(_combine(scene, scenes, columns))) for scene in scenes]
+        runs: list[list[AttackRun | Audit]] = [[*_combine(scene, scenes, columns)] for scene in scenes]
     except NotRunError as error:
-        runs = [(next(iter(releases)), [Audit((), (("Combining the releases", str(error)),))])]
-    yield from runs
+        runs = [[Audit((), (("Combining the releases", str(error)),))]]
+    yield from zip(releases, runs, strict=False)
 
 
 def _find_unchanged_columns(scenes: Sequence[AttackedRelease]) -> tuple[str, ...]:

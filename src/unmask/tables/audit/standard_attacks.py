@@ -19,41 +19,35 @@ from unmask.tables.audit.linked_parts import audit_linkability
 from unmask.tables.audit.linked_rows import SEEN, link_rows
 from unmask.tables.audit.membership import audit_membership
 from unmask.tables.audit.perturbed import attack_by_distance, attack_by_mechanism
+from unmask.tables.audit.release import Release
 from unmask.tables.audit.singling_out import audit_singling_out
 from unmask.tables.column import Column
-from unmask.tables.table import Table
 
 
-def attack_release(
-    name: str, table: Table, knowledge: AuditorKnowledge, *, foreign: bool
-) -> Iterator[AttackRun | Audit]:
+def attack_release(release: Release, knowledge: AuditorKnowledge) -> Iterator[AttackRun | Audit]:
     """Yield the beliefs of all adversaries about a release, and the rows of further questions.
 
     Parameters
     ----------
-    name : str
-        Release, or `ORIGINAL` for the table before protection.
-    table : Table
-        Rows of the release.
+    release : Release
+        Release, or the table before protection (`ORIGINAL`).
     knowledge : AuditorKnowledge
         The complete knowledge of the auditor.
-    foreign : bool
-        Whether the rows are not people of the original.
     """
-    origin = knowledge.origins.get(name)
-    if name == ORIGINAL:
-        origin = locate_rows(np.arange(table.n_rows), table.complete_rows)
-    scene = replace(AttackedRelease.of(name, table, origin, knowledge.known), foreign=foreign)
-    scene = knowledge.add_control(scene)
+    origin = knowledge.origins.get(release.name)
+    if release.name == ORIGINAL:
+        origin = locate_rows(np.arange(release.table.n_rows), release.table.complete_rows)
+    attacked = AttackedRelease.of(release.name, release.table, origin, knowledge.known)
+    scene = knowledge.add_control(replace(attacked, foreign=release.is_foreign))
     yield from _attack_by_quasi_identifiers(scene)
-    if table.uncounted:
-        if table.record_sizes is not None:
+    if scene.table.uncounted:
+        if scene.table.record_sizes is not None:
             yield scene.attack_equal_records(ACQUAINTANCE)
     else:
         yield from _attack_by_columns(scene)
-    if not foreign:
+    if not scene.foreign:
         yield from _attack_rows(scene, knowledge)
-    if name != ORIGINAL and table.counts is None:
+    if release.name != ORIGINAL and release.has_rows:
         yield from attack_by_mechanism(scene, knowledge)
         yield from attack_by_distance(scene, knowledge)
         yield audit_membership(scene, knowledge)

@@ -34,6 +34,7 @@ from unmask.tables.audit.linked_parts import measure_linkability
 from unmask.tables.audit.linked_rows import attack_person
 from unmask.tables.audit.membership import MEMBERSHIP_MEASURES, measure_membership, sample_members
 from unmask.tables.audit.perturbed import refuse_perturbed
+from unmask.tables.audit.release import Release
 from unmask.tables.audit.release_facts import evaluate_criteria, list_criteria
 from unmask.tables.audit.singling_out import measure_singling_out
 from unmask.tables.audit.table_audit import add_excluded_people
@@ -207,10 +208,10 @@ def _origin(cell: Cell, released: Released) -> NDArray[np.int64] | None:
 
 def criteria(cell: Cell, population: Sample, released: Released) -> dict[str, float]:
     """Return the criteria of the release that are numbers, as an audit with the same original and origin has them."""
-    origin, name = _origin(cell, released), cell.protection.name
-    knowledge = AuditorKnowledge(population.members, {} if origin is None else {name: origin})
-    measured = evaluate_criteria(released.release, knowledge.complete.original)
-    values = list_criteria(measured, name, released.release, knowledge, foreign=origin is None)
+    origin = _origin(cell, released)
+    knowledge = AuditorKnowledge(population.members)
+    release = Release(cell.protection.name, released.release, origin, is_foreign=origin is None)
+    values = list_criteria(evaluate_criteria(release, knowledge), release, knowledge)
     return {name: float(value) for name, value in values.items() if isinstance(value, int | float)}
 
 

@@ -19,6 +19,7 @@ from unmask.policy.coverage import coverage_notes
 from unmask.ranges import MeasureNames, Option, Range
 from unmask.results import Result, Row
 from unmask.results.names import COLLECTOR, FORMER_NAMES
+from unmask.results.result import Value
 from unmask.results.rows import ORIGINAL
 from unmask.scoring import STANDARD
 from unmask.tables.attacks.linkability import check_parts
@@ -31,9 +32,10 @@ from unmask.tables.audit.column_shapes import column_bins
 from unmask.tables.audit.control_comparison import WORDS
 from unmask.tables.audit.generalization_steps import try_steps
 from unmask.tables.audit.not_run import group_by_reason, list_not_run
+from unmask.tables.audit.quasi_identifiers import ColumnRisk
+from unmask.tables.audit.release import Release, list_releases
 from unmask.tables.audit.release_facts import (
     evaluate_criteria,
-    find_foreign,
     list_column_risks,
     list_criteria,
     measure_contributions,
@@ -128,9 +130,8 @@ def audit(
     knowledge = knowledge.hold_back(hold_back) if hold_back else knowledge
     source = None if attacker is None else _read_attacker(attacker)
     title, requested = f"Audit of {', '.join(releases)}", parse_measures(measures)
-    result = audit_tables(releases, knowledge, title=title, attacker=source, measures=requested)
-    result = replace(result, cautions=(*result.cautions, *readings))
-    return add_steps(result, try_steps(result, releases, knowledge)) if steps else result
+    result = audit_tables(releases, knowledge, title=title, attacker=source, measures=requested, steps=steps)
+    return replace(result, cautions=(*result.cautions, *readings))
 
 
 def _by_release(name: str, value: Any, releases: Mapping[str, Table]) -> dict[str, Any]:
@@ -196,12 +197,13 @@ def _harmonize(
 
 
 def audit_tables(
-    releases: Mapping[str, Table],
+    tables: Mapping[str, Table],
     knowledge: AuditorKnowledge | None = None,
     *,
     title: str = "Audit of a table",
     attacker: AttackerSource | None = None,
     measures: Sequence[Measure] = (),
+    steps: bool = False,
 ) -> Result:
     """Attack every release with the standard adversaries, and the original as the case without protection.
 
@@ -210,7 +212,7 @@ def audit_tables(
 
     Parameters
     ----------
-    releases : mapping of Table
+    tables : mapping of Table
         Releases by name. One that an engine counts has no original, and is attacked by those who need no rows. Its
         numbers equal those of the same table in memory to 1e-12, and to 1e-6 if beliefs about many records are held in
         single precision.
@@ -222,72 +224,65 @@ def audit_tables(
         Rational attacker.
     measures : sequence of Measure
         Measures beyond those of all audits.
+    steps : bool
+        Try one step of generalization of each quasi-identifier.
     """
     knowledge = knowledge or AuditorKnowledge()
-    _check(releases, knowledge)
-    tables = {name: table for name, table in releases.items() if table.counts is None}
-    foreign = find_foreign(tables, knowledge)
-    everything = releases if knowledge.original is None else {ORIGINAL: knowledge.original, **releases}
+    _check(tables, knowledge)
+    releases, original = tuple(list_releases(tables, knowledge)), knowledge.original
+    attacked = releases if original is None else (Release(ORIGINAL, original), *releases)
     complete = knowledge.complete
     _ = complete.known, complete.shift  # once: threads would compute them twice
     names = {measure.name for measure in STANDARD}
     chosen = (*STANDARD, *(measure for measure in measures if measure.name not in names))
-    scorer = Scorer(complete, foreign, _with_prior(attacker, knowledge), chosen)
+    scorer = Scorer(complete, _with_prior(attacker, knowledge), chosen)
 
-    def attack(name: str) -> tuple[dict[str, Any], AttackScores]:
-        is_foreign, table = name in foreign, everything[name]
-        measured = evaluate_criteria(table, complete.original, knowledge.population_of(table))
-        counted = {
-            "criteria": list_criteria(measured, name, table, knowledge, foreign=is_foreign),
-            "column_risk": tuple(list_column_risks(measured, name, table, foreign=is_foreign)),
-        }
-        return counted, scorer.score(name, table, attack_release(name, table, complete, foreign=is_foreign))
+    def attack(release: Release) -> tuple[dict[str, Value], tuple[ColumnRisk, ...], AttackScores]:
+        measured = evaluate_criteria(release, knowledge)
+        risks = tuple(list_column_risks(measured, release))
+        scores = scorer.score(release, attack_release(release, complete))
+        return list_criteria(measured, release, knowledge), risks, scores
 
-    is_large = knowledge.original is not None and knowledge.original.n_rows >= MIN_ROWS
-    counted, scores = zip(*(two_at_once if is_large else map)(attack, everything), strict=True)
-    people = {name: table for name, table in tables.items() if name not in foreign}
-    combined = [scorer.score(name, people[name], runs) for name, runs in attack_together(people, complete)]
+    is_large = original is not None and original.n_rows >= MIN_ROWS
+    evaluated, risks, scored = zip(*(two_at_once if is_large else map)(attack, attacked), strict=True)
+    people = [release for release in releases if release.has_rows and not release.is_foreign]
+    combined = [scorer.score(release, runs) for release, runs in attack_together(people, complete)]
     if knowledge.watched is not None:
-        knowledge.watched.by_release(tuple(releases))
-    scores = [*scores, *combined]
+        knowledge.watched.by_release(tuple(tables))
+    scores = [*scored, *combined]
     price = scorer.price(scores)
-    rows = tuple(_rows_by_release(scores, everything))
-    original, first = knowledge.original, next(iter(releases.values()))
-    criteria = dict(zip(everything, (facts["criteria"] for facts in counted), strict=True))
-    contributions, unmeasured = measure_contributions(releases if original is None else {ORIGINAL: original})
+    rows = tuple(_rows_by_release(scores, attacked))
+    criteria = {release.name: values for release, values in zip(attacked, evaluated, strict=True)}
+    contributions, unmeasured = measure_contributions(releases if original is None else attacked[:1])
     adversaries = {row.adversary for row in rows}
-    words = describe_adversaries(first, knowledge) | dict(WORDS)
-    compared = {
-        name: (original, table, knowledge.origins[name])
-        for name, table in tables.items()
-        if original is not None and name in knowledge.origins
-    }
+    words = describe_adversaries(releases[0], knowledge) | dict(WORDS)
+    traced = [(release, original) for release in releases if original is not None and release.origin is not None]
     facts = TableFacts(
         criteria=criteria,
-        utility={name: measure_utility(*pair) for name, pair in compared.items()},
+        utility={release.name: measure_utility(release, source) for release, source in traced},
         calibration=_join(scores, "calibration"),
         values=_join(scores, "values"),
         classes=_join(scores, "classes"),
         contributions=contributions,
-        column_risks=[risk for facts in counted for risk in facts["column_risk"]],
-        bins=[item for name, pair in compared.items() for item in column_bins(name, *pair)],
-        exposure=measure_exposure(tables, foreign, knowledge),
+        column_risks=tuple(chain.from_iterable(risks)),
+        bins=[item for release, source in traced for item in column_bins(release, source)],
+        exposure=measure_exposure(people, original),
         price=price,
     )
     result = make_result(title, rows, facts, words)
-    return replace(
+    result = replace(
         result,
-        setting=describe_setting(first, knowledge, foreign),
-        unit=(first if original is None else original).unit,
+        setting=describe_setting(releases, knowledge),
+        unit=attacked[0].table.unit,
         distribution=_join(scores, "distributions"),
         assumptions=tuple(list_assumptions(releases, knowledge, crossed=COLLECTOR in adversaries)),
         cautions=(
             *coverage_notes(row for row in rows if row.release != ORIGINAL),
-            *list_cautions(releases, knowledge, foreign, criteria),
+            *list_cautions(releases, knowledge, criteria),
             *result.cautions,
         ),
         not_run=(
-            *list_not_run(releases, knowledge, foreign),
+            *list_not_run(releases, knowledge),
             *unmeasured,
             *dict.fromkeys(_join(scores, "not_run")),
             *group_by_reason(_join(scores, "unmeasured")),
@@ -295,6 +290,7 @@ def audit_tables(
         ),
         adversaries={name: text for name, text in words.items() if name in adversaries},
     )
+    return add_steps(result, try_steps(result, releases, knowledge)) if steps else result
 
 
 def _check(releases: Mapping[str, Table], knowledge: AuditorKnowledge) -> None:
@@ -336,11 +332,11 @@ def _join(scores: Sequence[AttackScores], name: str) -> tuple[Any, ...]:
     return tuple(chain.from_iterable(getattr(score, name) for score in scores))
 
 
-def _rows_by_release(scores: Sequence[AttackScores], releases: Mapping[str, Table]) -> Iterator[Row]:
+def _rows_by_release(scores: Sequence[AttackScores], releases: Iterable[Release]) -> Iterator[Row]:
     """Yield the rows of all attacks, release by release."""
     rows = _join(scores, "rows")
-    for name, table in releases.items():
-        yield from add_excluded_people([row for row in rows if row.release == name], table)
+    for release in releases:
+        yield from add_excluded_people([row for row in rows if row.release == release.name], release.table)
 
 
 def add_excluded_people(rows: Sequence[Row], table: Table) -> Iterator[Row]:
