@@ -669,3 +669,31 @@ def chain_value(attacker: Attacker, sizes: Sequence[int]) -> float:
             ]
         later = value
     return later[0]
+
+
+def chain_payoff(attacker: Attacker, size: int, n_targets: int) -> float:
+    """Return the payoff of a chain of equal groups with constant detection: a recursion over targets, tries and fines.
+
+    A target that is left at failure j is taken up again once all fines are paid.
+    """
+    q, cap, gain = attacker.detection[0], attacker.max_fines, attacker.gain
+    cost, fine = attacker.exploit_cost, attacker.fine
+    hit = attacker.prior / size
+    large = [1 - j * hit for j in range(size + 1)]
+    unfined = [max(0.0, hit * gain * (size - j) - cost * sum(large[j:size])) for j in range(size + 1)]
+    worth, pays = [0.0] * (cap + 1), [0.0] * cap + [1.0]
+    for _ in range(n_targets):
+        value, ever = [large[-1] * x for x in worth], [large[-1] * x for x in pays]
+        for j in range(size - 1, -1, -1):
+            for p in range(cap + 1):
+                up = min(p + 1, cap)
+                go = gain * hit - large[j] * (cost + (q * fine if p < cap else 0.0))
+                go += hit * (q * worth[up] + (1 - q) * worth[p]) + q * value[up] + (1 - q) * value[p]
+                leave = large[j] * worth[p] + (pays[p] * unfined[j] if p < cap else 0.0)
+                if go > leave:
+                    ever[p] = hit * (q * pays[up] + (1 - q) * pays[p]) + q * ever[up] + (1 - q) * ever[p]
+                else:
+                    ever[p] = large[j] * pays[p]
+                value[p] = max(go, leave)
+        worth, pays = value, ever
+    return max(worth[0] - attacker.access_cost, 0.0)

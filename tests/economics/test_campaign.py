@@ -220,6 +220,20 @@ def test_e3_interleavings_are_found_in_a_million_groups_at_once():
     assert plan.success_probability.sum() == pytest.approx(0.63e6)
 
 
+@pytest.mark.parametrize("share", [0.02, 0.2, 0.32, 0.34, 0.9])
+@pytest.mark.parametrize("cap", [1, 3, 8])
+def test_a_chain_of_many_targets_is_the_recursion_over_all_numbers_of_fines(cap, share):
+    """The number of fines that matter opens at different places of the chain, by the height of the fine."""
+    size, n = 6, 1500
+    attacker = Attacker(gain=500, exploit_cost=4, fine=0.0, max_fines=cap, detection=(0.02,), prior=0.63)
+    attacker = replace(attacker, fine=share * campaign(attacker, [size] * n).payoff)
+    best = campaign(attacker, [size] * n)
+    assert best.payoff == pytest.approx(literal.chain_payoff(attacker, size, n), rel=1e-9, abs=1e-6)
+    income = attacker.gain * best.success_probability.sum()
+    spent = attacker.exploit_cost * best.expected_tries + attacker.fine * best.expected_fines
+    assert best.payoff == pytest.approx(income - spent, rel=1e-9, abs=1e-6)
+
+
 def test_people_alike_may_be_counted():
     """A target that stands for many people is as many targets."""
     for attacker in (CASE, replace(CASE, max_fines=3, detection_growth=0.1), replace(CASE, max_fines=math.inf)):

@@ -9,6 +9,9 @@ from unmask.compiled import allocating, copy_into, inner
 
 Floats = NDArray[np.float64]
 
+Tape = tuple[NDArray[np.int64], Floats, NDArray[np.bool_]]
+"""Turns, chances and decisions of a chain, see `chain`."""
+
 CERTAIN = 1 - 1e-9
 """Chance of paying all fines that counts as 1."""
 
@@ -29,71 +32,101 @@ def chain(
     limits: Floats,
     cap: int,
     ends: bool,
-    tape: tuple[NDArray[np.int64], Floats, NDArray[np.bool_]],
-) -> tuple[float, float, int, int]:
-    """Return the value of a chain of groups, its steps, and its numbers of turns and of rows of tries; from the back.
+    mistaken: bool,
+    tape: Tape,
+) -> tuple[float, float, int, int, int]:
+    """Return the value of a chain of groups, its steps, and its numbers of turns, chances and decisions; from the back.
 
     order, repeats : groups, and the number of targets of each in a row
     start        : (m + 1,) first entry of a group in `hit`, `large` and `unfined`, see `list_tries`
     detection, actual, stakes, ends : as in `add_group`
     plan         : (3, m) value, success and tries of a group without any fine
     index        : (m,) the fine that just stops the attack on a group alone with a cap of 1
-    limits       : largest number of steps, steps of a group, share of all fines that does not count; beyond the first
+    limits       : largest number of steps, steps of a group, share of the value that does not count; beyond the first
                    the chain is given up
     cap          : n, largest number of fines
-    tape         : (turns, 3) group, repeats, and first row, -1 if it is tried only once nothing is fined any more, -2
-                   if it is tried as if nothing were; (turns, n + 1) actual R(p) of the later groups, without rows the
-                   chance that it is tried; (rows, n + 1) True if it is tried on. Filled from the front, the last turn
-                   first; not at all without room.
-    Nothing is tried until C_p - V(n) of the later groups is below the group's index. Once all fines are as good as
-    paid, the earlier groups are worth as much as without fines.
+    mistaken     : True if `actual` differs from `detection`
+    tape         : the turns, filled from the front, the last turn first; not at all without room. `turns` (n_turns, 6)
+                   has the group, the repeats, the open levels from `low` to before `high`, and the first of the turn's
+                   entries in `chances` and in `decisions`. `chances` has the actual R(p) of the later groups for each
+                   open level, and `decisions` True for a further try, by tries and open levels
+
+    A level p is the number of fines that are paid. At levels below `low` nothing is tried until all fines are paid: the
+    group's index is below C_p - L(p + 1). Levels from `high` on are sure: the later groups bring all fines that are
+    left, so that a group in front of them is worth as much as without fines. Only the levels between them are open.
     """
-    turns, later_pays, rows = tape
+    turns, chances, decisions = tape
     worth, pays, actual_pays = np.zeros(cap + 1), np.zeros(cap + 1), np.zeros(cap + 1)
     pays[cap] = actual_pays[cap] = 0.0 if ends else 1.0
-    all_fines, later, sure, steps, n_turns, n_rows = cap * stakes[2], 0.0, False, 0.0, 0, 0
+    idle, high = (0, 1) if ends else (cap, cap)
+    later, steps, n_turns, n_chances, n_decisions = 0.0, 0.0, 0, 0, 0
     for k in range(len(order) - 1, -1, -1):
-        group, n_left = order[k], repeats[k]
+        group, n_left, threshold = order[k], repeats[k], stakes[2] - index[order[k]]
         steps += limits[1]
         a, n = start[group], start[group + 1] - start[group] - 1
         while n_left > 0:
-            lacking = all_fines - (later - worth[0])
-            if pays[0] > CERTAIN and not ends and lacking <= limits[2] * all_fines + np.spacing(later):
-                sure = True
-            several = n_left if sure else 0
-            if not sure and not ends:
-                several = _count_skipped(n_left, worth, pays, stakes[2] - index[group], plan[0, group])
-            steps += 0.0 if several else n * (cap + 1.0) + limits[1]
+            if not ends:
+                high = _mark_sure(high, worth, pays, later, stakes[2], limits[2], mistaken)
+            low = min(_find_first_open(idle, worth, threshold), high)
+            n_open, n_targets = high - low, 1
+            if not n_open:
+                n_targets = n_left if not high else min(n_left, int((threshold - worth[high]) / plan[0, group]) + 1)
+            steps += n * n_open + limits[1]
             if steps > limits[0]:
-                return 0.0, steps, 0, 0
+                return 0.0, steps, 0, 0, 0
             has_room = n_turns < len(turns)
             if has_room:
-                turns[n_turns, 0], turns[n_turns, 1] = group, max(several, 1)
-                turns[n_turns, 2] = n_rows if not several else -2 if sure else -1
-                copy_into(later_pays[n_turns], np.ones(cap + 1) if sure else actual_pays)
-            n_turns += 1
-            if several:
-                for p in range(0 if sure else cap, cap + 1):
-                    worth[p] += several * plan[0, group]
-            else:
-                goes = rows[n_rows : n_rows + n] if has_room else np.empty((n, cap + 1), dtype=np.bool_)
+                turns[n_turns] = group, n_targets, low, high, n_chances, n_decisions
+                copy_into(chances[n_chances : n_chances + n_open], actual_pays[low:high])
+            goes = np.empty((n, n_open), dtype=np.bool_)
+            if n_open:
                 last = a + n + 1
                 entries = hit[a : a + n], large[a:last], detection, actual, unfined[a:last]
-                add_group(*entries, stakes, worth, pays, actual_pays, ends, goes)
-                n_rows += n
-                n_left = 1 if ends and not goes[0, 0] else n_left  # otherwise no target of the group is tried
-            later += max(several, 1) * plan[0, group]
-            n_left -= max(several, 1)
-    return worth[0], steps, n_turns, n_rows
+                add_group(*entries, stakes, worth, pays, actual_pays, ends, low, high, goes)
+                while idle > low and (pays[low:idle].any() or worth[low:idle].any()):
+                    idle -= 1
+            if has_room:
+                for i in range(n):
+                    first = n_decisions + i * n_open
+                    decisions[first : first + n_open] = goes[i]
+            if ends and not goes[0, 0]:
+                n_left = 1  # no target of the group is tried
+            for p in range(high, cap + 1):
+                worth[p] += n_targets * plan[0, group]
+            n_turns, n_chances, n_decisions = n_turns + 1, n_chances + n_open, n_decisions + n * n_open
+            later += n_targets * plan[0, group]
+            n_left -= n_targets
+    return worth[0], steps, n_turns, n_chances, n_decisions
 
 
 @inner
-def _count_skipped(n_left: int, worth: Floats, pays: Floats, threshold: float, value: float) -> int:
-    """Return the number of targets of a group that are not tried while fines are left, if no later one is."""
-    room = threshold - worth[-1]
-    if n_left == 1 or pays[:-1].any() or worth[:-1].any() or not room >= 0:
-        return 0
-    return min(n_left, int(room / value) + 1)
+def _mark_sure(
+    high: int, worth: Floats, pays: Floats, later: float, fine: float, negligible: float, mistaken: bool
+) -> int:
+    """Return the first level from which on all fines that are left are as good as paid; all levels or none if mistaken.
+
+    high : level that is known to be sure; levels that become sure are worth the later groups less their fines
+    """
+    cap, first = len(worth) - 1, high
+    for p in range(0 if mistaken else high - 1, -1, -1):
+        value = later - (cap - p) * fine
+        if not (pays[p] > CERTAIN and worth[p] - value <= negligible * later):
+            break
+        worth[p], pays[p], first = value, 1.0, p
+    return first
+
+
+@inner
+def _find_first_open(idle: int, worth: Floats, threshold: float) -> int:
+    """Return the first level at which a group may be tried while fines are left.
+
+    idle      : number of levels at which no later group is tried
+    threshold : C_p less the group's index. A fine at level p brings L(p + 1) - L(p), which is 0 below the last idle
+                level, and costs C_p
+    """
+    if idle == 0 or threshold >= worth[idle]:
+        return idle
+    return idle - 1 if threshold >= 0 else 0
 
 
 @allocating
@@ -108,9 +141,11 @@ def add_group(
     pays: Floats,
     actual_pays: Floats,
     ends: bool,
+    low: int,
+    high: int,
     goes: NDArray[np.bool_],
 ) -> None:
-    """Put a group in front of others: `worth` and `pays` of the others become those of the chain that begins with it.
+    """Put a group in front of others at the open levels: `worth` and `pays` become those of the chain with the group.
 
     hit, large : h_j and S_j (one more) of the group; detection: q_j, at least one for each try; actual: those of
             the attacker who believes otherwise
@@ -118,35 +153,41 @@ def add_group(
     stakes  : gain, cost of a try, fine, cost of linking, least excess of a further try
     worth   : (n + 1,) L(p), value of the later groups with p fines paid
     pays    : (n + 1,) R(p), chance that their plan ever pays all n fines; actual_pays: with the actual detection
-    goes    : (n_tries, n + 1), filled with True for a further try
+    low, high : open levels; at level `high` the group is worth as much as without fines
+    goes    : (n_tries, high - low), filled with True for a further try
     The value of leaving the group at j with p < n fines is L(p) + R(p) f(j): it is taken up again once nothing more is
     fined.
     """
     gain, cost, fine, link, margin = stakes
-    n = len(worth) - 1
-    value, ever, actual_ever = large[-1] * worth, large[-1] * pays, large[-1] * actual_pays
+    n_open = high - low
+    value, ever, actual_ever = np.empty(n_open + 1), np.empty(n_open + 1), np.empty(n_open + 1)
+    for i in range(n_open):
+        p = low + i
+        value[i], ever[i], actual_ever[i] = large[-1] * worth[p], large[-1] * pays[p], large[-1] * actual_pays[p]
     for j in range(len(hit) - 1, -1, -1):
         h, s, q = hit[j], large[j], detection[j]
-        for p in range(n + 1):
-            up = p if ends else min(p + 1, n)
+        if not ends:
+            value[n_open] = large[j + 1] * worth[high] + unfined[j + 1]
+            ever[n_open], actual_ever[n_open] = large[j + 1] * pays[high], large[j + 1] * actual_pays[high]
+        for i in range(n_open):
+            p = low + i
+            up = i if ends else i + 1
             stay, move = 1.0 - q, 0.0 if ends else q
-            charged = 1.0 if ends or p < n else 0.0
-            go = gain * h - s * (cost + q * fine * charged) - (link if j == 0 else 0.0)
-            go += h * (move * worth[up] + stay * worth[p]) + move * value[up] + stay * value[p]
-            back = pays[p] if p < n else 0.0
-            leave = s * worth[p] + back * unfined[j]
-            value[p] = go if go > leave + margin else leave
-            goes[j, p] = go > leave + (-margin if back > CERTAIN else margin)  # a sure fine is not avoided
-            if goes[j, p]:
-                ever[p] = h * (move * pays[up] + stay * pays[p]) + move * ever[up] + stay * ever[p]
+            go = gain * h - s * (cost + q * fine) - (link if j == 0 else 0.0)
+            go += h * (move * worth[low + up] + stay * worth[p]) + move * value[up] + stay * value[i]
+            leave = s * worth[p] + pays[p] * unfined[j]
+            value[i] = go if go > leave + margin else leave
+            goes[j, i] = go > leave + (-margin if pays[p] > CERTAIN else margin)  # a sure fine is not avoided
+            if goes[j, i]:
+                ever[i] = h * (move * pays[low + up] + stay * pays[p]) + move * ever[up] + stay * ever[i]
                 stay, move = 1.0 - actual[j], 0.0 if ends else actual[j]
-                later = move * actual_pays[up] + stay * actual_pays[p]
-                actual_ever[p] = h * later + move * actual_ever[up] + stay * actual_ever[p]
+                later = move * actual_pays[low + up] + stay * actual_pays[p]
+                actual_ever[i] = h * later + move * actual_ever[up] + stay * actual_ever[i]
             else:
-                ever[p], actual_ever[p] = s * pays[p], s * actual_pays[p]
-    copy_into(worth, value)
-    copy_into(pays, ever)
-    copy_into(actual_pays, actual_ever)
+                ever[i], actual_ever[i] = s * pays[p], s * actual_pays[p]
+    copy_into(worth[low:high], value[:n_open])
+    copy_into(pays[low:high], ever[:n_open])
+    copy_into(actual_pays[low:high], actual_ever[:n_open])
 
 
 @allocating
@@ -158,32 +199,36 @@ def forward(
     success: Floats,
     tries: Floats,
     plan: Floats,
+    cap: int,
     ends: bool,
     mistaken: bool,
-    tape: tuple[NDArray[np.int64], Floats, NDArray[np.bool_]],
+    tape: Tape,
 ) -> tuple[Floats, float, float]:
     """Return the outcome of a chain on the tape of `chain`: re-identified people of each group, tries, fines.
 
     mistaken : True if `detection` is not the one of the plan: then no fine is sure that the plan takes as sure
     """
-    turns, later_pays, rows = tape
+    turns, chances, decisions = tape
     re_identified, total = np.zeros(len(start) - 1), np.zeros(3)
-    level = np.zeros(later_pays.shape[1])
+    level = np.zeros(cap + 1)
     level[0] = 1.0
     for t in range(len(turns) - 1, -1, -1):
-        group, repeats, row = turns[t]
+        group, n_targets, low, high, first_chance, first = turns[t]
         a, n = start[group], start[group + 1] - start[group] - 1
-        if row == -1 or (row == -2 and not mistaken):
-            unfined = 0.0
-            for p in range(len(level)):
-                unfined += level[p] * later_pays[t, p]
-            re_identified[group] += repeats * unfined * plan[1, group]
-            total[1] += repeats * unfined * plan[2, group]
+        n_open = high - low
+        if not n_open and not (mistaken and not high):
+            unfined = level[high:].sum()
+            re_identified[group] += n_targets * unfined * plan[1, group]
+            total[1] += n_targets * unfined * plan[2, group]
             continue
         entries = hit[a : a + n], large[a : a + n + 1], detection, success[a : a + n + 1], tries[a : a + n + 1]
-        goes = rows[row : row + n] if row >= 0 else _go_as_unfined(entries[4], len(level))
-        for _ in range(repeats):
-            outcome = play_group(*entries, later_pays[t], ends, goes, level)
+        if n_open:
+            pays = chances[first_chance : first_chance + n_open]
+            goes = decisions[first : first + n * n_open].reshape(n, n_open)
+        else:
+            high, pays, goes = cap + 1, np.ones(cap + 1), _go_as_unfined(entries[4], cap + 1)
+        for _ in range(n_targets):
+            outcome = play_group(*entries, pays, ends, low, high, goes, level)
             re_identified[group] += outcome[0]
             total += outcome
     return re_identified, total[1], total[2]
@@ -207,31 +252,35 @@ def play_group(
     tries: Floats,
     pays: Floats,
     ends: bool,
+    low: int,
+    high: int,
     goes: NDArray[np.bool_],
     level: Floats,
 ) -> Floats:
     """Return the outcome of one group of a chain, re-identified, tries, fines; `level` is moved past the group.
 
-    hit, large, detection : as in `add_group`
+    hit, large, detection, low, high, goes : as in `add_group`
     success, tries : (n_tries + 1,) success and tries from failure j on, without any fine
-    pays    : R(p) of the later groups
+    pays    : (high - low,) R(p) of the later groups
     level   : (n + 1,) chance of p fines paid at the group's turn; with an arrest it then sums to less
     """
     n = len(level) - 1
     outcome, after = np.zeros(3), np.zeros(n + 1)
     now = level.copy()  # chance of p fines and of being at this group still, if the target were never re-identified
     for j in range(len(hit) + 1):
-        for p in range(n + 1):
-            if j == len(hit) or not goes[j, p]:
+        for p in range(low if j else 0, min(high, n) + 1 if j else n + 1):
+            is_open = low <= p < high
+            if j == len(hit) or not is_open or not goes[j, p - low]:
                 after[p] += now[p] * large[j]
-                if p < n and j < len(hit):
-                    outcome[0] += now[p] * pays[p] * success[j]
-                    outcome[1] += now[p] * pays[p] * tries[j]
+                if j < len(hit):
+                    unfined = now[p] * pays[p - low] if is_open else now[p] if p >= high else 0.0
+                    outcome[0] += unfined * success[j]
+                    outcome[1] += unfined * tries[j]
                 now[p] = 0.0
         if j == len(hit):
             break
         h, s, q = hit[j], large[j], detection[j]
-        for p in range(n, -1, -1):  # downwards: level p is moved earlier than level p - 1 reaches it
+        for p in range(min(high, n + 1) - 1, low - 1, -1):  # downwards: level p is moved before level p - 1 reaches it
             mass = now[p]
             outcome[0] += mass * h
             outcome[1] += mass * s

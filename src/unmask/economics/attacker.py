@@ -244,7 +244,7 @@ class Attacker:
         return self.detection_growth is not None and (self.audit_every > 1 or self.detection_growth < 0)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1024)
 def with_fines(attacker: Attacker, max_fines: float, arrest: bool) -> Attacker:
     """Return the attacker with another cap on fines and another arrest; cached, as each new one is checked."""
     return replace(attacker, max_fines=max_fines, arrest=arrest)

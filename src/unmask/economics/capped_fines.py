@@ -14,6 +14,7 @@ Otherwise d_k may be above 0, below and above again (a group of 62, n = 5, q = .
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -103,11 +104,25 @@ class FlatGroups:
         fined, places = self._expect_until_cap(clean, cap)
         success = self.hit * (self.tries - stopped * (self.tries - clean))
         tries = self._expect_tries(np.zeros_like(clean)) - stopped * self._expect_tries(clean)
-        fines = self.q * (fined - self.hit * places)
-        worth = self.gain * success - self.cost * tries - self.fine * fines > self.margin
-        return np.where(
-            worth & (self._value_unfined(np.zeros_like(clean)) > 0), np.stack([success, tries, fines, clean]), 0.0
-        )
+        return self._keep_worthwhile(success, tries, self.q * (fined - self.hit * places), clean)
+
+    def solve_whole(self, cap: int) -> Floats:
+        """Return (cap + 1, 4, n_groups) the plans of `solve_plans` for each cap, of groups with `is_whole`.
+
+        The plans for a cap of 1 hold only if the group is tried as a whole then, too.
+        """
+        fines = np.zeros((cap + 1, len(self.hit)))
+        for e, (fined, places) in enumerate(self._expect_between_fines(self.tries, cap)):
+            fines[e + 1] = self.q * (fined - self.hit * places)
+        tries = self._expect_tries(np.zeros_like(self.tries))
+        plans = [self._keep_worthwhile(self.hit * self.tries, tries, paid, self.tries) for paid in fines.cumsum(axis=0)]
+        return np.stack(plans)
+
+    def _keep_worthwhile(self, success: Floats, tries: Floats, fines: Floats, clean: Floats) -> Floats:
+        """Return (4, n_groups) the plans, 0 if not worth it."""
+        is_worth = self.gain * success - self.cost * tries - self.fine * fines > self.margin
+        is_worth &= self._value_unfined(np.zeros_like(clean)) > 0
+        return np.where(is_worth, np.stack([success, tries, fines, clean]), 0.0)
 
     def _value_try(self, j: Floats) -> Floats:
         """Return the worth of a try, less its cost and its fine."""
@@ -141,18 +156,24 @@ class FlatGroups:
         return np.where(worthless, 0.0, low + 1)
 
     def _expect_until_cap(self, length: Floats, cap: int) -> tuple[Floats, Floats]:
-        """Return the expected tries of `length` up to fine number `cap`, and the sum of their positions.
+        """Return the expected tries of `length` up to fine number `cap`, and the sum of their positions."""
+        tries, places = np.zeros_like(length), np.zeros_like(length)
+        for fined, positions in self._expect_between_fines(length, cap):
+            tries += fined
+            places += positions
+        return tries, places
+
+    def _expect_between_fines(self, length: Floats, cap: int) -> Iterator[tuple[Floats, Floats]]:
+        """Yield the expected tries of `length` with e = 0, 1, ... fines paid, and the sum of their positions.
 
         P(e fines in i tries), summed over i < length, is I_q(e + 1, length - e) / q; with weights i it is
         (e + 1) I_q(e + 2, length - e) / q^2 less that sum. I_q is the regularized incomplete beta function.
         """
         from scipy.special import betainc
 
-        q, tries, places = max(self.q, MIN_DETECTION), np.zeros_like(length), np.zeros_like(length)
+        q = max(self.q, MIN_DETECTION)
         for e in range(min(cap, int(length.max(initial=0.0)))):
             is_long = length > e
             n = np.where(is_long, length - e, 1.0)
             expected = np.where(is_long, betainc(e + 1, n, q) / q, 0.0)
-            tries += expected
-            places += np.where(is_long, (e + 1) * betainc(e + 2, n, q) / q**2, 0.0) - expected
-        return tries, places
+            yield expected, np.where(is_long, (e + 1) * betainc(e + 2, n, q) / q**2, 0.0) - expected

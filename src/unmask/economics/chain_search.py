@@ -7,16 +7,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import permutations
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Floats
 from unmask.economics.bounds import CampaignPlan, Outcome
 from unmask.economics.plan import SUCCESS, TIE, TRIES, VALUE
 from unmask.economics.targets import Targets
+
+if TYPE_CHECKING:
+    from unmask.economics._chains import Tape
 
 MAX_STEPS: Final = 10**8
 """Largest number of tries times fines of all orders of a campaign together; seconds."""
@@ -25,13 +27,10 @@ STEP_COST: Final = 500
 """Cost of a further group next to its tries, in steps."""
 
 SURE: Final = 1e-13
-"""Share of all fines: if only this share is uncertain, the rest is as if no fine were left."""
+"""Share of the value: if fines of only this share are uncertain, the rest is as if no fine were left."""
 
 MAX_PERMUTED: Final = 5
 """Largest number of targets of which every order is tried."""
-
-Tape = tuple[NDArray[np.int64], Floats, NDArray[np.bool_]]
-"""The turns of a chain, see `_chains.chain`."""
 
 
 class TooManyStepsError(UnmaskError):
@@ -39,12 +38,13 @@ class TooManyStepsError(UnmaskError):
 
 
 class Chain(NamedTuple):
-    """A chain that was computed: its value, its steps, and the numbers of its turns and of its tries."""
+    """A chain that was computed: its value, its steps, and the sizes of its tape, see `_chains.chain`."""
 
     value: float
     steps: float
     turns: int
-    rows: int
+    chances: int
+    decisions: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,21 +86,27 @@ class ChainSearch:
             yield from dict.fromkeys(permutations(groups))
 
     def make_plan(self, order: tuple[int, ...], detection: Floats | None = None) -> CampaignPlan:
-        """Return the plan of an order; raise TooManyStepsError if its outcome, two passes, would take too long."""
-        self._check_steps(2 * self.chains[order].steps)
-        return CampaignPlan(self.chains[order].value, partial(self.play, order, detection))
+        """Return the plan of an order; raise TooManyStepsError if its outcome, two passes, would take too long.
 
-    def play(self, order: tuple[int, ...], detection: Floats | None = None) -> Outcome:
-        """Return the outcome of an order; detection: the actual q_j, if the attacker believes otherwise."""
+        detection : the actual q_j, if the attacker believes otherwise
+        """
+        chain = self.chains[order]
+        played = chain if detection is None else self._fill(order, _make_tape(0, 0, 0), MAX_STEPS, detection)
+        self._check_steps(2 * played.steps)
+        return CampaignPlan(chain.value, partial(self.play, order, played, detection))
+
+    def play(self, order: tuple[int, ...], chain: Chain, detection: Floats | None = None) -> Outcome:
+        """Return the outcome of the chain of an order."""
         from unmask.economics._chains import forward
 
         targets, tries = self.targets, self.targets.try_list
         actual = tries.detection if detection is None else detection
-        tape = _make_tape(self.chains[order].turns, self.chains[order].rows, self.cap + 1)
-        self._fill(order, tape, math.inf, actual)
+        tape = _make_tape(chain.turns, chain.chances, chain.decisions)
+        self._fill(order, tape, math.inf, detection)
         entries = tries.start, tries.hit, tries.large, actual
         unfined = tries.unfined_success, tries.unfined_tries, self._unfined
-        success, n_tries, fines = forward(*entries, *unfined, targets.attacker.arrest, detection is not None, tape)
+        ends, is_mistaken = targets.attacker.arrest, detection is not None
+        success, n_tries, fines = forward(*entries, *unfined, self.cap, ends, is_mistaken, tape)
         if targets.attacker.arrest and not targets.attacker.max_fines:
             fines = 0.0
         return Outcome(success / targets.count, n_tries, fines)
@@ -123,7 +129,8 @@ class ChainSearch:
         money = np.array([attacker.gain, attacker.exploit_cost, fine, attacker.link_cost, TIE * attacker.gain])
         limits = np.array([max_steps, STEP_COST, SURE])
         index = targets.stopping_fine if not attacker.arrest else np.zeros(len(targets))
-        return Chain(*chain(np.array(order), repeats, *entries, index, money, limits, self.cap, attacker.arrest, tape))
+        rules = self.cap, attacker.arrest, actual is not None
+        return Chain(*chain(np.array(order), repeats, *entries, index, money, limits, *rules, tape))
 
     def _check_steps(self, further: float) -> None:
         if sum(chain.steps for chain in self.chains.values()) + further > MAX_STEPS:
@@ -133,9 +140,9 @@ class ChainSearch:
             )
 
 
-def _make_tape(turns: int, rows: int, levels: int) -> Tape:
-    """Return room for so many turns and tries of a chain."""
-    return np.zeros((turns, 3), dtype=np.int64), np.zeros((turns, levels)), np.zeros((rows, levels), dtype=np.bool_)
+def _make_tape(turns: int, chances: int, decisions: int) -> Tape:
+    """Return room for so many turns, chances and decisions of a chain."""
+    return np.zeros((turns, 6), dtype=np.int64), np.zeros(chances), np.zeros(decisions, dtype=np.bool_)
 
 
 def count_states(targets: Targets, cap: int) -> float:

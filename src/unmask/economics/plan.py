@@ -120,7 +120,7 @@ def solve_plans(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | No
     cap = int(attacker.max_fines)
     plan = np.zeros((8, len(groups.size)))
     closed = flat.is_whole(cap) | (attacker.max_fines == 1)
-    plan[:, closed] = _solve_closed(flat.take(closed), cap)
+    plan[:, closed] = _to_plan(flat.take(closed), flat.take(closed).solve_plans(cap))
     if not closed.all():
         plan[:, ~closed] = _recurse(attacker, groups.take(np.flatnonzero(~closed)), money[:, ~closed])
     return plan
@@ -131,14 +131,37 @@ def solve_plans_by_cap(attacker: Attacker, groups: CandidateGroups, stakes: Stak
 
     One recursion solves them all: with p of n fines paid the plan goes on like one with a cap of n - p.
     """
-    money, caps = _resolve_stakes(attacker, groups, stakes), np.arange(int(attacker.max_fines) + 1)
-    is_flat = _to_flat(attacker, groups, money) is not None
-    if attacker.is_uncertain or attacker.arrest or is_flat:
-        attackers = (with_fines(attacker, int(cap), attacker.arrest) for cap in caps)
-        return np.stack([solve_plans(capped, groups, stakes) for capped in attackers])
-    last = min(int(caps[-1]), int(_limit_tries(attacker, groups).max(initial=0)))  # no more fines than tries
-    plans = _recurse_by_fines(attacker, groups, money, last + 1, n_plans=last + 1)[::-1]
-    return np.asarray(plans[np.minimum(caps, last)])
+    money, cap = _resolve_stakes(attacker, groups, stakes), int(attacker.max_fines)
+    last = min(cap, int(_limit_tries(attacker, groups).max(initial=0)))  # no more fines than tries
+    flat = _to_flat(attacker, groups, money)
+    if attacker.is_uncertain or attacker.arrest:
+        plans = _solve_each_cap(attacker, groups, money, range(last + 1))
+    elif flat is not None:
+        plans = _solve_flat_by_cap(attacker, groups, flat, money, last)
+    else:
+        plans = _recurse_by_fines(attacker, groups, money, last + 1, n_plans=last + 1)[::-1]
+    return np.asarray(plans[np.minimum(np.arange(cap + 1), last)])
+
+
+def _solve_flat_by_cap(
+    attacker: Attacker, groups: CandidateGroups, flat: FlatGroups, money: Floats, last: int
+) -> Floats:
+    """Return (last + 1, 8, n_groups) the plans; a group that is tried as a whole at the last cap is at lower caps."""
+    whole = flat.is_whole(last)
+    plans = np.zeros((last + 1, 8, len(whole)))
+    plans[:, :, whole] = _to_plan(flat.take(whole), flat.take(whole).solve_whole(last))
+    others = np.flatnonzero(~whole)
+    plans[:, :, others] = _solve_each_cap(attacker, groups.take(others), money[:, others], range(last + 1))
+    plans[:2] = _solve_each_cap(attacker, groups, money, range(min(last, 1) + 1))  # with one fine, all or a part
+    return plans
+
+
+def _solve_each_cap(attacker: Attacker, groups: CandidateGroups, money: Floats, caps: range) -> Floats:
+    """Return (n_caps, 8, n_groups) the plans for each cap by itself."""
+    if not len(groups.size):
+        return np.zeros((len(caps), 8, 0))
+    stakes = Stakes(*money)
+    return np.stack([solve_plans(with_fines(attacker, cap, attacker.arrest), groups, stakes) for cap in caps])
 
 
 def count_steps(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | None = None) -> float:
@@ -207,10 +230,11 @@ def _to_flat(attacker: Attacker, groups: CandidateGroups, money: Floats) -> Flat
     return FlatGroups(groups.first_chance, tries, gain, cost, fine, q, compute_margin(attacker, gain))
 
 
-def _solve_closed(flat: FlatGroups, cap: int) -> Floats:
-    success, tries, fines, clean = flat.solve_plans(cap)
+def _to_plan(flat: FlatGroups, outcome: Floats) -> Floats:
+    """Return (..., 8, n_groups) the plans of undiscounted outcomes (..., 4, n_groups): success, tries, fines, clean."""
+    success, tries, fines, clean = (outcome[..., row, :] for row in range(4))
     value = flat.gain * success - flat.cost * tries - flat.fine * fines
-    return np.stack([value, success, tries, fines, success, tries, fines, clean])
+    return np.stack([value, success, tries, fines, success, tries, fines, clean], axis=-2)
 
 
 def _recurse(attacker: Attacker, groups: CandidateGroups, money: Floats) -> Floats:

@@ -258,15 +258,16 @@ def solve_linked_plans(attacker: Attacker, groups: CandidateGroups, stakes: Stak
 
 def solve_linked_plans_by_cap(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | None = None) -> Floats:
     """Return (max_fines + 1, 8, n_groups) the same for every cap on fines from 0 to that of the attacker."""
-    return np.stack([_pay_for_link(attacker, plan, stakes) for plan in solve_plans_by_cap(attacker, groups, stakes)])
+    return _pay_for_link(attacker, solve_plans_by_cap(attacker, groups, stakes), stakes)
 
 
 def _pay_for_link(attacker: Attacker, plan: Floats, stakes: Stakes | None) -> Floats:
-    step = attacker.discount**attacker.link_delay
-    plan[[VALUE, GAIN_SLOPE, COST_SLOPE, FINE_SLOPE]] *= step
-    plan[VALUE] -= attacker.link_cost
+    """Return the plans, (..., 8, n_groups), less the price of linking; 0 if that is not worth it."""
+    plan[..., [VALUE, GAIN_SLOPE, COST_SLOPE, FINE_SLOPE], :] *= attacker.discount**attacker.link_delay
+    plan[..., VALUE, :] -= attacker.link_cost
     gain = attacker.gain if stakes is None or stakes.gain is None else stakes.gain
-    return np.where((plan[CLEAN] > 0) & is_better(attacker, plan[VALUE], 0.0, gain), plan, 0.0)
+    pays = (plan[..., CLEAN, :] > 0) & is_better(attacker, plan[..., VALUE, :], 0.0, gain)
+    return np.where(pays[..., None, :], plan, 0.0)
 
 
 def to_prices(attacker: Attacker, plan: Floats, expected: Floats) -> Prices:

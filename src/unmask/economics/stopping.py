@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.economics.attacker import Amount, Attacker, check_fields
 from unmask.economics.best_response import Bounds
-from unmask.economics.campaign import ROUNDING, attack, bound_payoff, remove_discount, solve
+from unmask.economics.bounds import CampaignPlan
+from unmask.economics.campaign import ROUNDING, bound_payoff, remove_discount, solve, to_campaign
 from unmask.economics.plan import CLEAN, FINE_SLOPE, VALUE, compute_margin
 from unmask.economics.prices import check_group_sizes, solve_plans_by_size
 from unmask.economics.search import bisect_whole, find_root, minimize_convex
@@ -107,6 +108,7 @@ class SizeAttack:
     is_campaign: bool
     payoffs: dict[tuple[int, int, float], Bounds] = field(default_factory=dict)
     targets: dict[tuple[int, int], Targets] = field(default_factory=dict)
+    campaigns: dict[tuple[int, int, float], tuple[CampaignPlan, float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, attackers: Sequence[Attacker], sizes: ArrayLike, *, is_campaign: bool) -> SizeAttack:
@@ -148,8 +150,14 @@ class SizeAttack:
 
     def _compute_campaign(self, resource: int, first: int, fine: float) -> Bounds:
         targets, price = self._face(resource, first, fine), self.attackers[resource].access_cost
-        low, high = bound_payoff(targets, *solve(targets))
+        low, high = bound_payoff(targets, *self._solve_campaign(resource, first, fine))
         return Bounds(float(low) - price, float(high) - price)
+
+    def _solve_campaign(self, resource: int, first: int, fine: float) -> tuple[CampaignPlan, float]:
+        key = resource, first, fine
+        if key not in self.campaigns:
+            self.campaigns[key] = solve(self._face(*key))
+        return self.campaigns[key]
 
     def _face(self, resource: int, first: int, fine: float) -> Targets:
         """Return the targets of a campaign whose access is paid."""
@@ -164,7 +172,8 @@ class SizeAttack:
         resource = max(range(len(self.attackers)), key=lambda i: self.payoff(i, first, fine).high)
         if not self.is_campaign:
             return float(self._solve_single(resource, first, fine)[FINE_SLOPE])
-        return attack(self._face(resource, first, fine)).expected_fines
+        targets = self._face(resource, first, fine)
+        return to_campaign(targets, *self._solve_campaign(resource, first, fine)).expected_fines
 
     def excess(self, first: int, fine: float, *, end: int = 1) -> float:
         """Return the payoff with the best resource beyond a tie: an attack may pay at a price below it.
@@ -242,7 +251,7 @@ def _find_size(release: SizeAttack) -> int | None:
     n = int(release.records.sum())
 
     def is_safe(size: int) -> bool:
-        equal = replace(release, sizes=np.array([size]), records=np.array([n]), payoffs={}, targets={})
+        equal = replace(release, sizes=np.array([size]), records=np.array([n]), payoffs={}, targets={}, campaigns={})
         return equal.excess(0, release.fine) <= 0
 
     return bisect_whole(is_safe, n)
