@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,14 +26,16 @@ class Spec:
 
     @classmethod
     def parse(cls, text: str | Spec) -> Spec:
-        """Parse a text; values are those of TOML, or else texts.
+        """Parse a text; values are those of TOML, or else texts. A number after a colon belongs to the value before.
 
         >>> Spec.parse("tables.AddNoise:sd={age=2.5}").parameters, Spec.parse("my_module:Mine:k=3").use
         ({'sd': {'age': 2.5}}, 'my_module:Mine')
+        >>> Spec.parse("IdentitySeparation:identities=2-18:2.31:model=best").parameters
+        {'identities': '2-18:2.31', 'model': 'best'}
         """
         if isinstance(text, Spec):
             return text
-        name, *parameters = text.split(":")
+        name, *parameters = re.split(r":(?!-?[\d.]+(?:$|:))", text)
         if parameters and "=" not in parameters[0]:
             name = f"{name}:{parameters.pop(0)}"
         if invalid := next((parameter for parameter in parameters if "=" not in parameter), None):

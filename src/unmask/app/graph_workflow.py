@@ -196,7 +196,8 @@ def build_plan(project: Project) -> dict[str, Any]:
     document = project.document
     parameters = {**DEFAULTS, **protection_parameters(document)}
     adopters = sorted({*ADOPTERS, parameters.pop("adopters")})
-    identities = sorted({*IDENTITIES, parameters.pop("identities")})
+    numbers = {*IDENTITIES, parameters.pop("identities")}
+    identities = sorted(numbers, key=lambda number: (isinstance(number, str), number))  # a text is a power law
     seeds = get_value(document, "graph.seeds") or _default_seeds(project)
     method, _, count = str(seeds[0] if isinstance(seeds, list) else seeds).rpartition(":")
     knows = {"node_overlap": 1.0, "edge_overlap": 1.0, "seeds": method, "n_seeds": int(count), "who": "anybody"}

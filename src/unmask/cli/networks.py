@@ -56,6 +56,7 @@ column_options = options("unmask.graphs:EdgeListOptions")
          "kept.",
 )  # fmt: skip
 @output_option("--origin", type=FILE, help="Write the person behind each released node. Keep it secret.")
+@options("unmask.graphs.audit.seeding_loss:measure_seeding", clique={}, tolerance={}, top={})
 @column_options
 @output_option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @output_option("--force", is_flag=True, help="Overwrite existing files.")
@@ -67,7 +68,7 @@ def protect_graph(
     origin: Path | None,
     as_json: bool,
     force: bool,
-    **columns: Any,
+    **settings: Any,
 ) -> None:
     r"""Release a network with changed edges, or in which some people have several unlinkable identities.
 
@@ -79,27 +80,34 @@ def protect_graph(
     unmask protect graph friends.txt --with PerturbEdges:delete=0.1:add=0.1 -o release.graphml
     unmask protect graph friends.txt --with IdentitySeparation:model=best:identities=5 -o release.txt
     unmask protect graph friends.txt --with IdentitySeparation:cooperation=degree:adopters=0.04 -o release.graphml
+    unmask protect graph friends.txt --with IdentitySeparation:identities=2-18:2.31 --top 1000 -o release.txt
     unmask protect graph friends.txt --with Decoy:adopters=1.0 -o release.txt --origin origin.csv
     """
     from unmask.core.randomness import secret_unless
     from unmask.graphs.audit.attack_plan import parse_protection
+    from unmask.graphs.audit.seeding_loss import describe_seeding, find_border, measure_seeding
     from unmask.graphs.files.writing import check_suffix
     from unmask.graphs.graph import SocialGraph
-    from unmask.graphs.protections import adopted, protected
+    from unmask.graphs.protections import IdentitySeparation, adopted, protected
     from unmask.graphs.utility import lost, utility
     from unmask.results.formats import percent
 
     refuse_to_overwrite(origin, force=force, stream=output)
     if output != STANDARD_OUTPUT:
         check_suffix(output.name)
-    chosen = parse_protection(protection, Path())
-    people = SocialGraph.read(graph, **columns)
+    chosen, seeding = parse_protection(protection, Path()), pop_options(settings, ("clique", "tolerance", "top"))
+    people = SocialGraph.read(graph, **settings)
+    find_border(people, seeding["top"])  # an error before the work
     start = time.perf_counter()
     separated = protected(chosen, people, rng=secret_unless(None))
     seconds = time.perf_counter() - start
     release, nodes = _writable(separated, output)
     losses = lost(people, *separated)
     facts = {**_counts(people, separated, release), "seconds": round(seconds, 3), "utility": utility(losses), **losses}
+    seeding_loss = (
+        measure_seeding(people, separated, chosen, **seeding) if isinstance(chosen, IdentitySeparation) else None
+    )
+    facts |= {} if seeding_loss is None else vars(seeding_loss)
     show = partial(print_json, results=[facts]) if as_json else None
     write_release(release.write, output, _origin_text(people, separated, nodes), origin, show=show)
     _say_left_out(separated.release.n_nodes - release.n_nodes)
@@ -109,6 +117,8 @@ def protect_graph(
         err=True,
     )
     print_line(f"utility {percent(utility(losses))}: " + ", ".join(_loss(*item) for item in losses.items()), err=True)
+    for sentence in describe_seeding(seeding_loss, seeding["clique"]) if seeding_loss is not None else ():
+        print_line(f"seeding: {sentence}", err=True)
     if origin is not None and not as_json:
         suggest_command("audit", "graph", output, "--auxiliary", graph, "--truth", origin)
 

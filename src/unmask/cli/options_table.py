@@ -83,6 +83,11 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "k": {"help": "Number of people, including you, that no attack shall tell apart: what a new identity needs for that.", "type": click.IntRange(2, None), "parse": check_number},
         "seed": {"help": "Random seed of every draw.", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number},
     },
+    "unmask.graphs.audit.seeding_loss:measure_seeding": {
+        "clique": {"help": "Size of the cliques by which an adversary starts.", "default": 4, "show_default": True, "type": click.IntRange(3, 5), "parse": check_number},
+        "tolerance": {"help": "Share by which a number of edges may be smaller and still count as the same.", "default": 0.05, "show_default": True, "type": click.FloatRange(0, 1, max_open=True), "parse": check_number},
+        "top": {"help": "Number of people with most edges by whom an adversary starts (default: 1.5 % of the people).", "type": click.IntRange(1, None), "parse": check_number},
+    },
     "unmask.graphs.audit:audit_files": {
         "auxiliary": {"help": "Network of the adversary, in which they know the people.", "type": FILE, "heading": "Input"},
         "truth": {"help": "Table of who is who: id in AUXILIARY, id in RELEASE.", "type": FILE, "heading": "Input"},

@@ -298,6 +298,48 @@ def _fits(
     return True
 
 
+@compiled
+def count_cliques(
+    indptr: NDArray[np.int64],
+    neighbor: NDArray[np.int32],
+    candidate: NDArray[np.int32],
+    length: NDArray[np.int64],
+    position: NDArray[np.int64],
+) -> int:
+    """Count the cliques of len(candidate) + 1 nodes. It is fast if each node has few later neighbors.
+
+    candidate : (size - 1, maximum degree) at level i, the nodes that are later than the i + 1 chosen nodes and next to
+                all of them
+    length, position : (size - 1,) number of candidates, and the next one to choose
+    """
+    total, last = 0, len(candidate) - 1
+    for v in range(len(indptr) - 1):
+        level = 0
+        length[0] = position[0] = 0
+        for i in range(indptr[v], indptr[v + 1]):
+            if neighbor[i] > v:
+                candidate[0, length[0]] = neighbor[i]
+                length[0] += 1
+        while level >= 0:
+            if level == last or position[level] == length[level]:
+                total += length[level] * (level == last)
+                level -= 1
+                continue
+            i = position[level] + 1
+            u = candidate[level, position[level]]
+            position[level], length[level + 1], position[level + 1] = i, 0, 0
+            j = indptr[u]
+            while i < length[level] and j < indptr[u + 1]:
+                a, b = candidate[level, i], neighbor[j]
+                if a == b:
+                    candidate[level + 1, length[level + 1]] = a
+                    length[level + 1] += 1
+                i += a <= b
+                j += b <= a
+            level += 1
+    return total
+
+
 @allocating
 def joined(
     indptr: NDArray[np.int32], neighbor: NDArray[np.int32], weight: NDArray[np.float64], strength: NDArray[np.float64]

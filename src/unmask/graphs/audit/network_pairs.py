@@ -18,7 +18,7 @@ from unmask.graphs.audit.facts import GUESSED
 from unmask.graphs.criteria import Variant, local_anonymities
 from unmask.graphs.disclosure import SeparatedPair, seed_pair
 from unmask.graphs.knowledge import NOBODY, match_cliques, match_profiles, match_top
-from unmask.graphs.protections import Decoy, IdentitySeparation, protected
+from unmask.graphs.protections import Decoy, IdentitySeparation, PowerLaw, protected
 
 RANKED = ("top", "lta", "clustering", "betweenness", "closeness", "match_top", "match_profiles")
 """Seeding methods that take the first people of a ranking: all runs on one pair of networks have the same seeds."""
@@ -297,8 +297,10 @@ def _describe_separation(separation: Any, plan: Plan) -> str:
     else:
         refusing = f"but none of the {100 * separation.refuse_top:.4g} % with most edges, who refuse"
         chosen += f", {refusing}" if separation.refuse_top else ""
-        noun = "identity" if separation.identities == 1 else "identities"
-        method = f"appear under {separation.identities} {noun} each (no more than contacts) by the model "
+        number = separation.identities
+        noun = "identity" if number == 1 else "identities"
+        law = f" ({number.smallest} to {number.largest}, by a power law)" if isinstance(number, PowerLaw) else ""
+        method = f"appear under {number} {noun}{law} each (no more than contacts) by the model "
         method += f"{separation.model}: {MODELS[separation.model]}"
     leaked = "" if plan.seeds in GUESSED else " Leaked identities are of other people."
     name = separation_name(separation)

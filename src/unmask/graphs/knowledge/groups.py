@@ -52,6 +52,20 @@ def clique(graph: SocialGraph, start: int, size: int, used: set[int], rng: np.ra
     return extend([start], [node for node in rng.permutation(graph.neighbors(start)).tolist() if node not in used])
 
 
+def count_cliques(graph: SocialGraph, size: int) -> int:
+    """Return the number of cliques of `size` people, at least 2.
+
+    >>> count_cliques(SocialGraph.from_edges([0, 0, 0, 1, 1, 2], [1, 2, 3, 2, 3, 3]), 3)
+    4
+    """
+    from unmask.graphs import _kernels  # numba is imported where a kernel runs
+
+    ordered = graph.take(np.argsort(graph.degree, kind="stable"))
+    candidate = np.zeros((size - 1, int(ordered.degree.max(initial=0))), dtype=np.int32)
+    length, position = np.zeros((2, size - 1), dtype=np.int64)
+    return int(_kernels.count_cliques(ordered.indptr, ordered.neighbor, candidate, length, position))
+
+
 def _neighborhood(graph: SocialGraph, start: int, size: int, used: set[int], rng: np.random.Generator) -> list[int]:
     """Return the first unused nodes of a breadth-first search from the start; [] if there are too few."""
     group = [start]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
@@ -40,6 +41,8 @@ class PowerLaw:
     --------
     >>> PowerLaw(2.0, largest=3).probabilities
     array([0.        , 0.69230769, 0.30769231])
+    >>> PowerLaw.parse("2-18:2.31") == PowerLaw(), str(PowerLaw())
+    (True, '2-18:2.31')
     """
 
     exponent: float = 2.31
@@ -48,7 +51,23 @@ class PowerLaw:
 
     def __post_init__(self) -> None:
         if not 1 <= self.smallest <= self.largest or not np.isfinite(self.exponent):
-            raise UnmaskError(f"{self!r} has an empty range, expected 1 <= smallest <= largest and a finite exponent")
+            raise UnmaskError(
+                f"the power law {self} has an empty range, expected 1 <= smallest <= largest and a finite exponent"
+            )
+
+    @classmethod
+    def parse(cls, text: str) -> PowerLaw:
+        """Return the law of a text SMALLEST-LARGEST:EXPONENT."""
+        match = re.fullmatch(r"(\d{1,4})-(\d{1,4}):(-?\d{1,9}(?:\.\d{1,9})?)", text)
+        if match is None:
+            raise UnmaskError(
+                f"identities is {text!r}, expected a whole number, or a power law SMALLEST-LARGEST:EXPONENT such as "
+                "2-18:2.31"
+            )
+        return cls(float(match[3]), largest=int(match[2]), smallest=int(match[1]))
+
+    def __str__(self) -> str:
+        return f"{self.smallest}-{self.largest}:{self.exponent:g}"
 
     @property
     def probabilities(self) -> NDArray[np.float64]:
@@ -80,9 +99,9 @@ class IdentitySeparation:
           and contacts without capacity are dropped.
         * "worst": sizes are drawn until their sum is at least the number of contacts. No contact is dropped; remaining
           capacity is filled with copies. (The paper names this model without a definition.)
-    identities : int or tuple[float, ...] or PowerLaw
-        Identities of each adopter: y for all; or probabilities (P(Y = 1), P(Y = 2), ...); or a `PowerLaw`. No person
-        has more identities than contacts. With 0, adopters are not in the release.
+    identities : int or str or tuple[float, ...] or PowerLaw
+        Identities of each adopter: y for all; or probabilities (P(Y = 1), P(Y = 2), ...); or a `PowerLaw`, also as a
+        text "2-18:2.31". No person has more identities than contacts. With 0, adopters are not in the release.
     sorting : Sorting
         Mean share of each identity, see `contact_sorting.mean_shares`.
     deviation : float
@@ -120,7 +139,7 @@ class IdentitySeparation:
     """
 
     model: Model = "basic"
-    identities: int | tuple[float, ...] | PowerLaw = 2
+    identities: int | str | tuple[float, ...] | PowerLaw = 2
     sorting: Sorting = "uniform"
     deviation: float = 0.05
     adopters: float = 0.1
@@ -132,10 +151,15 @@ class IdentitySeparation:
     def __post_init__(self) -> None:
         if self.model not in get_args(Model):
             raise UnmaskError(f"the model is {self.model!r}, {nearest(self.model, get_args(Model))}")
+        for name in ("identities", "sorting"):  # a document has lists and texts
+            value = getattr(self, name)
+            object.__setattr__(self, name, tuple(value) if isinstance(value, list) else value)
+        if isinstance(self.identities, str):
+            object.__setattr__(self, "identities", PowerLaw.parse(self.identities))
         check_sorting(self.sorting)
         if not 0.0 <= self.deviation <= 1.0:
             raise UnmaskError(f"deviation is {self.deviation}, expected a value from 0 to 1")
-        chances = self._chances()
+        chances = self.identity_probabilities
         max_identities = max(np.flatnonzero(chances).tolist(), default=0)
         if isinstance(self.sorting, tuple) and len(self.sorting) < max_identities:
             raise UnmaskError(
@@ -148,8 +172,9 @@ class IdentitySeparation:
         names = ("cooperation", "group", "refuse_top", "minimum_degree")
         return {name: getattr(self, name) for name in names}
 
-    def _chances(self) -> NDArray[np.float64]:
-        """P(Y = 0), P(Y = 1), ..."""
+    @property
+    def identity_probabilities(self) -> NDArray[np.float64]:
+        """Return (largest + 1,) P(Y = 0), P(Y = 1), ..."""
         if isinstance(self.identities, PowerLaw):
             return np.concatenate(([0.0], self.identities.probabilities))
         if np.ndim(self.identities) == 0:
@@ -172,7 +197,7 @@ class IdentitySeparation:
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
         """Return the identities of these nodes, and the contacts of each identity."""
         degree = graph.degree[adopters]
-        chances = self._chances()
+        chances = self.identity_probabilities
         y = rng.choice(len(chances), size=len(adopters), p=chances)
         y = np.minimum(y, np.maximum(degree, 1))  # a person without contacts is one node without edges
         if self.model == "basic":
