@@ -327,7 +327,10 @@ class Hidden:
         (lambda items: Threshold(1, metric="cosine"), "the metric is 'cosine', expected one of"),
         (lambda items: Threshold(1, scale="range"), "the scale is 'range'"),
         (lambda items: Threshold(1, scale={"x0": 0}), "the scale of 'x0' is 0"),
-        (lambda items: Threshold(1, scale={"place": 1})(items), "the scale names 'place', which is no numeric feature"),
+        (
+            lambda items: Threshold(1, scale={"place": 1})(items),
+            "the scale names 'place'",
+        ),
         (lambda items: FeatureClustering("dbscan"), "the method is 'dbscan'"),
         (lambda items: FeatureClustering("agglomerative"), "agglomerative expects either n_clusters or distance"),
         (lambda items: FeatureClustering("kmeans", n_clusters=0), "n_clusters is 0"),
@@ -339,7 +342,7 @@ class Hidden:
         (lambda items: RecordLinkage((("place",),), tolerance={"y": 1})(items), "feature 'y' has a tolerance"),
         (lambda items: SplinkLinkage((("place",),), min_probability=-1), "the threshold is -1"),
         (lambda items: Weights({"a": (0.5, 0, 0.4)}, {"a": (1, 0, 0)}, 0.1), "m of 'a' is"),
-        (lambda items: Weights({"a": (0, 0, 1)}, {"b": (1, 0, 0)}, 0.1), "m and u name different features"),
+        (lambda items: Weights({"a": (0, 0, 1)}, {"b": (1, 0, 0)}, 0.1), "m and u have different features"),
         (lambda items: Weights({}, {}, 1.0), "the prior is 1.0"),
     ],
 )

@@ -147,11 +147,11 @@ def test_mismatched_files_are_refused_before_and_after_the_join(engine, tmp_path
     assert planned.startswith(f"linkage of {n:,} items")
     assert fewest <= most_pairs <= n
     monkeypatch.setattr("unmask.linkage.counting.SUBJECT_BYTES", 1 << 30)
-    with pytest.raises(FailedError, match=r"clusters take .* GiB of memory"):
+    with pytest.raises(FailedError, match=r"clusters need .* GiB of memory"):
         estimate_work(engine, *files, shares=divide_memory(1 << 30))
     monkeypatch.setattr("unmask.linkage.counting.SUBJECT_BYTES", 1)
     monkeypatch.setattr("unmask.linkage.counting.PAIR_BYTES", 1 << 30)
-    with pytest.raises(FailedError, match=r"pairs of a subject and a cluster take .* GiB"):
+    with pytest.raises(FailedError, match=r"pairs of a subject and a cluster need .* GiB"):
         count_contingencies(engine, *files, array_bytes=ROOM)
     monkeypatch.setattr("unmask.linkage.counting.ITEM_BYTES", 1 << 50)
     monkeypatch.setattr("unmask.linkage.counting.PAIR_BYTES", 1)

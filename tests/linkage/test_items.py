@@ -91,10 +91,10 @@ def test_take_keeps_what_belongs_together():
         ({"features": ("sum", "who")}, "column 'who' is given two roles"),
         ({"item": "who", "pseudonym": None}, "an item id occurs twice"),
         ({"kinds": {"sum": "ordinal"}}, "the kind of 'sum' is 'ordinal', expected"),
-        ({"kinds": {"shop": "numeric"}}, "feature 'shop' has a cell that is no finite number"),
-        ({"kinds": {"zip": "text"}}, "kinds names 'zip', which is no feature"),
+        ({"kinds": {"shop": "numeric"}}, "feature 'shop' has a cell that is not a finite number"),
+        ({"kinds": {"zip": "text"}}, "kinds names 'zip', which is not a feature"),
         ({"time": "file"}, "column 'file' is given two roles"),
-        ({"time": "file", "context": None}, "column 'file' holds no times"),
+        ({"time": "file", "context": None}, "column 'file' is not a time"),
         ({"context": "shop", "features": "sum"}, "column 'shop' is missing at 1 items, the first in row 1"),
     ],
 )

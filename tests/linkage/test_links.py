@@ -137,7 +137,7 @@ def test_public_records_by_the_number_of_equal_fields(tmp_path):
     ("links", "options", "sentence"),
     [
         ("item_l,item_r,score\n", (), "has no rows"),
-        ("item_l,score\na,0.5\n", (), "a column item_l and none item_r"),
+        ("item_l,score\na,0.5\n", (), "a column item_l but no item_r"),
         (f"item_l,item_r,score\na,b,{SECRET}\n", (), "a score is not a number"),
         ("item_l,item_r,score\na,b,0.5\nb,c,\n", (), "a score is missing or infinite"),
         ("item_l,item_r,score\na,b,inf\n", (), "a score is missing or infinite"),

@@ -1,4 +1,4 @@
-"""Items under pseudonyms, adversaries that link the items of a user, and protections."""
+"""Linkage of items published under pseudonyms: attacks, protections, and data."""
 
 from unmask.linkage import datasets
 from unmask.linkage.attacks.clustering import FeatureClustering

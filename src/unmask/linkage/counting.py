@@ -1,7 +1,7 @@
-"""Counts of the items that subjects and clusters share, made by an engine, for items that may exceed memory.
+"""Contingency tables of subjects and clusters, counted by a database engine for items that may exceed memory.
 
 The measures of unlinkability need only the number of items that each subject and each cluster have in common. The
-engine joins the files by the item's id and counts; only the counts are taken into memory.
+engine joins the files by item id and counts; only the counts are read into memory.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from unmask.measures.clustering.contingency import DRAWN_ITEMS
 from unmask.measures.clustering.overlap import sum_cells, weigh_equally
 
 PAIR_BYTES = 220
-"""Bytes of a pair of a subject and a cluster with items in common, in the measure that needs most of them."""
+"""Memory for each pair of a subject and a cluster with common items, in the measure that needs most."""
 
 SUBJECT_BYTES, CLUSTER_BYTES = 400, 60
-"""Bytes of a subject and of a cluster, likewise."""
+"""Memory for each subject and each cluster, in the measure that needs most."""
 
 DRAW_BYTES = 160
-"""Bytes of an item that a guess at random hands out."""
+"""Memory for each item in a random guess."""
 
 ITEM_BYTES = 64
-"""Bytes of an item's id and its codes in the engine, hash table included."""
+"""Memory of the engine for each item: id, codes and hash table."""
 
 
 def estimate_work(
@@ -46,13 +46,14 @@ def estimate_work(
     unlabeled: Unlabeled = "error",
     temp_directory: str | PathLike[str] | None = None,
 ) -> str:
-    """Return a sentence on the memory and disk that an audit of linkage needs, from one pass over each file.
+    """Return a sentence on the memory and disk that a linkage audit needs, from one pass over each file.
 
-    Refuses what does not fit, and missing labels. The engine's estimate of labels is a few per cent off. The number of
-    pairs is known only after the join: at least the number of subjects or clusters, at most that of items. This
-    refuses what exceeds the memory even at least, `count_contingencies` the rest.
+    Raise if the memory is insufficient, or if labels are missing. The engine's estimate of the number of labels is
+    accurate to a few per cent. The number of pairs is known only after the join. It is at least the larger of the
+    numbers of subjects and clusters, and at most the number of items. This function raises if the lower bound exceeds
+    the memory; `count_contingencies` checks the actual number.
 
-    shares : bytes of the engine and of the arrays, see `divide_memory`
+    shares : bytes for the engine and for arrays, see `divide_memory`
     """
     estimates = {
         name: _estimate(engine, number, file, missing, unlabeled)
@@ -71,7 +72,7 @@ def estimate_work(
     sizes = ", ".join(f"{name} about {n:,} clusters" for name, n in clusters.items())
     return (
         f"linkage of {items:,} items of about {subjects:,} subjects; {sizes}; {min_pairs:,} to {max_pairs:,} pairs "
-        f"taken into memory, {format_bytes(min_bytes)} to {format_bytes(max_bytes)} of the {format_bytes(shares[1])} "
+        f"in memory, {format_bytes(min_bytes)} to {format_bytes(max_bytes)} of the {format_bytes(shares[1])} "
         f"for arrays; {format_bytes(shares[0])} for the engine, up to {format_bytes(disk_bytes)} of disk"
     )
 
@@ -85,11 +86,11 @@ def count_contingencies(
     unlabeled: Unlabeled = "error",
     array_bytes: int,
 ) -> dict[str, Contingency]:
-    r"""Count the items that each guess has in common with the truth.
+    r"""Return the contingency table of each guess and the truth.
 
-    missing, unlabeled : treatment of items of one file only, see `unmask.core.partition`; a row without a label is
-        ignored. With missing "drop" an item that any guess lacks is dropped from all.
-    array_bytes : refuses more than this before it is taken into memory
+    missing, unlabeled : treatment of items that are in one file only, see `unmask.core.partition`; rows without a label
+        are ignored. With missing "drop", an item that a guess lacks is dropped from all guesses.
+    array_bytes : memory limit of the arrays, checked before they are read
 
     >>> import tempfile, pathlib
     >>> from unmask.data.engine import open_engine
@@ -108,7 +109,7 @@ def count_contingencies(
     for number, file in enumerate(files):
         n_labeled, n_gaps = file.count_rows(engine, f"f{number}", missing, unlabeled, is_truth=number == 0)
         n_rows.append(n_labeled)
-        # DuckDB reads a label twice if it is also tested, so only files with gaps are filtered
+        # DuckDB reads a tested column twice, so only files with gaps are filtered
         labeled.append(f"(select item, label from f{number} where label is not null)" if n_gaps else f"f{number}")
     engine.keep("joined", _join_files(labeled, sum(n_rows)))
     _check_unique_ids(engine, files, n_rows)
@@ -127,7 +128,7 @@ def count_contingencies(
 
 
 def _estimate(engine: Engine, number: int, file: LabelFile, missing: Missing, unlabeled: Unlabeled) -> tuple[int, int]:
-    """Count the labeled rows of a file, and estimate its labels."""
+    """Count the labeled rows of a file, and estimate its number of labels."""
     file.scan(engine, f"f{number}")
     counts = "count(label) as n, count(*) - count(label) as gaps, approx_count_distinct(label) as labels"
     n_labeled, n_gaps, n_labels = (int(n[0]) for n in engine.rows(f"select {counts} from f{number}").values())
@@ -136,14 +137,14 @@ def _estimate(engine: Engine, number: int, file: LabelFile, missing: Missing, un
 
 
 def _check_ids(files: Sequence[LabelFile], kinds: Sequence[Kind]) -> None:
-    """Refuse ids that are texts in one file and numbers in another."""
+    """Raise if item ids are texts in one file and numbers in another."""
     is_text = [kind in ("text", "untyped") for kind in kinds]
     for file, text in zip(files, is_text, strict=True):
         if text != is_text[0]:
             texts = file.name if text else files[0].name
             raise UnmaskError(
-                f"the item ids of {texts} are texts and those of another file are numbers, so that none of them agree; "
-                "store both alike"
+                f"the item ids of {texts} are texts and those of another file are numbers, so none of them agree; "
+                "store both in the same type"
             )
 
 
@@ -151,13 +152,13 @@ def _check_ids(files: Sequence[LabelFile], kinds: Sequence[Kind]) -> None:
 
 
 def _join_files(labeled: Sequence[str], n_rows: int) -> str:
-    """Return the SQL of items n by their labels l0, l1, ... in every file, NULL if a file lacks them.
+    """Return SQL that counts items n by their labels l0, l1, ... in all files; NULL if a file lacks them.
 
-    i0, i1, ... are the rows of each file that have an id. One join, and no table with a row for each item: labels
-    repeat, and ids are not needed again. Ids that files have many times would multiply: the join ends after one row
-    more than the files have.
+    i0, i1, ... count the rows of each file that have an id. The query has one join and no table with a row for each
+    item, because labels repeat and ids are not needed again. Repeated ids would multiply rows, so the join stops after
+    one row more than all files have.
 
-    labeled : the rows of each file that have a label, n_rows in all
+    labeled : SQL of the rows of each file with a label; n_rows : their total number
     """
     numbers = range(len(labeled))
     joins = f"{labeled[0]} t0"
@@ -172,10 +173,10 @@ def _join_files(labeled: Sequence[str], n_rows: int) -> str:
 
 
 def _check_unique_ids(engine: Engine, files: Sequence[LabelFile], n_rows: Sequence[int]) -> None:
-    """Refuse a row without an id, and an id that a file has twice. n_rows : with a label, in each file.
+    """Raise for a row without an id, and for an id that a file has twice. n_rows : rows with a label, for each file
 
-    If a file repeats an id that other files have, the join has more rows than one of them; so does a join that was
-    ended. Ids of one file alone are counted there, if there are any.
+    If a file repeats an id that other files have, the join has more rows than the file. This also holds if the join
+    stopped early. Ids that occur in one file only are counted in this file.
     """
     numbers = range(len(n_rows))
     sums = [f"cast(coalesce(sum(case when l{i} is not null then n end), 0) as bigint) as n{i}" for i in numbers]
@@ -200,7 +201,7 @@ def _check_unique_ids(engine: Engine, files: Sequence[LabelFile], n_rows: Sequen
 
 
 def _code_labels(engine: Engine, number: int, file: LabelFile) -> int:
-    """Make the labels of a file, numbered in their order, the table d{number} (label, code); return their number."""
+    """Create the table d{number} (label, code) with the labels of a file numbered in order; return their number."""
     labels = f"select distinct l{number} as label from joined where l{number} is not null"
     code = "cast(row_number() over (order by label) - 1 as integer) as code"
     n = engine.keep(f"d{number}", f"select label, {code} from ({labels}) labels")
@@ -210,14 +211,16 @@ def _code_labels(engine: Engine, number: int, file: LabelFile) -> int:
 
 
 def _code_items(n_files: int) -> str:
-    """Return the SQL of items n by the codes c0, c1, ... of their labels in every file, NULL if a file lacks them."""
+    """Return SQL that counts items n by the codes c0, c1, ... of their labels in all files; NULL if a file lacks
+    them.
+    """
     codes = ", ".join(f"d{i}.code as c{i}" for i in range(n_files))
     joins = " ".join(f"left join d{i} on joined.l{i} = d{i}.label" for i in range(n_files))
     return f"select {codes}, n from joined {joins}"
 
 
 def _check_coverage(engine: Engine, guesses: Sequence[str], missing: Missing, unlabeled: Unlabeled) -> list[int]:
-    """Refuse items of one file only as partitions in memory do; return the items of each guess or of the truth."""
+    """Raise for items of one file only, like partitions in memory; return the items of each guess or the truth."""
     numbers = range(1, len(guesses) + 1)
     terms = {"c0": "c0"} | {f"c{i}": f"c{i}" for i in numbers}
     terms |= {f"both{i}": f"case when c0 is not null then c{i} end" for i in numbers}
@@ -233,9 +236,9 @@ def _check_coverage(engine: Engine, guesses: Sequence[str], missing: Missing, un
 def _contingency(
     engine: Engine, number: int, complete: str, n_labels: Sequence[int], array_bytes: int, unlabeled: Unlabeled
 ) -> Contingency:
-    """Return the counts of a guess, over the subjects and clusters that have any; singletons come last.
+    """Return the contingency table of a guess over the subjects and clusters with items; singletons are last.
 
-    complete : further condition of the items of the truth that are counted
+    complete : further condition on the counted items of the truth
     """
     items = "cast(sum(n) as bigint) as n"
     n_pairs = engine.keep(
@@ -272,7 +275,7 @@ def _contingency(
 def _add_singletons(
     subject: NDArray[np.int64], cluster: NDArray[np.int64], shared: NDArray[np.int64], n_clusters: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Spread the items of cluster -1 over clusters of one item each, numbered by their subject."""
+    """Replace cluster -1 by one cluster for each of its items, numbered by subject."""
     unclustered = np.flatnonzero(cluster < 0)
     unclustered = unclustered[np.argsort(subject[unclustered])]
     clustered, single = cluster >= 0, np.repeat(subject[unclustered], shared[unclustered])
@@ -291,6 +294,6 @@ def _count_bytes(pairs: int, subjects: int, clusters: int, items: int) -> int:
 def _check_fits(n_bytes: int, array_bytes: int, arrays: str) -> None:
     if n_bytes > array_bytes:
         raise FailedError(
-            f"{arrays} take {format_bytes(n_bytes)} of memory, and the arrays have {format_bytes(array_bytes)}; give "
-            "more (--memory-limit), or audit a part of the subjects"
+            f"{arrays} need {format_bytes(n_bytes)} of memory, but the arrays have {format_bytes(array_bytes)}; "
+            "increase --memory-limit, or audit a part of the subjects"
         )

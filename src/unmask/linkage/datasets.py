@@ -1,4 +1,4 @@
-"""Synthetic items of a known law."""
+"""Synthetic items with a known distribution."""
 
 from __future__ import annotations
 
@@ -20,14 +20,16 @@ def synthetic_traces(
     n_places: int = 20,
     n_contexts: int = 3,
 ) -> Items:
-    """Draw items of users with habits by a known law: a population to protect, whose pseudonyms are the users.
+    """Draw items of users with habits: an unprotected population, whose pseudonyms are the users.
 
-    Every user has n_items items. With d the difficulty, from 0 (a user is their features) to 1 (these tell nothing):
+    Each user has n_items items. d is the difficulty, from 0 (features identify the user) to 1 (features are noise).
 
-    x0, x1, ... : n_numeric features, sqrt(1 - d) * center of the user + sqrt(d) * noise, center and noise standard
-        normal and independent; so each has variance 1 whatever d, of which the users explain 1 - d.
-    place : categorical of n_places; with probability 1 - d the user's own (uniform over places), otherwise any.
-    time : uniform on [0, 1), independent of all. context : uniform on 0 .. n_contexts - 1, independent of all.
+    x0, x1, ... : n_numeric features, sqrt(1 - d) * center of the user + sqrt(d) * noise. Center and noise are
+    independent
+        standard normal variables. Each feature has variance 1, and users explain the share 1 - d of it.
+    place : categorical with n_places values. With probability 1 - d it is the user's home place, which is uniform over
+        places; otherwise it is uniform.
+    time : uniform on [0, 1). context : uniform on 0 .. n_contexts - 1. Both are independent of everything else.
 
     The items are in random order.
 

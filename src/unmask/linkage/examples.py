@@ -1,4 +1,4 @@
-"""An example of each attack and protection of linkage, and its datasets: what `unmask.catalog` lists."""
+"""Examples of each linkage attack, protection and data set, as listed by `unmask.catalog`."""
 
 from unmask import linkage
 

@@ -1,4 +1,4 @@
-"""Items under pseudonyms, with the features that an adversary may compare."""
+"""Items under pseudonyms, with features that an adversary may compare."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Kind = Literal["numeric", "categorical", "text"]
 
 @dataclass(frozen=True, eq=False)
 class Numeric:
-    """A feature of numbers.
+    """A numeric feature.
 
     Parameters
     ----------
@@ -43,24 +43,24 @@ class Numeric:
         return np.isnan(self.values)
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Numeric:
-        """Return the feature at these rows, in their order."""
+        """Return the feature at these rows, in this order."""
         return replace(self, values=self.values[rows])
 
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """A feature of texts: row i holds `labels[codes[i]]`.
+    """A feature with texts: row i has the text `labels[codes[i]]`.
 
     Parameters
     ----------
     name : str
         Name of the feature.
     codes : (n_items,) array of int
-        Place of the text in the labels, -1 for a missing cell.
+        Index of the text in the labels, -1 for a missing cell.
     labels : (n_labels,) array of str
         Texts, distinct and ascending.
     kind : {"categorical", "text"}
-        Texts of a categorical feature are equal or different, those of a text feature may also be similar.
+        Texts of a categorical feature are equal or different; texts of a text feature may also be similar.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Coded:
         return self.codes < 0
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Coded:
-        """Return the feature at these rows, in their order; the labels stay."""
+        """Return the feature at these rows, in this order, with the same labels."""
         return replace(self, codes=self.codes[rows])
 
 
@@ -91,16 +91,16 @@ class Items:
     Parameters
     ----------
     ids : (n,) array
-        Ids by which the evaluation knows the items, each once. No attack reads them.
+        Distinct ids of the items, for the evaluation. No attack reads them.
     features : tuple of Numeric or Coded
         Features that an adversary may compare, each with n cells.
     pseudonym : (n,) array or None
-        Label under which an item is published. Items of one pseudonym are linked without an attack. None: each item
-        has a pseudonym of its own. In a population that is still to be protected it is the user.
+        Label under which an item is published. Items with the same pseudonym are linked without an attack. None: each
+        item has a different pseudonym. In an unprotected population it is the user.
     time : (n,) array or None
-        Time of each item, in a unit of your choice.
+        Time of each item, in any unit.
     context : (n,) array or None
-        Place where an item appeared (a shop, a device, a file).
+        Context of each item, such as a shop, a device or a file.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class Items:
 
     @cached_property
     def partition(self) -> Partition:
-        """Return the items by pseudonym: linked without an attack in a release, the solution in a population.
+        """Return the items by pseudonym: linked without an attack in a release, the true users in a population.
 
         >>> Items.read({"who": ["b", "a", "b"]}, pseudonym="who").partition.sizes
         array([1, 2])
@@ -151,7 +151,7 @@ class Items:
         return Partition(labels, items=self.ids)
 
     def feature(self, name: str) -> Feature:
-        """Return the feature of that name.
+        """Return the feature with this name.
 
         >>> Items.read({"shop": ["a"]}, features="shop").feature("sum")
         Traceback (most recent call last):
@@ -164,7 +164,7 @@ class Items:
         raise UnmaskError(f"feature {name!r} is not in the release; its features are {available}")
 
     def select(self, names: Sequence[str] | str = ()) -> tuple[Feature, ...]:
-        """Return the features of these names, by default all; refuse a release without features."""
+        """Return the features with these names (default: all); raise for a release without features."""
         selected = (names,) if isinstance(names, str) else tuple(names)
         features = tuple(self.feature(name) for name in selected) if selected else self.features
         if not features:
@@ -172,7 +172,7 @@ class Items:
         return features
 
     def take(self, rows: ArrayLike) -> Items:
-        """Return the items at these places, in their order."""
+        """Return the items with these indices, in this order."""
         places = np.arange(len(self))[np.asarray(rows)]
         return Items(
             self.ids[places],
@@ -184,11 +184,11 @@ class Items:
 
     @cached_property
     def profiles(self) -> tuple[Feature, ...]:
-        """Return the features of each pseudonym as a whole, in the order of `partition`.
+        """Return the features of each pseudonym, in the order of `partition`.
 
-        Numeric: the mean over its items; categorical and text: the most frequent value, the first in order on ties.
-        Missing cells are skipped; a pseudonym without other cells has a missing cell. Without pseudonyms, the
-        profiles are the items.
+        Numeric: the mean over its items. Categorical and text: the most frequent value; ties go to the first label.
+        Missing cells are skipped. A pseudonym without other cells has a missing cell. Without pseudonyms, profiles are
+        the items.
 
         >>> items = Items.read({"who": [7, 7, 3], "sum": [1, 3, 9]}, pseudonym="who", features="sum")
         >>> items.profiles[0].values
@@ -219,20 +219,20 @@ class Items:
         source : path or mapping of column names to arrays
             CSV, TSV (.gz), Parquet or Excel file, or columns.
         item : str, optional
-            Column of item ids, each once; by default their places 0, 1, ...
+            Column of distinct item ids. Default: row numbers 0, 1, ...
         pseudonym : str, optional
             Column of pseudonyms.
         features : str or sequence of str
             Columns that the adversary may compare.
         time : str, optional
-            Column of numbers, or of dates and times (seconds since 1970).
+            Column of numbers, or of dates and times (converted to seconds since 1970).
         context : str, optional
             Column of contexts.
         kinds : mapping, optional
-            Feature -> "numeric", "categorical" or "text". By default a feature is numeric if every cell is a number,
-            and otherwise categorical.
+            Feature -> "numeric", "categorical" or "text". Default: numeric if all cells are numbers, otherwise
+            categorical.
         na : str or sequence of str
-            Texts of a missing cell, besides empty and NULL. Only features may have missing cells.
+            Texts of a missing cell, in addition to empty and NULL. Only features may have missing cells.
 
         Examples
         --------
@@ -268,7 +268,7 @@ def _check_roles(names: Sequence[str], features: Sequence[str], kinds: Mapping[s
         raise UnmaskError(f"column {repeated!r} is given two roles, expected one for each column")
     unknown = next((name for name in kinds if name not in features), None)
     if unknown is not None:
-        raise UnmaskError(f"kinds names {unknown!r}, which is no feature; the features are {', '.join(features)}")
+        raise UnmaskError(f"kinds names {unknown!r}, which is not a feature; the features are {', '.join(features)}")
 
 
 def _check_length(name: str, column: NDArray[Any], n: int) -> None:
@@ -307,12 +307,12 @@ def _read_feature(name: str, cells: NDArray[Any], kind: Kind | None, na: frozens
         if values is not None:
             return Numeric(name, values)
         if kind == "numeric":
-            raise UnmaskError(f"feature {name!r} has a cell that is no finite number; declare another kind for it")
+            raise UnmaskError(f"feature {name!r} has a cell that is not a finite number; declare another kind for it")
     return _encode(name, cells, missing, "text" if kind == "text" else "categorical")
 
 
 def _parse_numbers(cells: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[np.float64] | None:
-    """Return the cells as finite numbers, NaN if missing; None if a cell is anything else, or all are missing."""
+    """Return the cells as finite numbers, NaN if missing; None if another cell occurs, or if all are missing."""
     values = np.full(len(cells), np.nan)
     if cells.dtype.kind in "bmM" or missing.all():
         return None
@@ -337,10 +337,10 @@ def _parse_times(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:
     if values is not None:
         return values
     try:
-        with warnings.catch_warnings(action="ignore", category=UserWarning):  # of an offset from UTC, which counts
+        with warnings.catch_warnings(action="ignore", category=UserWarning):  # about UTC offsets, which are applied
             return cells.astype(np.str_).astype("datetime64[us]").astype(np.int64) / 1e6
     except ValueError:
-        raise UnmaskError(f"column {name!r} holds no times, expected numbers or ISO dates such as 2001-02-03") from None
+        raise UnmaskError(f"column {name!r} is not a time, expected numbers or ISO dates such as 2001-02-03") from None
 
 
 def _summarize(feature: Feature, owner: NDArray[np.int32], n: int) -> Feature:

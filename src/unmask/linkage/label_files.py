@@ -1,4 +1,4 @@
-"""Files of items and their labels: the columns that hold a truth and guesses."""
+"""Files of items and labels: the columns of a truth and of guesses."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from unmask.linkage.link_files import LinkFile, LinkThreshold, find_ends, find_s
 from unmask.measures.clustering.overlap import Override
 
 NOISE_LABELS = ("-1", "-1.0", "noise", "outlier", "outliers", "unclustered")
-"""Labels that programs give to items in no cluster."""
+"""Labels that programs use for items without a cluster."""
 
 
 @dataclass(frozen=True)
 class LabelFile:
-    """A file of items and their labels.
+    """A file of items and labels.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class LabelFile:
     label : str
         Column of labels.
     noise : str or None
-        Label of items in no cluster. "" for none; None refuses a label that may be one.
+        Label of items without a cluster. "": no such label. None: raise if a label may have this meaning.
     further : mapping
         New name -> further column.
     """
@@ -54,15 +54,15 @@ class LabelFile:
         return Path(self.source.rpartition("::")[2] if "::" in self.source else self.source).name
 
     def scan(self, engine: Engine, table: str) -> Kind:
-        """Make the rows a table (item, label, further columns) that is read when used; return the kind of the ids."""
+        """Create a lazy table (item, label, further columns) from the rows; return the type of the ids."""
         columns = {"item": self.item, "label": self.label, **self.further}
         check_names(list(columns.values()), engine.names(self.source), f"file {self.name!r}")
         return engine.table(table, self.source, columns, ids=("item",))["item"]
 
     def load(self, engine: Engine, table: str) -> Kind:
-        """Make the rows a table, as `scan` does; each item with the label of noise gets a label of its own.
+        """Create the table of `scan`; each item with the noise label gets a unique label.
 
-        The rows of a text file are kept, so that they are read and trimmed once.
+        Rows of a text file are stored, so they are read and trimmed once.
         """
         kind = self.scan(engine, table)
         text, label = "cast(label as string)", "label"
@@ -80,14 +80,14 @@ class LabelFile:
     def count_rows(
         self, engine: Engine, table: str, missing: Missing, unlabeled: Unlabeled, *, is_truth: bool
     ) -> tuple[int, int]:
-        """Return the number of rows with and without a label; refuse the latter if their treatment is open."""
+        """Return the number of rows with a label and without; raise for the latter if no treatment is set."""
         counts = engine.rows(f"select count(label) as n, count(*) - count(label) as gaps from {table}")
         n_labeled, n_gaps = int(counts["n"][0]), int(counts["gaps"][0])
         refuse_gaps(self.name, n_gaps, truth=is_truth, missing=missing, unlabeled=unlabeled)
         return n_labeled, n_gaps
 
     def _refuse_noise(self, engine: Engine, table: str) -> None:
-        """Refuse a label that may mean no cluster: a word, or -1 among whole numbers from 0."""
+        """Raise for a label that may denote items without a cluster: a word, or -1 among whole numbers from 0."""
         text = "cast(label as string)"
         is_word = f"lower({text}) in {NOISE_LABELS}"
         is_doubtful = f"label is not null and ({is_word} or coalesce(try_cast({text} as double), -2) < 0)"
@@ -96,13 +96,13 @@ class LabelFile:
         doubtful = [label for label in labels if label.lower() in NOISE_LABELS]
         if doubtful and not (len(doubtful) < len(labels) and doubtful[0].startswith("-1")):
             raise UnmaskError(
-                f"{self.name} has the label {doubtful[0]}, which may mean no cluster: add --noise={doubtful[0]}, so "
-                "that each of its items is alone, or --noise= if it is a cluster"
+                f"{self.name} has the label {doubtful[0]}, which may mean no cluster: add --noise={doubtful[0]} to "
+                "make each of its items a cluster, or --noise= if the label is a cluster"
             )
 
 
 class LinkageData(NamedTuple):
-    """A truth, values of its items, guesses by name, and the thresholds of those that are links."""
+    """A truth, values of its items, guesses by name, and the thresholds of guesses that are links."""
 
     truth: Partition
     values: dict[str, NDArray[Any]]
@@ -113,7 +113,7 @@ class LinkageData(NamedTuple):
 
 @dataclass(frozen=True)
 class LinkageFiles:
-    """The files of a truth and of guesses, and the roles of their columns.
+    """Files of a truth and of guesses, and the roles of their columns.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class LinkageFiles:
     guesses : sequence of str
         Paths of the guesses.
     stems : sequence of str
-        Names of the guesses' files.
+        File names of the guesses.
     item : str
         Column of item ids, in every file.
     subject : str
@@ -136,9 +136,9 @@ class LinkageFiles:
     unlabeled : str
         Treatment of items that the truth lacks.
     noise : str or None
-        Label of items in no cluster, see `LabelFile`.
+        Label of items without a cluster, see `LabelFile`.
     thresholds : sequence of float
-        Least scores of accepted links, see `LinkFile`.
+        Smallest scores of accepted links, see `LinkFile`.
     """
 
     truth: str
@@ -154,19 +154,19 @@ class LinkageFiles:
     thresholds: Sequence[float] = ()
 
     def locate(self, engine: Engine) -> tuple[LabelFile, dict[str, LabelFile | LinkFile]]:
-        """Return the files of the truth and of the guesses; those of views have two further columns."""
+        """Return the files of the truth and of the guesses; files of views have two further columns."""
         truth, guesses = LabelFile(self.truth, self.item, self.subject), dict(self._name_guesses(engine))
         scored = [guess for guess in guesses.values() if isinstance(guess, LinkFile) and guess.score]
         if self.thresholds and not scored:
             raise UnmaskError(
-                "a threshold was given, and no guess has scored links; give a file with item_l, item_r and score"
+                "a threshold was given, but no guess has scored links; give a file with item_l, item_r and score"
             )
         return truth, guesses
 
     def _name_guesses(self, engine: Engine) -> Iterator[tuple[str, LabelFile | LinkFile]]:
         """Yield the name of each guess and its file.
 
-        A guess has the name of its file. If several columns are guesses, it has that of the column, or both names.
+        The name is that of the file. If several columns are guesses, it is that of the column, or both names.
         """
         for stem, path in zip(self.stems, self.guesses, strict=True):
             names = engine.names(path)
@@ -187,9 +187,9 @@ class LinkageFiles:
                 yield stem if len(columns) == 1 else full_name, LabelFile(path, self.item, column, self.noise, view)
 
     def read(self, engine: Engine, own: Mapping[str, str]) -> LinkageData:
-        """Read the truth, what `own` names, and the guesses into memory.
+        """Read the truth, the values in `own`, and the guesses into memory.
 
-        own : name -> column of the truth; the weight may also be a file with the weights of single subjects
+        own : name -> column of the truth; for the weight also a file with weights of single subjects
         """
         truth, guesses = self.locate(engine)
         weights = _find_file(own.get("weight", ""), self.truth, engine.names(self.truth))
@@ -210,7 +210,7 @@ class LinkageFiles:
         return data
 
     def _read_overrides(self, engine: Engine, path: Path) -> list[Override]:
-        """Read the weights that single subjects give to items: a line subject,item,weight for each."""
+        """Read weights that apply to one subject only: a line subject,item,weight for each."""
         columns = {"subject": self.subject, "item": self.item, "weight": "weight"}
         check_names(list(columns.values()), engine.names(str(path)), f"file {path.name!r}")
         engine.table("weights", str(path), columns, ids=("item",))
@@ -219,7 +219,7 @@ class LinkageFiles:
         return list(zip(rows["subject"].tolist(), rows["item"].tolist(), weights.tolist(), strict=True))
 
     def _read_guess(self, engine: Engine, file: LabelFile) -> Partition | View:
-        """Read a partition; or a view, if there is a column of probabilities."""
+        """Read a partition; with a column of probabilities, a view."""
         rows = self._read_rows(engine, file)
         if not file.further:
             return _make_partition(file, rows)
@@ -230,7 +230,7 @@ class LinkageFiles:
         hint = (
             ""
             if file.further["part"] == "partition"
-            else "; a column `partition` tells partitions of one probability apart"
+            else "; a column `partition` distinguishes partitions with the same probability"
         )
         try:
             partitions = [Partition(rows["label"][part == i], rows["item"][part == i]) for i in range(len(parts))]
@@ -244,12 +244,14 @@ class LinkageFiles:
         n_labeled, _ = file.count_rows(engine, "labels", self.missing, self.unlabeled, is_truth=is_truth)
         if not n_labeled:
             raise UnmaskError(f"file {file.name!r} has no rows, expected at least 1 with a value of {file.label!r}")
-        # in one order: files of equal items are then aligned at once
+        # sorted, so that files with the same items are aligned without a join
         return engine.rows("select * from labels where label is not null order by item")
 
 
 def _find_file(name: str, truth: str, columns: Sequence[str]) -> Path | None:
-    """Return the file of this name, here or next to the truth; None for a column of the truth, or without a file."""
+    """Return the file with this name, in this folder or next to the truth; None for a column of the truth or no
+    file.
+    """
     if not name or name in columns:
         return None
     return next((path for path in (Path(name), Path(truth).parent / name) if path.is_file()), None)
@@ -266,21 +268,21 @@ def _parse_probabilities(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:
     try:
         chance = np.asarray(cells, dtype=np.float64)
     except (TypeError, ValueError):
-        raise UnmaskError(f"{name}: a probability is no number, expected numbers above 0 that sum to 1") from None
+        raise UnmaskError(f"{name}: a probability is not a number, expected positive numbers that sum to 1") from None
     if not np.all(np.isfinite(chance)):
-        raise UnmaskError(f"{name}: a probability is missing, expected numbers above 0 that sum to 1")
+        raise UnmaskError(f"{name}: a probability is missing, expected positive numbers that sum to 1")
     return chance
 
 
 def parse_shares(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:
-    """Return weights and shares as numbers, and 0 or 1 (true, false) for `wanted`."""
+    """Return weights and shares as numbers; `wanted` as 0 or 1 (true, false)."""
     words = {"true": 1.0, "false": 0.0}
     try:
         values = np.array([words.get(str(cell).lower(), cell) for cell in cells.tolist()], dtype=np.float64)
     except (TypeError, ValueError):
-        raise UnmaskError(f"{name} has a cell that is no number, expected one for every item") from None
+        raise UnmaskError(f"{name} has a cell that is not a number, expected a number for each item") from None
     low = np.nextafter(0, 1) if name == "beta" else 0  # a threshold of 0 is always reached
     if not np.all((values >= low) & (values <= 1)) or (name == "wanted" and not np.all(np.isin(values, (0, 1)))):
         expected = {"wanted": "0 or 1", "beta": "numbers above 0 up to 1"}.get(name, "numbers from 0 to 1")
-        raise UnmaskError(f"{name} has a cell that is missing or out of range, expected {expected} for every item")
+        raise UnmaskError(f"{name} has a cell that is missing or out of range, expected {expected} for each item")
     return values

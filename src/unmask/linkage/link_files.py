@@ -1,4 +1,4 @@
-"""Files of scored links between items: each threshold of the score is an adversary of its own."""
+"""Files of scored links between items; each threshold of the score defines an adversary."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ SCORES = ("score", "match_probability")
 """Names of the column of scores."""
 
 N_THRESHOLDS = 20
-"""Thresholds by default: quantiles of the distinct scores."""
+"""Default number of thresholds: quantiles of the distinct scores."""
 
 MAX_THRESHOLDS = 100
-"""Thresholds that one audit evaluates at most: each is an adversary."""
+"""Largest number of thresholds in one audit, because each is an adversary."""
 
 
 class LinkThreshold(NamedTuple):
-    """An adversary who accepts the links of a file from a score on: name of the file, and least score."""
+    """An adversary who accepts links with at least a score: name of the file, and smallest score."""
 
     links: str
     score: float
@@ -35,7 +35,7 @@ class LinkThreshold(NamedTuple):
 
 @dataclass(frozen=True)
 class LinkFile:
-    """A file of links between two items, with a score or without.
+    """A file of links between two items, with or without scores.
 
     Parameters
     ----------
@@ -44,9 +44,9 @@ class LinkFile:
     ends : tuple of str
         Columns of the two items.
     score : str or None
-        Column of the score; without it every link is accepted.
+        Column of the score; None: every link is accepted.
     thresholds : tuple of float
-        Least scores of accepted links, one adversary for each; by default quantiles of the scores.
+        Smallest scores of accepted links, one adversary for each. Default: quantiles of the scores.
     """
 
     source: str
@@ -60,9 +60,10 @@ class LinkFile:
         return Path(self.source.rpartition("::")[2] if "::" in self.source else self.source).name
 
     def read(self, engine: Engine, truth: Partition) -> dict[float | None, Partition]:
-        """Return the clusters of each threshold, the highest first: connected components of the accepted links.
+        """Return threshold -> clusters, highest threshold first: connected components of the accepted links.
 
-        All items of the truth take part; one without a link is alone. If two lines link the same items, both count.
+        All items of the truth are included; an item without a link is a singleton. If two rows link the same items, the
+        higher score counts.
         """
         first, second, score = self._read_links(engine)
         items, place = _number_items(truth, np.concatenate([first, second]), self.name)
@@ -105,9 +106,9 @@ _COUNT_MISSING = "select count(*) as n from links where first is null or second 
 
 
 def find_ends(names: Sequence[str], item: str) -> tuple[str, str] | None:
-    """Return the columns of the two items of a link; None in a file without them.
+    """Return the columns of the two items of a link; None if a file has no such columns.
 
-    Names are compared without regard to case.
+    Names are case-insensitive.
 
     >>> find_ends(["match_probability", "unique_id_l", "unique_id_r"], "item")
     ('unique_id_l', 'unique_id_r')
@@ -120,14 +121,14 @@ def find_ends(names: Sequence[str], item: str) -> tuple[str, str] | None:
         if any(ends):
             present, lacking = ("l", "r") if ends[0] else ("r", "l")
             raise UnmaskError(
-                f"a guess has a column {stem}_{present} and none {stem}_{lacking}; links need both ends, a guess of "
+                f"a guess has a column {stem}_{present} but no {stem}_{lacking}; links need both ends, a guess of "
                 "clusters needs item and cluster"
             )
     return None
 
 
 def find_score(names: Sequence[str]) -> str | None:
-    """Return the column of scores; None in a file without one.
+    """Return the column of scores; None if a file has no such column.
 
     >>> find_score(["item_l", "item_r", "Score"])
     'Score'
@@ -139,7 +140,7 @@ def find_score(names: Sequence[str]) -> str | None:
 
 
 def parse_thresholds(texts: Sequence[str]) -> tuple[float, ...]:
-    """Return thresholds of scores, each once.
+    """Return distinct score thresholds.
 
     >>> parse_thresholds(["0.8,0.9", "1"])
     (0.8, 0.9, 1.0)
@@ -159,7 +160,7 @@ def parse_thresholds(texts: Sequence[str]) -> tuple[float, ...]:
 
 
 def choose_thresholds(score: NDArray[np.float64]) -> tuple[float, ...]:
-    """Return all distinct scores; if they are many, quantiles of them, with the smallest and the largest.
+    """Return all distinct scores; if there are many, quantiles of them, including the smallest and the largest.
 
     >>> choose_thresholds(np.array([0.5, 0.9, 0.5]))
     (0.5, 0.9)
@@ -172,9 +173,9 @@ def choose_thresholds(score: NDArray[np.float64]) -> tuple[float, ...]:
 def name_clusters(
     links: str, clusters: Mapping[float | None, Partition], *, alone: bool
 ) -> tuple[dict[str, Partition], dict[str, LinkThreshold]]:
-    """Return the clusters by the names of the adversaries, and the thresholds of these.
+    """Return the clusters by names of the adversaries, and the thresholds of these adversaries.
 
-    alone : there is no other guess that the names must be told apart from
+    alone : True if no other guess exists, so the short name is unique
     """
     scores = [score for score in clusters if score is not None]
     if not scores:
@@ -187,7 +188,7 @@ def name_clusters(
 
 
 def _number_items(truth: Partition, ends: NDArray[Any], name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the items of the truth, then all others that are linked; and the place of each end of a link."""
+    """Return the items of the truth followed by all other linked items, and the index of each end of a link."""
     assert truth.items is not None
     n = len(truth)
     numbered = Partition(np.concatenate([truth.items, ends]))
@@ -196,8 +197,8 @@ def _number_items(truth: Partition, ends: NDArray[Any], name: str) -> tuple[NDAr
     extra = np.flatnonzero(place < 0)
     if not (place[numbered.code[n:]] >= 0).any():
         raise UnmaskError(
-            f"{name}: none of the linked items is in the truth; write their ids alike in both, or name the column that "
-            "has them in the truth with item (--item)"
+            f"{name}: none of the linked items is in the truth; use the same ids in both, or name the column of ids in "
+            "the truth with --item"
         )
     place[extra] = n + np.arange(len(extra))
     return np.concatenate([truth.items, numbered.names[extra]]), place[numbered.code[n:]]

@@ -1,9 +1,9 @@
 """Protections of items: new pseudonyms for the items of a population.
 
-A protection is called with a population, whose pseudonyms are the users, and returns (release, solution): the same
-items with the same features under new pseudonyms, shuffled, and the partition of the released items by user. New
-pseudonyms are numbers 0, 1, ... dealt out by a uniformly random permutation: they carry no order and tell only how many
-there are. `rng` is for tests and studies; without it, chance comes from the operating system.
+A protection is called with a population, whose pseudonyms are the users. It returns (release, solution): the same items
+and features under new pseudonyms in random order, and the partition of the released items by user. New pseudonyms are
+the numbers 0, 1, ... in a uniformly random permutation, so they disclose only their number. `rng` is for tests and
+studies; without it, draws use randomness of the operating system.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ Released = tuple[Items, Partition]
 
 @dataclass(frozen=True)
 class PerItem:
-    """A new pseudonym for every item: nothing is linked for free.
+    """A new pseudonym for each item: no items are linked by a pseudonym.
 
-    Assumes: nothing but the pseudonym links the items of a person.
+    Assumes: only the pseudonym links the items of a person.
 
-    Fails when: times, places or features do: who compares them links again (`Threshold`, `RecordLinkage`).
+    Fails when: times, places or other features link them (`Threshold`, `RecordLinkage`).
 
     Examples
     --------
@@ -52,20 +52,20 @@ class PerItem:
 
 @dataclass(frozen=True)
 class PerPeriod:
-    """A new pseudonym for every user at the start of every period of the same length.
+    """A new pseudonym for each user at the start of each period; periods have equal length.
 
-    Assumes: what people do in one period does not tell who they are in the next.
+    Assumes: the behavior of people in one period does not identify them in the next.
 
-    Fails when: habits stay the same; or one person alone changes at that moment, and the new pseudonym follows the old
-    one.
+    Fails when: habits do not change; or only one person changes pseudonym at a time, because the new one then follows
+    the old one.
 
     Parameters
     ----------
     length : float
         Length of a period, above 0, in the unit of the items' time.
     phase : {"common", "own"}
-        Start of the periods. "common": at whole multiples of the length, for all users; "own": each user's periods
-        are put off by a random part of the length, so that not all pseudonyms change at once.
+        Start of the periods. "common": at multiples of the length, for all users. "own": shifted for each user by a
+        random part of the length, so pseudonyms do not all change at the same time.
 
     Examples
     --------
@@ -101,11 +101,11 @@ class PerPeriod:
 
 @dataclass(frozen=True)
 class PerContext:
-    """A new pseudonym for every user in every context.
+    """A new pseudonym for each user in each context.
 
-    Assumes: the features of one context do not occur in another.
+    Assumes: features of one context do not occur in another.
 
-    Fails when: an address, a device or a time occurs in several.
+    Fails when: an address, a device or a time occurs in several contexts.
 
     Examples
     --------
@@ -129,19 +129,20 @@ class PerContext:
 
 @dataclass(frozen=True)
 class Split:
-    """Identity separation: every user appears as up to k pseudonyms, between which their items are dealt at random.
+    """Identity separation: each user has up to k pseudonyms, and each item is assigned to one of them at random.
 
-    Assumes: the parts of a person's items are no more alike than those of strangers.
+    Assumes: the parts of a person's items are not more similar than those of different people.
 
-    Fails when: items are dealt at random: every part is then a sample of the same habits, and profiles join them again.
+    Fails when: items are assigned at random, because each part is then a sample of the same habits. Profiles link the
+    parts again.
 
     Parameters
     ----------
     k : int
-        Pseudonyms of a user, at least 1; a user has fewer if a pseudonym gets no item. k = 1 only renames
-        users.
+        Number of pseudonyms of a user, at least 1; fewer if a pseudonym gets no item. With k = 1, users are only
+        renamed.
     by : {"item", "context"}
-        "item" deals each item by itself, "context" all items of a user in one context together.
+        "item" assigns each item independently, "context" all items of a user in one context together.
 
     Examples
     --------
@@ -152,8 +153,8 @@ class Split:
 
     References
     ----------
-    G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, for the
-    idea in networks.
+    G. G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, for
+    identity separation in networks.
     """
 
     k: int = 2
@@ -192,13 +193,13 @@ def _contexts(population: Items, protection: str) -> Partition:
 
 
 def _pair_groups(user: NDArray[np.integer[Any]], group: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-    """Return (n,) equal numbers 0, 1, ... for items with equal pairs."""
+    """Return (n,) group numbers of the distinct pairs."""
     combined = user.astype(np.int64) * (int(group.max()) + 1) + group
     return np.unique(combined, return_inverse=True)[1]
 
 
 def _shuffle(population: Items, group: NDArray[np.int64], rng: np.random.Generator) -> Released:
-    """Return the items, shuffled, under a new label for each group 0, 1, ..."""
+    """Return the items in random order, with a random pseudonym for each group."""
     labels = rng.permutation(int(group.max()) + 1)
     order = rng.permutation(len(population))
     shuffled = population.take(order)

@@ -1,5 +1,5 @@
-"""Linkers of pseudonyms: release -> the adversary's partition of the items, or their view, without the truth.
+"""Linkage attacks: functions from a release to the adversary's partition of the items, or view, without the truth.
 
-Every linker is called `attack(release, knowledge, rng=...)`, as all attacks are. It uses only the items, so `knowledge`
-stays empty. Its own `seed` fixes its draws, so `rng` changes nothing.
+All attacks have the signature `attack(release, knowledge, rng=...)`. Linkage attacks use only the items, so `knowledge`
+is unused. Their random draws use their own `seed`, so `rng` has no effect.
 """

@@ -1,4 +1,4 @@
-"""Linkage by the clustering algorithms of scikit-learn."""
+"""Linkage by clustering algorithms of scikit-learn."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ _MAX_COLUMNS = 2_000
 
 @dataclass(frozen=True)
 class FeatureClustering:
-    """Linkage of pseudonyms whose profiles scikit-learn puts into one cluster.
+    """Linkage of pseudonyms whose profiles are in one cluster of a scikit-learn algorithm.
 
-    A profile is a point: the scaled numeric features, and for each categorical feature the indicator columns of its
-    labels, so weighted that two profiles that differ in it are `mismatch` apart. Missing numeric cells take the mean,
-    missing categorical cells the origin. Text features are refused.
+    A profile is a point with the scaled numeric features as coordinates. Each categorical feature has indicator columns
+    for its labels. They are weighted so that two profiles that differ in the feature have distance `mismatch`. A
+    missing numeric cell is replaced by the mean, and a missing categorical cell by 0. Text features are rejected.
 
-    Needs scikit-learn: the extra [cluster] of unmask.
+    Needs scikit-learn: install unmask with the extra [cluster].
 
-    Assumes: people are compact groups of profiles, and the adversary has an idea of how many there are.
+    Assumes: the profiles of a person form a compact cluster, and the adversary has an estimate of the number of users.
 
-    Fails when: the number of users is guessed wrong, or some have far more pseudonyms than others (k-means).
+    Fails when: the estimated number of users is wrong, or some users have far more pseudonyms than others (k-means).
 
     Parameters
     ----------
     method : {"agglomerative", "kmeans", "hdbscan"}
-        "agglomerative" (average linkage; O(n^2) time and memory, at most 20,000 pseudonyms), "kmeans" (O(n k) a
-        round), or "hdbscan" (about O(n log n) in few dimensions; its noise is not linked).
+        "agglomerative" (average linkage; O(n^2) time and memory, at most 20,000 pseudonyms), "kmeans" (O(n k) for each
+        iteration), or "hdbscan" (about O(n log n) in few dimensions; its noise points are not linked).
     n_clusters : int or None
-        How many users the adversary expects; for "agglomerative" and "kmeans", at most one for each pseudonym.
+        Number of users that the adversary expects, at most the number of pseudonyms. For "agglomerative" and "kmeans".
     distance : float or None
-        Instead of it, for "agglomerative": the average distance at which merging stops.
+        For "agglomerative", instead of n_clusters: average distance at which merging stops.
     min_size : int
-        For "hdbscan": the fewest pseudonyms a user has, at least 2.
+        For "hdbscan": smallest number of pseudonyms of a user, at least 2.
     features : tuple of str
-        Names of the features to compare, by default all.
+        Names of the features to compare. Default: all.
     scale : Scale
-        As in `Threshold`.
+        See `Threshold`.
     mismatch : float
-        Distance between two profiles that differ in one categorical feature.
+        Distance between two profiles that differ in one categorical feature only.
     seed : int
-        For the starts of "kmeans".
+        Random seed of the initial centers of "kmeans".
 
     Examples
     --------
@@ -88,7 +88,7 @@ class FeatureClustering:
         }
         if parameters not in allowed[self.method]:
             raise UnmaskError(
-                f"n_clusters is {self.n_clusters} and distance {self.distance}; {self.method} expects "
+                f"n_clusters is {self.n_clusters} and distance is {self.distance}; {self.method} expects "
                 f"{needs[self.method]}"
             )
         if self.n_clusters is not None and self.n_clusters < 1:

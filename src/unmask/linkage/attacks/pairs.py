@@ -1,4 +1,4 @@
-"""Pairs of pseudonyms: which ones to compare, and the partition of the items that linked pairs make."""
+"""Pairs of pseudonyms: selection of pairs to compare, and the partition of the items from linked pairs."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from unmask.core.partition import Partition, View
 from unmask.linkage.items import Feature, Items, Numeric
 
 MAX_PAIRS = 100_000_000
-"""Pairs that are compared at most: they need some 5 GB."""
+"""Largest number of pairs to compare; they need about 5 GB."""
 
 Blocks = tuple[tuple[str, ...], ...]
-"""Block rules: a pair is compared if it agrees on all features of at least one rule."""
+"""Blocking rules: a pair is compared if it agrees on all features of at least one rule."""
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 """First and second pseudonym of each pair."""
@@ -27,21 +27,21 @@ Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 @dataclass(frozen=True, eq=False)
 class Links:
-    """Probabilities that pairs of pseudonyms are one user, as a linker believes; other pairs are not linked.
+    """Probabilities that pairs of pseudonyms belong to one user, according to a linker. Other pairs are not linked.
 
-    Links are not transitive: all pseudonyms that a chain of links connects form one cluster (connected components),
-    which can make one giant cluster at a low threshold.
+    Links are not transitive. The clusters are the connected components of the links, so a low threshold can produce one
+    giant cluster.
 
     Parameters
     ----------
     release : Items
         Items whose pseudonyms are linked.
     first : (n_pairs,) array of int
-        Places in `release.partition`.
+        Indices of pseudonyms in `release.partition`.
     second : (n_pairs,) array of int
-        Places in `release.partition`, first < second, each pair once.
+        Indices of pseudonyms in `release.partition`; first < second, and each pair occurs once.
     probability : (n_pairs,) array
-        Probability in the linker's model: neither calibrated nor transitive.
+        Probability in the linker's model, which is neither calibrated nor transitive.
     """
 
     release: Items
@@ -51,7 +51,7 @@ class Links:
 
     def __post_init__(self) -> None:
         if not len(self.first) == len(self.second) == len(self.probability):
-            raise UnmaskError("the ends of the links and their probabilities differ in length, expected one length")
+            raise UnmaskError("links and probabilities differ in length, expected one probability for each link")
         if not ((self.probability >= 0) & (self.probability <= 1)).all():
             raise UnmaskError("a probability of a link is outside 0 to 1")
 
@@ -66,9 +66,9 @@ class Links:
         return partition_items(self.release, connect(self.first[linked], self.second[linked], n))
 
     def view(self, thresholds: Sequence[float], weights: ArrayLike | None = None) -> View:
-        """Return the view with the partitions of these thresholds as possible worlds.
+        """Return the view whose possible worlds are the partitions of these thresholds.
 
-        weights : (n_thresholds,) above 0, in any unit; equal by default
+        weights : (n_thresholds,) positive, in any unit; equal by default
         """
         share = np.ones(len(thresholds)) if weights is None else np.asarray(weights, dtype=np.float64)
         if share.shape != (len(thresholds),) or not (share > 0).all():
@@ -79,13 +79,13 @@ class Links:
 
 
 def no_links(release: Items) -> Links:
-    """Return links without any pair."""
+    """Return links without pairs."""
     nothing: NDArray[Any] = np.empty(0, dtype=np.int64)
     return Links(release, nothing, nothing, np.empty(0))
 
 
 def connect(first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]], n: int) -> NDArray[np.int32]:
-    """Return the (n,) connected components of n nodes under links; O(n + links).
+    """Return the (n,) connected components of n nodes with these links; O(n + links).
 
     >>> connect(np.array([0, 3]), np.array([2, 2]), 4)
     array([0, 1, 0, 0], dtype=int32)
@@ -95,28 +95,28 @@ def connect(first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]], n
 
 
 def partition_items(release: Items, cluster: NDArray[np.integer[Any]]) -> Partition:
-    """Return the partition of the items, given the cluster of each pseudonym."""
+    """Return the partition of the items for a clustering of the pseudonyms."""
     return Partition(cluster[release.partition.code], items=release.ids)
 
 
-# --- profiles, and equal cells of them ---
+# --- profiles, and equality of their cells ---
 
 
 def select_profiles(release: Items, names: tuple[str, ...]) -> tuple[Feature, ...]:
-    """Return the profiles of these features, by default all."""
+    """Return the profiles of these features; default: all."""
     selected = {feature.name for feature in release.select(names)}
     return tuple(feature for feature in release.profiles if feature.name in selected)
 
 
 def select_blocked(release: Items, names: tuple[str, ...], blocks: Blocks) -> tuple[Feature, ...]:
-    """Return the profiles of these features, by default all, and of those in block rules."""
+    """Return the profiles of these features (default: all), and of the features in blocking rules."""
     blocking = tuple(name for rule in blocks for name in rule)
     release.select(blocking)
     return select_profiles(release, (*names, *blocking) if names else ())
 
 
 def code_cells(feature: Feature) -> NDArray[np.int32]:
-    """Return (n,) equal codes for equal cells, -1 for a missing cell."""
+    """Return (n,) codes that are equal for equal cells, -1 for a missing cell."""
     if not isinstance(feature, Numeric):
         return feature.codes
     codes = np.full(len(feature.values), -1, dtype=np.int32)
@@ -126,7 +126,7 @@ def code_cells(feature: Feature) -> NDArray[np.int32]:
 
 
 def group_rows(features: tuple[Feature, ...]) -> NDArray[np.int64]:
-    """Return (n,) equal numbers 0, 1, ... for rows that agree on all features, -1 if a cell is missing.
+    """Return (n,) group numbers: rows that agree on all features have the same number; -1 if a cell is missing.
 
     O(n log n) for each feature.
     """
@@ -145,7 +145,7 @@ def group_rows(features: tuple[Feature, ...]) -> NDArray[np.int64]:
 
 
 def check_blocks(blocks: Blocks, threshold: float) -> None:
-    """Refuse block rules that are empty or no tuples of names, and a threshold that is no probability."""
+    """Raise for blocking rules that are empty or not tuples of names, and for a threshold outside 0 to 1."""
     if not blocks or not all(type(rule) is tuple and rule for rule in blocks):
         raise UnmaskError(f'the blocks are {blocks!r}, expected rules such as (("name",), ("born", "town"))')
     if not 0 <= threshold <= 1:
@@ -153,14 +153,14 @@ def check_blocks(blocks: Blocks, threshold: float) -> None:
 
 
 def count_pairs(features: tuple[Feature, ...]) -> int:
-    """Count the pairs that agree on these features, none missing; O(n log n)."""
+    """Count the pairs that agree on these features, without missing cells; O(n log n)."""
     group = group_rows(features)
     size = np.bincount(group[group >= 0])
     return int((size * (size - 1) // 2).sum())
 
 
 def list_pairs(features: tuple[Feature, ...]) -> Pairs:
-    """List all pairs first < second that agree on these features, none missing; O(n log n + pairs).
+    """List all pairs first < second that agree on these features, without missing cells; O(n log n + pairs).
 
     >>> list_pairs(Items.read({"a": ["x", "y", "x", "x"]}, features="a").features)
     (array([0, 0, 2]), array([2, 3, 3]))
@@ -169,7 +169,7 @@ def list_pairs(features: tuple[Feature, ...]) -> Pairs:
     if n_pairs > MAX_PAIRS:
         names = ", ".join(feature.name for feature in features)
         raise FailedError(
-            f"{n_pairs} pairs agree on {names}, expected at most {MAX_PAIRS}; block on more features together"
+            f"{n_pairs} pairs agree on {names}, expected at most {MAX_PAIRS}; add features to the blocking rule"
         )
     group = group_rows(features)
     order = np.argsort(group, kind="stable")
@@ -182,14 +182,14 @@ def list_pairs(features: tuple[Feature, ...]) -> Pairs:
 
 
 def unite_pairs(rules: list[Pairs], n: int) -> Pairs:
-    """Return each pair of any rule once, ascending."""
+    """Return the union of the pairs of all rules, ascending."""
     keys = np.unique(np.concatenate([first * n + second for first, second in rules]))
     first, second = np.divmod(keys, n)
     return first, second
 
 
 def draw_pairs(n: int, max_pairs: int, seed: int) -> Pairs:
-    """Return all pairs of n; if they are more than allowed, that many at random with replacement."""
+    """Return all pairs of n; if there are more than `max_pairs`, this number of random pairs with replacement."""
     if n * (n - 1) // 2 <= max_pairs:
         first, second = np.triu_indices(n, 1)
         return first, second

@@ -1,4 +1,4 @@
-"""Probabilistic record linkage by Fellegi and Sunter, and the agreement of cells that it compares."""
+"""Probabilistic record linkage by Fellegi and Sunter, and agreement levels of cells."""
 
 from __future__ import annotations
 
@@ -38,21 +38,20 @@ _ROUNDS = 200
 
 @dataclass(frozen=True)
 class Weights:
-    """Probabilities of agreement that a linker uses.
+    """Agreement probabilities of a linker.
 
-    Each feature has probabilities of (different, near, equal), which sum to 1.
-
-    The evidence of a feature is log(m / u) at its level, in natural units; a missing cell is no evidence. Features
-    are taken as independent given whether the pair is one user's.
+    Each feature has probabilities of the levels (different, near, equal), which sum to 1. The weight of a feature is
+    log(m / u) at its level, natural logarithm; a missing cell has weight 0. The model assumes that features are
+    independent given the match status of the pair.
 
     Parameters
     ----------
     m : mapping
-        The probabilities of the three levels in a pair of one user's pseudonyms.
+        Probabilities of the three levels in a pair of pseudonyms of one user.
     u : mapping
-        The same in a pair of different users'.
+        Probabilities of the three levels in a pair of pseudonyms of different users.
     prior : float
-        The probability that two pseudonyms, drawn at random, are one user's.
+        Probability that two random pseudonyms belong to one user.
 
     References
     ----------
@@ -73,47 +72,52 @@ class Weights:
                         f"{letter} of {name!r} is {row}, expected the probabilities of (different, near, equal), sum 1"
                     )
         if set(self.m) != set(self.u):
-            raise UnmaskError("m and u name different features, expected both for each feature")
+            raise UnmaskError("m and u have different features, expected both for each feature")
 
 
 @dataclass(frozen=True)
 class RecordLinkage:
-    """Linkage of pseudonyms whose features agree more than chance allows (Fellegi and Sunter).
+    """Linkage of pseudonyms whose features agree more often than by chance (Fellegi and Sunter).
 
-    Pairs that agree on all features of a block rule are compared. Their log-odds of being one user's are the prior
-    log-odds plus log(m / u) for each feature; pairs of at least `threshold` are linked and closed: the clusters are
-    the connected components of the links. `link` gives the pairs, from which other thresholds and views come.
+    Pairs that agree on all features of a blocking rule are compared. The log-odds of a match are the prior log-odds
+    plus log(m / u) for each feature. Pairs with a probability of at least `threshold` are linked, and the clusters are
+    the connected components of the links. `link` returns the pairs for other thresholds and views.
 
-    Without `weights`, the release alone gives estimates. u: equal cells by their frequencies, near ones on up to a
-    million pairs drawn with `seed`. m: by expectation maximization over the pairs of each block rule, u fixed, on the
-    features outside that rule; the mean over the rules. A feature that is in every rule keeps m = (0.05, 0.15, 0.8)
-    (0.2 and 0.8 where cells cannot be near). Prior: the matches found in a rule's pairs, divided by the probability
-    that a match agrees on that rule, over all pairs; the mean over the rules.
-    Where a user's errors are not independent (a record with exactly one error) m is too low and the prior too high.
+    Without `weights`, all parameters are estimated from the release:
 
-    Cost: O(n log n + pairs of the rules), some 50 bytes for each pair; at most 100 million pairs for a rule.
+    * u: frequencies of equal values; for near values, up to a million pairs drawn with `seed`.
+    * m: expectation maximization over the pairs of each blocking rule, with fixed u, on the features outside the rule;
+      the mean over the rules. A feature in every rule keeps m = (0.05, 0.15, 0.8), or (0.2, 0.8) if its cells cannot be
+      near.
+    * prior: estimated matches among the pairs of a rule, divided by the probability that a match agrees on the rule, as
+      a share of all pairs; the mean over the rules.
 
-    Assumes: features agree independently, given whether two pseudonyms are one person's, and each true pair agrees on
-    all features of some block rule.
+    If the errors of a user are dependent, for example exactly one error in each record, m is too low and the prior too
+    high.
 
-    Fails when: errors come together, no rule holds the true pairs, or one false link joins two people's clusters.
+    Work: O(n log n + pairs of the rules), about 50 bytes for each pair, at most 100 million pairs for a rule.
+
+    Assumes: features agree independently given the match status, and each true pair agrees on all features of some
+    blocking rule.
+
+    Fails when: errors are dependent; no rule contains the true pairs; or a false link joins the clusters of two people.
 
     Parameters
     ----------
     blocks : Blocks
-        Rules, each the names of features; two rules with no feature in common are a good choice.
+        Blocking rules, each a tuple of feature names. Two rules without a common feature are a good choice.
     threshold : float
-        The least probability of a link.
+        Smallest probability of a link.
     features : tuple of str
-        Names of the features to compare, by default all.
+        Names of the features to compare. Default: all.
     weights : Weights or None
-        The m, u and prior to use instead of estimates.
+        m, u and prior to use instead of estimates.
     similar : float
-        Least Dice coefficient of letter pairs at which two texts are near.
+        Smallest Dice coefficient of letter pairs for which two texts are near.
     tolerance : mapping
-        By numeric feature, the difference at which two numbers are near.
+        Numeric feature -> largest difference for which two numbers are near.
     seed : int
-        Seed of the pairs that u is estimated on.
+        Random seed of the pairs for the estimate of u.
 
     Examples
     --------
@@ -125,8 +129,8 @@ class RecordLinkage:
 
     References
     ----------
-    W. E. Winkler, "Using the EM algorithm for weight computation in the Fellegi-Sunter model", 1988; the training by
-    block rule is that of Splink (R. Linacre et al., 2022).
+    W. E. Winkler, "Using the EM algorithm for weight computation in the Fellegi-Sunter model", 1988; training by
+    blocking rule as in Splink (R. Linacre et al., 2022).
     """
 
     blocks: Blocks
@@ -152,7 +156,7 @@ class RecordLinkage:
         return self._estimate(features, self._pairs(features))
 
     def link(self, release: Items) -> Links:
-        """Return the compared pairs and their probabilities."""
+        """Return the compared pairs and their match probabilities."""
         features = self._select(release)
         pairs = self._pairs(features)
         first, second = unite_pairs(pairs, release.partition.n_clusters)
@@ -164,11 +168,11 @@ class RecordLinkage:
             for feature in features:
                 if feature.name in weights.m:
                     gain = np.log(weights.m[feature.name]) - np.log(np.maximum(weights.u[feature.name], 1e-300))
-                    log_odds += np.append(gain, 0.0)[self._levels(feature, first, second)]  # missing is -1: the 0
+                    log_odds += np.append(gain, 0.0)[self._levels(feature, first, second)]  # missing: -1 is the 0
         return Links(release, first, second, scipy.special.expit(log_odds))
 
     def _select(self, release: Items) -> tuple[Feature, ...]:
-        """Return the profiles to compare, with those of the block rules."""
+        """Return the profiles to compare, and those of the blocking rules."""
         compared = [feature.name for feature in release.select(self.features)]
         weighted = (*self.tolerance, *(self.weights.m if self.weights else ()))
         unknown = next((name for name in weighted if name not in compared), None)
@@ -177,7 +181,7 @@ class RecordLinkage:
         return select_blocked(release, self.features, self.blocks)
 
     def _pairs(self, features: tuple[Feature, ...]) -> list[Pairs]:
-        """Return the pairs of each block rule."""
+        """Return the pairs of each blocking rule."""
         return [list_pairs(tuple(feature for feature in features if feature.name in rule)) for rule in self.blocks]
 
     def _levels(self, feature: Feature, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int8]:
@@ -206,7 +210,7 @@ class RecordLinkage:
 
 
 def _estimate_u(feature: Feature, level: NDArray[np.int8], allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return the (3,) probabilities of the levels in a random pair; those of equal cells from their frequencies."""
+    """Return the (3,) probabilities of the levels in a random pair; equal cells are counted exactly."""
     codes = code_cells(feature)
     size = np.bincount(codes[codes >= 0]).astype(np.float64)
     n = size.sum()
@@ -229,7 +233,7 @@ def _expectation_maximization(
     u: NDArray[np.float64],
     allowed: NDArray[np.bool_],
 ) -> tuple[NDArray[np.float64], float]:
-    """Return m of the features outside the rule, and the number of matches among its pairs."""
+    """Return m of the features outside the rule, and the estimated number of matches among the pairs."""
     base = _LEVELS + 1
     key = np.zeros(levels.shape[1], dtype=np.int64)
     for row in levels[outside]:
@@ -242,7 +246,7 @@ def _expectation_maximization(
     for _ in range(_ROUNDS):
         log_odds = np.log(share) - np.log1p(-share) + _log_chance(m[outside], is_level) - gain_u
         weight = count * scipy.special.expit(log_odds)
-        tally = (is_level @ weight + 1.0) * allowed[outside]  # one pair of each level in advance: no chance is 0
+        tally = (is_level @ weight + 1.0) * allowed[outside]  # pseudo-count of 1: no probability is 0
         m[outside] = tally / tally.sum(axis=1, keepdims=True)
         new = float(np.clip(weight.sum() / count.sum(), 1e-9, 1 - 1e-9))
         if abs(new - share) < 1e-9:
@@ -252,7 +256,7 @@ def _expectation_maximization(
 
 
 def _log_chance(chance: NDArray[np.float64], is_level: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Return the (n_patterns,) log-probabilities of patterns; missing levels are skipped."""
+    """Return the (n_patterns,) log-probabilities of agreement patterns; missing levels are skipped."""
     logs = np.log(np.maximum(chance, 1e-300))
     total: NDArray[np.float64] = np.einsum("fl,flp->p", logs, is_level.astype(np.float64))
     return total
@@ -261,7 +265,7 @@ def _log_chance(chance: NDArray[np.float64], is_level: NDArray[np.bool_]) -> NDA
 def _average_m(
     start: NDArray[np.float64], learned: list[tuple[NDArray[np.bool_], NDArray[np.float64]]]
 ) -> NDArray[np.float64]:
-    """Return the mean of m over the rules without a feature; the start for a feature of all rules."""
+    """Return the mean of m over the rules that do not contain a feature; the start value for a feature in all rules."""
     mean = start.copy()
     for i in range(len(start)):
         estimates = [m[i] for outside, m in learned if outside[i]]
@@ -274,7 +278,7 @@ def _rows(names: list[str], table: NDArray[np.float64]) -> dict[str, tuple[float
     return {name: (float(row[0]), float(row[1]), float(row[2])) for name, row in zip(names, table, strict=True)}
 
 
-# --- agreement of cells ---
+# --- agreement levels of cells ---
 
 
 def compare_cells(
@@ -285,10 +289,10 @@ def compare_cells(
     similar: float,
     tolerance: float | None,
 ) -> NDArray[np.int8]:
-    """Return (n_pairs,) levels of agreement: MISSING if a cell is, else DIFFERENT, NEAR or EQUAL.
+    """Return (n_pairs,) agreement levels: MISSING if a cell is missing, otherwise DIFFERENT, NEAR or EQUAL.
 
-    NEAR: texts whose Dice coefficient of letter pairs is at least `similar`, numbers at most `tolerance` apart (None:
-    never); categories are equal or different.
+    Texts are near if the Dice coefficient of their letter pairs is at least `similar`. Numbers are near if they differ
+    by at most `tolerance` (None: never). Categories are equal or different.
     """
     codes = code_cells(feature)
     a, b = codes[first], codes[second]
@@ -307,14 +311,14 @@ def compare_cells(
 
 
 def has_near(feature: Feature, tolerance: float | None) -> bool:
-    """Return whether cells of this feature can be NEAR."""
+    """Return True if cells of this feature can be NEAR."""
     return feature.kind == "text" if isinstance(feature, Coded) else tolerance is not None
 
 
 def compute_dice(labels: NDArray[Any], first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the (n_pairs,) Dice coefficients 2 |A and B| / (|A| + |B|) of the sets of letter pairs of two labels.
 
-    Labels are compared in lower case, with a mark before and after: "ann" has the pairs ^a, an, nn, n$.
+    Labels are compared in lower case with start and end markers: "ann" has the pairs ^a, an, nn, n$.
 
     >>> compute_dice(np.array(["ann", "anne", "bob"], dtype=object), np.array([0, 0]), np.array([1, 2])).round(3)
     array([0.667, 0.   ])

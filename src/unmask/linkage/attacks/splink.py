@@ -1,4 +1,4 @@
-"""Record linkage by Splink."""
+"""Record linkage with Splink."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from unmask.linkage.items import Coded, Feature, Items, Numeric
 
 @dataclass(frozen=True)
 class SplinkLinkage:
-    """Linkage of pseudonyms by Splink, a published tool for probabilistic record linkage.
+    """Linkage of pseudonyms with Splink, a published tool for probabilistic record linkage.
 
-    Texts are compared by Jaro-Winkler similarity at 0.9 and 0.7, categories and numbers as equal or not. Splink's
-    usual training on the release alone: u on random pairs, m by expectation maximization over the pairs of each block
-    rule, the prior from the trained values of the last rule. Give at least two rules with no feature in common, or the
-    features of the only one are left untrained. Linked pairs are closed to connected components.
+    Texts are compared by Jaro-Winkler similarity at 0.9 and 0.7; categories and numbers are equal or different.
+    Training uses the release only: u from random pairs, m by expectation maximization over the pairs of each blocking
+    rule, and the prior from the trained values of the last rule. Give at least two rules without a common feature;
+    features in the only rule stay untrained. The clusters are the connected components of the links.
 
-    Needs Splink: the extra [link] of unmask.
+    Needs Splink: install unmask with the extra [link].
 
-    Assumes: as `RecordLinkage` does; texts that look alike are often one person's.
+    Assumes: the assumptions of `RecordLinkage`; similar texts often belong to one person.
 
-    Fails when: rows are too few to train on, or one rule is given alone, which leaves its features untrained.
+    Fails when: there are too few rows for training, or only one rule, whose features stay untrained.
 
     Parameters
     ----------
     blocks : Blocks
-        Rules, each the names of features; a pair that agrees on all features of a rule is compared.
+        Blocking rules, each a tuple of feature names; a pair that agrees on all features of a rule is compared.
     threshold : float
-        The least probability of a link.
+        Smallest probability of a link.
     features : tuple of str
-        Names of the features to compare, by default all.
+        Names of the features to compare. Default: all.
     min_probability : float
-        Pairs below this probability are dropped, so there are no partitions below it.
+        Pairs below this probability are dropped, so no smaller threshold is possible.
     seed : int
-        Seed of the random pairs; Splink's own numbers may differ in the last digits with its threads.
+        Random seed of the pairs. Results of Splink may differ in the last digits between numbers of threads.
 
     Examples
     --------
@@ -75,7 +75,7 @@ class SplinkLinkage:
         alias = {feature.name: f"f{i}" for i, feature in enumerate(features)}
         used_rules = [rule for rule in self.blocks if count_pairs(tuple(f for f in features if f.name in rule))]
         if not used_rules:
-            return no_links(release)  # Splink refuses to train on a rule without pairs
+            return no_links(release)  # Splink raises if a rule has no pairs
         rules = [splink.block_on(*(alias[name] for name in rule)) for rule in used_rules]
         settings = splink.SettingsCreator(
             link_type="dedupe_only",
@@ -100,7 +100,7 @@ def _list_cells(feature: Feature) -> list[str | float | None]:
     if isinstance(feature, Numeric):
         return [None if value != value else value for value in feature.values.tolist()]
     labels: list[str | None] = [*feature.labels.tolist(), None]
-    return [labels[code] for code in feature.codes.tolist()]  # missing is -1: the None
+    return [labels[code] for code in feature.codes.tolist()]  # code -1 (missing) selects the last label, None
 
 
 def _predict(
@@ -111,7 +111,9 @@ def _predict(
     threshold: float,
     seed: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return the pseudonyms and the probability of each pair, from a Splink trained on these columns."""
+    """Return the two pseudonyms and the probability of each pair, predicted by Splink after training on these
+    columns.
+    """
     arrow = import_extra("pyarrow", "link")
     table = arrow.table({"unique_id": list(range(len(next(iter(columns.values()))))), **columns})
     backend = import_extra("splink.backends.duckdb", "link")

@@ -1,4 +1,4 @@
-"""Linkage of pseudonyms whose features are equal or close."""
+"""Linkage of pseudonyms with equal or close features."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ Scale = Literal["none", "deviation"] | Mapping[str, float]
 
 _NORM = {"euclidean": 2.0, "manhattan": 1.0, "chebyshev": np.inf}
 _MAX_DISTANCE = 1 + 1e-9
-"""A pair at the distance itself is linked, whatever the last bit of its coordinates."""
+"""Largest linked distance: a relative tolerance for rounding errors of the coordinates."""
 
 
 @dataclass(frozen=True)
 class ExactMatch:
     """Linkage of items that agree on all features, and of items with the same pseudonym.
 
-    Two pseudonyms are linked if any two of their items agree. The clusters are the connected components of these links,
-    so that a frequent value can join many pseudonyms. A missing cell agrees with no other: an item without one of the
-    features is linked by its pseudonym only. The work is O(n log n) for each feature.
+    Two pseudonyms are linked if an item of one agrees with an item of the other. The clusters are the connected
+    components of these links, so a frequent value can join many pseudonyms. A missing cell agrees with no other cell:
+    an item with a missing feature is linked by its pseudonym only. The work is O(n log n) for each feature.
 
     Assumes: the features of a person are always written in the same way, and no two people agree on all of them.
 
-    Fails when: features have errors, so that nothing is linked; or features are coarse, so that chains of links join
-    strangers.
+    Fails when: features have errors, and then nothing is linked; or features are coarse, and then chains of links join
+    different people.
 
     Parameters
     ----------
     features : tuple of str
-        Names of the features to compare, by default all.
+        Names of the features to compare. Default: all.
 
     Examples
     --------
@@ -66,28 +66,29 @@ class ExactMatch:
 class Threshold:
     """Linkage of pseudonyms within a distance of each other: single-linkage clustering.
 
-    A pseudonym is one point, the profile of its items. Numeric features are its coordinates; categorical and text
-    features must be equal. The clusters are the connected components of the pairs that are at most `distance` apart. A
-    pseudonym without one of the features is not linked.
+    The profile of a pseudonym is a point. Numeric features are coordinates; categorical and text features must be
+    equal. The clusters are the connected components of the pairs with a distance of at most `distance`. A pseudonym
+    with a missing feature is not linked.
 
-    Cost: a k-d tree with O(n log n + pairs within the distance) time and memory. With more than about ten coordinates
-    the tree hardly helps. More than 100 million pairs within the distance are refused.
+    Work: a k-d tree needs O(n log n + pairs within the distance) time and memory. Above about ten coordinates, the tree
+    hardly helps. More than 100 million pairs within the distance are rejected.
 
     Assumes: pseudonyms of a person are at most `distance` apart, and pseudonyms of different people are farther apart.
 
-    Fails when: profiles are dense, so that chains of links join strangers. Columns on different scales need `scale`.
+    Fails when: profiles are dense, and then chains of links join different people. Columns on different scales need
+    `scale`.
 
     Parameters
     ----------
     distance : float
-        Above 0, in units of the scaled features.
+        Largest distance of linked pseudonyms, positive, in units of the scaled features.
     features : tuple of str
-        Names of the features to compare, by default all.
+        Names of the features to compare. Default: all.
     scale : Scale
-        Divisor of a feature: 1 ("none"), its standard deviation over the pseudonyms ("deviation"), or a number above 0
+        Divisor of a feature: 1 ("none"), its standard deviation over the pseudonyms ("deviation"), or a positive number
         for each feature by name (1 if not named).
     metric : {"euclidean", "manhattan", "chebyshev"}
-        Distance of the scaled features.
+        Metric of the scaled features.
 
     Examples
     --------
@@ -120,14 +121,14 @@ class Threshold:
         points = scale_numbers(features, self.scale)[complete] / self.distance
         blocks = tuple(feature.take(complete) for feature in features if not isinstance(feature, Numeric))
         if blocks and len(complete):
-            points = np.column_stack([points, 2 * group_rows(blocks)])  # another block is out of reach
+            points = np.column_stack([points, 2 * group_rows(blocks)])  # other groups are beyond the distance
         cluster = np.arange(release.partition.n_clusters)
         cluster[complete] = complete[_find_first(_connect_points(points, _NORM[self.metric]))]
         return partition_items(release, cluster)
 
 
 def check_scale(scale: Scale) -> None:
-    """Refuse a scale that is no known name and no mapping of numbers above 0."""
+    """Raise unless the scale is a known name or a mapping to positive numbers."""
     if isinstance(scale, Mapping):
         invalid = next((name for name, width in scale.items() if not 0 < width < np.inf), None)
         if invalid is not None:
@@ -137,12 +138,12 @@ def check_scale(scale: Scale) -> None:
 
 
 def scale_numbers(features: tuple[Feature, ...], scale: Scale) -> NDArray[np.float64]:
-    """Return the (n, d) numeric features, each divided by its scale; a constant feature is divided by 1."""
+    """Return the (n, d) numeric features divided by their scales; a constant feature is not scaled."""
     numeric = [feature for feature in features if isinstance(feature, Numeric)]
     if isinstance(scale, Mapping):
         unknown = next((name for name in scale if name not in [feature.name for feature in numeric]), None)
         if unknown is not None:
-            raise UnmaskError(f"the scale names {unknown!r}, which is no numeric feature that is compared")
+            raise UnmaskError(f"the scale names {unknown!r}, which is not a compared numeric feature")
         widths = [scale.get(feature.name, 1.0) for feature in numeric]
     elif scale == "deviation":
         widths = [float(np.std(feature.values[~feature.missing])) or 1.0 for feature in numeric]
@@ -154,7 +155,7 @@ def scale_numbers(features: tuple[Feature, ...], scale: Scale) -> NDArray[np.flo
 
 
 def _connect_points(points: NDArray[np.float64], norm: float) -> NDArray[np.int32]:
-    """Return the (n,) components of points under pairs at most 1 apart; equal points are compared once."""
+    """Return the (n,) connected components of points with pairs at most 1 apart; equal points are compared once."""
     if not points.size:
         return np.arange(len(points), dtype=np.int32)
     distinct, position = np.unique(points, axis=0, return_inverse=True)
@@ -170,6 +171,6 @@ def _connect_points(points: NDArray[np.float64], norm: float) -> NDArray[np.int3
 
 
 def _find_first(cluster: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the (n,) first places with the same cluster."""
+    """Return the (n,) index of the first member of each point's cluster."""
     _, first, inverse = np.unique(cluster, return_index=True, return_inverse=True)
     return first[inverse]

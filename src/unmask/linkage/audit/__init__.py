@@ -1,4 +1,4 @@
-"""Audits and study cells of linkage: an adversary says which items belong together."""
+"""Audits and study cells of linkage: an adversary partitions items into clusters."""
 
 from unmask.linkage.audit.files import audit_files
 from unmask.linkage.audit.judged_guess import JudgedGuess, Sensitivity, compare_guesses

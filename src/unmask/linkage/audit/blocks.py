@@ -1,4 +1,4 @@
-"""Findings about guesses as blocks of a page: thresholds, breaches, merges, and two kinds of error."""
+"""Findings about guesses as blocks of a page: thresholds, breaches, merges, misses and includes."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from unmask.results.suppression import FEWEST, mark_people, suppress_small_count
 from unmask.results.words import plural
 
 N_PANELS = 4
-"""Guesses that have a chart of their own."""
+"""Largest number of guesses with a chart each."""
 
 EVEN = 0.05
-"""A chart whose lines all stay within this part of its scale is a sentence instead."""
+"""Relative range of values below which a chart is replaced by a sentence."""
 
 COLUMNS = (
     "Breached, clean and one away are shares of subjects. {guess}: breached by {clusters}, on average. Clean: breached "
@@ -76,7 +76,7 @@ RENAME = "Compare pseudonyms that change after each period, with unmask study:"
 
 
 def make_blocks(facts: LinkageFacts) -> tuple[Block, ...]:
-    """Return the findings of an audit of linkage after the headline, in the order of the page."""
+    """Return the blocks of a linkage audit after the headline, in page order."""
     blocks = (
         _threshold_block(facts),
         _link_block(facts),
@@ -119,7 +119,7 @@ def _panel_title(title: str, guess: GuessFacts, facts: LinkageFacts) -> str:
 
 
 def _link_block(facts: LinkageFacts) -> Block | None:
-    """Return the breaches over the threshold of scored links, a chart for each file."""
+    """Return the breaches over the score threshold of links, with a chart for each file."""
     files = Counter(guess.links for guess in facts.guesses if guess.links)
     if not files:
         return None
@@ -160,7 +160,7 @@ def _score_block(facts: LinkageFacts) -> Block | None:
 
 
 def _merge_block(facts: LinkageFacts) -> Block | None:
-    """Return linked and mixed shares against merges; what would be a flat chart is a sentence."""
+    """Return linked and mixed shares by number of merges; a flat chart is replaced by a sentence."""
     if not any(guess.linked_curve for guess in facts.guesses):
         return None
     table = curve_table(facts)
@@ -179,7 +179,9 @@ def _after_one_merge(guess: GuessFacts) -> str:
 
 
 def _merge_charts(values: str, facts: LinkageFacts, table: Table) -> Iterator[Chart]:
-    """Yield the charts of linked or mixed shares: both groups of subjects together for one guess, apart for several."""
+    """Yield charts of linked or mixed shares: one chart for a single guess, one for each group of subjects
+    otherwise.
+    """
     if values == "mixed" and not facts.mixes:
         return
     title = table.column(values).label
@@ -212,7 +214,7 @@ def _merge_charts(values: str, facts: LinkageFacts, table: Table) -> Iterator[Ch
 
 
 def _shown_values(chart: Chart, table: Table) -> dict[str, list[float]]:
-    """Return the values of each series that any reader may see."""
+    """Return series -> values that are not suppressed."""
     series: dict[str, list[float]] = {}
     for row in suppress_small_counts(table.where(**chart.where), FEWEST).rows:
         if row[chart.y] is not None:
@@ -221,7 +223,7 @@ def _shown_values(chart: Chart, table: Table) -> dict[str, list[float]]:
 
 
 def _is_even(chart: Chart, table: Table) -> bool:
-    """Return whether a reader would see one flat line."""
+    """Return True if all series of the chart are nearly constant."""
     values = [value for series in _shown_values(chart, table).values() for value in series if math.isfinite(value)]
     return bool(values) and max(values) - min(values) <= EVEN * chart.y_max
 
@@ -235,7 +237,7 @@ def _describe_even(chart: Chart, table: Table) -> str:
 
 
 def _merge_notes(facts: LinkageFacts) -> Iterator[str]:
-    """Yield how to read the curves over merges."""
+    """Yield explanations of the curves over merges."""
     yield f"{MERGE_NOTE} {FOREIGN_NOTE}" if facts.mixes else MERGE_NOTE
     if any(guess.breached > 0.1 for guess in facts.guesses):
         yield "Where more than a tenth of the subjects is breached, all of these count as the most exposed tenth."
@@ -254,7 +256,9 @@ def _merge_notes(facts: LinkageFacts) -> Iterator[str]:
 
 
 def _error_block(facts: LinkageFacts) -> Block | None:
-    """Return misses against includes, a chart for each guess on the same scales; a sentence if all are equal."""
+    """Return misses against includes, a chart for each guess with equal scales; a sentence if all subjects are
+    equal.
+    """
     errors = [error for guess in facts.guesses for error in guess.miss_include]
     if not errors:
         return None
@@ -293,7 +297,7 @@ def _most_frequent(errors: list[tuple[int, int, int]] | tuple[tuple[int, int, in
 
 
 def describe_risk(facts: LinkageFacts) -> AtRisk:
-    """Return how many subjects the strongest guess breaches; of a view one partition alone, if that is more."""
+    """Return the number of subjects that the strongest guess breaches; for a view, by a single partition if larger."""
     strongest = facts.strongest_first[0]
     single_share = strongest.one_by_one.get("breached", 0.0)
     count = mark_people(round(max(single_share, strongest.breached) * facts.counted))
@@ -316,4 +320,4 @@ def _risk_facts(strongest: GuessFacts) -> Iterator[Fact]:
 
 
 ADVICE = Advice(RENAME, '[[protections]]\nuse = "linkage.PerPeriod"\ngrid = { length = [0.25, 0.5] }')
-"""Nothing can be tried with clusters alone; a study can."""
+"""Advice to run a study, because an audit of clusters cannot apply a protection."""

@@ -1,4 +1,4 @@
-"""Measurements of guesses about which items belong together, next to the truth."""
+"""Aggregate facts about guesses, evaluated with the truth."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unmask.core.errors import UnmaskError
 
 @dataclass(frozen=True)
 class BaselineWords:
-    """Words for a law of random guesses: its name, the clusters in a sentence, and how a guess is drawn."""
+    """Words for a distribution of random guesses: its name, its clusters in a sentence, and its definition."""
 
     name: str
     clusters: str
@@ -39,43 +39,43 @@ BASELINES = {
         "A random guess takes the items in random order. Each opens a cluster or joins any open one, by coin toss.",
     ),
 }
-"""Law of random guesses -> words for it."""
+"""Distribution of random guesses -> words."""
 
 FAR = 30.0
-"""A guess that mixes in this many times as much as every other is left out of their chart."""
+"""Ratio of mixed shares above which a guess is excluded from the chart of the others."""
 
 FLAT = 0.01
-"""A curve is flat where it moves by no more than this part of the scale."""
+"""Largest change of a flat curve, relative to the scale."""
 
 Curve = tuple[float, ...]
 
 
 @dataclass(frozen=True)
 class GuessFacts:
-    """Effect of one adversary's partition, or view of several partitions, on the subjects.
+    """Effect of an adversary's partition, or view of several partitions, on the subjects.
 
-    A curve goes on at its last value. Curves without a value, and all tuples, may be empty.
+    A curve continues with its last value. Curves without a value are empty, and all tuples may be empty.
 
     Parameters
     ----------
     name : str
         Name of the guess.
     clusters, partitions : int
-        Clusters of the first partition, and number of partitions of a view.
+        Number of clusters of the first partition, and number of partitions of a view.
     breached, clean : float
-        Share of subjects breached, and breached by a cluster without foreign items.
+        Share of subjects breached, and breached by a cluster without items of others.
     guessing : float
         Share breached by random guesses, mean over repetitions.
     one_away : float
-        Share that is not breached and would be with one merge.
+        Share that is not breached, but would be after one merge.
     median_merges, most_merges : float
-        Merges until the threshold over subjects, 0 where breached.
+        Median and largest number of merges to the threshold, over subjects; 0 for breached subjects.
     gini, jain : float
-        Inequality of the risk slopes over subjects.
+        Gini coefficient and Jain index of the risk slopes over subjects.
     linked_curve, mixed_curve : tuple of float
         Linked and mixed shares of the average subject after 0, 1, 2 ... merges.
     worst_linked, worst_mixed : tuple of float
-        The same for the most exposed tenth of subjects.
+        These shares for the most exposed tenth of subjects.
     slopes : tuple of (float, tuple of float)
         Weight alpha, and risk slope of the average subject at each threshold.
     breach_rates : tuple of float
@@ -83,25 +83,25 @@ class GuessFacts:
     miss_include : tuple of (int, int, int)
         Misses, includes, and number of subjects with these errors in whole items.
     whole : dict of str to float
-        Score of the partition as a whole -> value, NaN where it is undefined.
+        Score of the whole partition -> value, NaN if it is undefined.
     kind : str
         "conservative" (more misses than includes), "liberal" (fewer) or "neutral".
     recovered : float
-        Share of subjects with a cluster that has all of their items and no other; NaN where it is unknown.
+        Share of subjects with a cluster that contains all of their items and no others; NaN if unknown.
     unlabeled : int
-        Items of the guess that the truth lacks, if they were kept.
+        Number of items of the guess that the truth lacks, if they were kept.
     at_least : dict of str to float
-        Least possible "breached" and "clean" if unlabeled items are unknown; the fields of these names are then the
-        most, and what depends on merges is NaN or empty.
+        Lower bounds of "breached" and "clean" if unlabeled items are unknown. The fields "breached" and "clean" are
+        then upper bounds, and fields that depend on merges are NaN or empty.
     one_by_one : dict of str to float
-        "breached" and "clean" of a single partition of a view, on average by probability; the fields of these names
-        are about the shares that the partitions link together.
+        "breached" and "clean" of a single random partition of a view. The fields "breached" and "clean" are based on
+        the expected linked shares over all partitions.
     largest : float
         Share of the items in the largest cluster.
     links : str
         Name of the file, if the guess consists of scored links.
     score : float
-        Least score of an accepted link.
+        Smallest score of an accepted link.
     """
 
     name: str
@@ -134,15 +134,16 @@ class GuessFacts:
 
     @property
     def strength(self) -> tuple[float, float, float]:
-        """Order of guesses: breaches beyond those of random guesses, then clean ones, then those one merge away.
+        """Sort key of guesses: breaches beyond random guesses, then clean breaches, then subjects one merge away.
 
-        What shuffled labels breach, too, comes from the sizes of the clusters; one block would be first otherwise.
+        Breaches by shuffled labels are subtracted because they follow from the cluster sizes. Otherwise a guess with a
+        single cluster would be the strongest.
         """
         return self.breached - self.guessing, self.clean, 0.0 if math.isnan(self.one_away) else self.one_away
 
     @property
     def mean_includes(self) -> float:
-        """Foreign items in the most relevant cluster, mean over subjects; NaN where it is unknown."""
+        """Number of items of others in the most relevant cluster, mean over subjects; NaN if unknown."""
         n_subjects = sum(count for _, _, count in self.miss_include)
         n_included = sum(include * count for _, include, count in self.miss_include)
         return n_included / n_subjects if n_subjects else math.nan
@@ -150,29 +151,28 @@ class GuessFacts:
 
 @dataclass(frozen=True)
 class LinkageFacts:
-    """Guesses of adversaries, next to the truth.
+    """Guesses of adversaries, evaluated with the truth.
 
     Parameters
     ----------
     items, subjects : int
-        Numbers of both in the truth.
+        Numbers of items and subjects in the truth.
     counted, min_size : int
-        Subjects with at least `min_size` items, of which all rates are.
+        Number of subjects with at least `min_size` items, which all rates refer to.
     alpha, beta : float
-        Weight of linking against mixing, and share of items whose linking is a breach.
+        Weight of linked against mixed items, and share of linked items that is a breach.
     wanted : bool
-        True if foreign items are welcome to the subjects; then mixed curves are inverted: 1 before anything foreign is
-        mixed in.
+        True if items of others are welcome to the subjects. Mixed curves are then inverted: 1 without items of others.
     betas : tuple of float
         Increasing thresholds of `breach_rates` and `slopes`.
     guesses : tuple of GuessFacts
-        At least one, with different names.
+        At least one, with distinct names.
     unlabeled : str
-        Meaning of items that the truth lacks, see `unmask.core.partition.Unlabeled`.
+        Treatment of items that the truth lacks, see `unmask.core.partition.Unlabeled`.
     own : tuple of str
-        Which of weight, alpha, beta and wanted come from a column of the truth.
+        Those of weight, alpha, beta and wanted that come from a column of the truth.
     baseline : str
-        Law of the random guesses.
+        Distribution of the random guesses.
     """
 
     items: int
@@ -194,25 +194,25 @@ class LinkageFacts:
 
     @property
     def strongest_first(self) -> list[GuessFacts]:
-        """Guesses by their strength; equal ones in their order."""
+        """Guesses by descending strength; the sort is stable."""
         return sorted(self.guesses, key=lambda guess: guess.strength, reverse=True)
 
     @property
     def mixed_scale(self) -> float:
-        """Largest mixed share of any curve that is drawn; 1 without any."""
+        """Largest mixed share of the drawn curves; 1 without curves."""
         drawn = [guess for guess in self.guesses if guess.name != self.far_guess]
         return largest([curve for guess in drawn for curve in (guess.mixed_curve, guess.worst_mixed)])
 
     @property
     def mixes(self) -> bool:
-        """True if any foreign item is mixed in at any number of merges."""
+        """True if a guess mixes in any item of others at any number of merges."""
         nothing = 1.0 if self.wanted else 0.0
         curves = (curve for guess in self.guesses for curve in (guess.mixed_curve, guess.worst_mixed))
         return any(math.isfinite(value) and value != nothing for curve in curves for value in curve)
 
     @property
     def far_guess(self) -> str | None:
-        """Name of the guess that mixes in so much more that the curves of all others would be flat, if there is one."""
+        """Name of the guess whose mixed share is so large that it flattens all other curves; None if there is none."""
         guesses = [guess for guess in self.guesses if guess.mixed_curve]
         errors = sorted(
             ((largest([guess.mixed_curve, guess.worst_mixed]), guess.name) for guess in guesses), reverse=True
@@ -221,7 +221,7 @@ class LinkageFacts:
 
     @property
     def horizon(self) -> int:
-        """Merge after which no curve moves by more than `FLAT` of its scale; at least 1."""
+        """Smallest number of merges, at least 1, after which all curves are flat, see `FLAT`."""
         scaled = [(curve, 1.0) for guess in self.guesses for curve in (guess.linked_curve, guess.worst_linked)]
         scaled += [
             (curve, self.mixed_scale) for guess in self.guesses for curve in (guess.mixed_curve, guess.worst_mixed)
@@ -230,10 +230,10 @@ class LinkageFacts:
 
 
 def largest(curves: Sequence[Sequence[float]]) -> float:
-    """Return the largest finite value of curves; 1 if no value is above 0."""
+    """Return the largest finite value of the curves; 1 if no value is positive."""
     return max((value for curve in curves for value in curve if math.isfinite(value)), default=0.0) or 1.0
 
 
 def _flat_from(curve: Sequence[float], tolerance: float) -> int:
-    """Return the first entry after which the curve stays within a tolerance of its end."""
+    """Return the first index after which the curve stays within the tolerance of its end."""
     return next((i + 1 for i in range(len(curve) - 1, -1, -1) if abs(curve[i] - curve[-1]) > tolerance), 0)

@@ -1,4 +1,4 @@
-"""Audits of linkage whose truth and guesses are in files."""
+"""Linkage audits of files."""
 
 from __future__ import annotations
 
@@ -119,9 +119,9 @@ def _count(
     *,
     labels_needed: bool,
 ) -> tuple[dict[str, Contingency], dict[str, LinkThreshold]] | None:
-    """Count the items that truth and guesses share; None after a dry run. The thresholds are those of links.
+    """Count the items that truth and guesses have in common; None after a dry run. Return thresholds of scored links.
 
-    Links, items of a view, and items with weights or parameters of their own, are taken into memory.
+    Links, views, and items with weights or parameters are read into memory.
     """
     with options.open(encoding=encoding) as engine:
         truth, guesses = files.locate(engine)

@@ -1,4 +1,4 @@
-"""One guess compared with the truth: rates of its subjects, next to those of random guesses."""
+"""Evaluation of one guess with the truth: rates over subjects, and rates of random guesses."""
 
 from __future__ import annotations
 
@@ -29,19 +29,21 @@ from unmask.ranges import Option, Range, check_ranges
 from unmask.results.rows import BOUNDS, Row
 
 BETAS: Final = tuple(round(0.05 * i, 2) for i in range(1, 21))
-"""Thresholds of the curves in the report."""
+"""Thresholds of the curves in a report."""
 
 ALPHAS: Final = (0.0, 1 / 3, 0.5, 2 / 3, 1.0)
-"""Weights of linking against mixing for which the risk slope is drawn."""
+"""Weights of linked against mixed items for which the risk slope is drawn."""
 
 LONGEST_CURVE: Final = 200
-"""Merges that are drawn at most."""
+"""Largest number of merges in a chart."""
 
 EVERY_ITEM: Final = 1 << 62
-"""No limit to the items that a guess at random hands out."""
+"""No limit on the items in a random guess."""
 
 SHUFFLED_ITEMS: Final = 1 << 21
-"""Items that all shuffles hand out before no more are made, at least two: their means differ by less than is shown."""
+"""Number of items in all shuffles after which no more are made, at least two. Their means then differ by less than the
+displayed digits.
+"""
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,7 @@ class Sensitivity:
         check_ranges(self)
 
     def evaluate(self, contingency: Contingency, **changes: Any) -> Unlinkability:
-        """Return the measures of a guess; `changes` replace arguments of `measures.clustering.evaluate`."""
+        """Return the measures of a guess; `changes` override arguments of `measures.clustering.evaluate`."""
         arguments = {"alpha": self.alpha, "beta": self.beta, "contamination_wanted": self.wanted}
         return evaluate(contingency, **({**arguments, "min_size": self.min_size} | changes))
 
@@ -102,27 +104,27 @@ def compare_guesses(
     columns: Mapping[str, ArrayLike] | None = None,
     overrides: Sequence[Override] = (),
 ) -> dict[str, Contingency]:
-    """Return the items that every guess and the truth have in common.
+    """Return the contingency table of each guess and the truth.
 
-    The result of a guess does not depend on the others, unless items are dropped.
+    The result of a guess does not depend on other guesses, unless items are dropped.
 
     Parameters
     ----------
     truth : Partition
         Subjects of the items.
     guesses : mapping of Partition or View
-        Clusters of the items by name.
+        Name -> clusters of the items.
     sensitivity : Sensitivity
         Treatment of missing and unlabeled items.
     columns : mapping of arrays of shape (n,), optional
-        Values of the truth's items: their "weight" in [0, 1], and of their subjects "alpha", "beta" and "wanted", one
-        value for all items of a subject, in place of those of the sensitivity. Section 3.3 of the paper.
+        Values of the truth's items: "weight" in [0, 1]; and values of their subjects: "alpha", "beta" and "wanted",
+        equal for all items of a subject. They replace those of the sensitivity. Section 3.3 of the paper.
     overrides : sequence of (subject, item, weight), optional
-        Weights of items for single subjects.
+        Weights that apply to one subject only.
     """
     views = [View([guess]) if isinstance(guess, Partition) else guess for guess in guesses.values()]
     n_items = [_count_items(truth, view) for view in views]
-    if sensitivity.missing == "drop":  # from all of them what one lacks
+    if sensitivity.missing == "drop":  # an item that one guess lacks is dropped from all
         _, views = in_all(truth, views)
     options: dict[str, Any] = {"missing": sensitivity.missing, "unlabeled": sensitivity.unlabeled}
     options |= {"weights": (columns or {}).get("weight"), "own": _values_of_subjects(truth, columns or {})}
@@ -143,38 +145,38 @@ def _count_items(truth: Partition, view: View) -> int:
 
 
 def _values_of_subjects(truth: Partition, values_by_name: Mapping[str, ArrayLike]) -> dict[str, NDArray[Any]]:
-    """Return the value of each subject, which all of its items must have."""
+    """Return the value of each subject; raise if its items have different values."""
     values_of = {}
     first = np.unique(truth.code, return_index=True)[1]
     for name, values in values_by_name.items():
         if name not in ("weight", *OWN):
-            raise UnmaskError(f"items and subjects have no {name!r} of their own; expected weight, {', '.join(OWN)}")
+            raise UnmaskError(f"{name!r} is not a value of items or subjects; expected weight, {', '.join(OWN)}")
         array = np.asarray(values)
         if array.shape != (len(truth),):
             raise UnmaskError(f"there are {array.size} values of {name} for {len(truth)} items, expected one for each")
         if name != "weight":
             values_of[name] = array[first]
             if np.any(values_of[name][truth.code] != array):
-                raise UnmaskError(f"{name} differs between items of a subject, expected one value for all of them")
+                raise UnmaskError(f"{name} differs between items of a subject, expected one value for each subject")
     return values_of
 
 
 @dataclass(frozen=True, eq=False)
 class JudgedGuess:
-    """One guess compared with the truth.
+    """One guess, evaluated with the truth.
 
     Parameters
     ----------
     name : str
         Name of the guess.
     contingency : Contingency
-        Items that subjects and clusters share.
+        Numbers of items that subjects and clusters have in common.
     sensitivity : Sensitivity
         Definition of a breach.
     threshold : LinkThreshold, optional
-        Links that the adversary accepts, if the guess consists of scored links.
+        Accepted links, if the guess consists of scored links.
     measures : tuple of str
-        Measures on request, see `partition_scores`.
+        Requested measures, see `partition_scores`.
     """
 
     name: str
@@ -185,22 +187,22 @@ class JudgedGuess:
 
     @property
     def rates(self) -> tuple[Rate, ...]:
-        """Rates of the rows, in their order."""
+        """Rates of the rows, in order."""
         return (*RATES, *(rate for rate in FURTHER_RATES if rate.name in self.measures))
 
     @cached_property
     def unlinkability(self) -> Unlinkability:
-        """Measures of every subject; refused where items are unknown."""
+        """Measures of each subject; raises if items are unknown."""
         return self.sensitivity.evaluate(self.contingency)
 
     @cached_property
     def counted(self) -> NDArray[np.bool_]:
-        """Array of shape (S,): True for the subjects that rates are over."""
+        """(S,) True for the subjects that rates refer to."""
         return np.asarray(self.contingency.tables[0].subject_size >= self.sensitivity.min_size)
 
     @cached_property
     def values(self) -> dict[str, Floats]:
-        """Rate -> array of shape (2, counted): least and largest value, which are equal unless items are unknown."""
+        """Rate -> (2, counted) smallest and largest value; equal unless items are unknown."""
         sensitivity = self.sensitivity
         if sensitivity.unlabeled == "unknown":
             open_ = bounds(
@@ -213,13 +215,13 @@ class JudgedGuess:
 
     @cached_property
     def whole(self) -> dict[str, float]:
-        """Requested numbers about the guess as a whole; for a view also its certainty and consistency."""
+        """Requested scores of the whole guess; for a view also certainty and consistency."""
         views = VIEW_SCORES if len(self.contingency.tables) > 1 else self.measures
         return score_partition(self.contingency, self.measures) | score_view(self.contingency, views)
 
     @property
     def means(self) -> dict[str, float]:
-        """Mean of each rate over the counted subjects, as the adversary prefers it, and the numbers of the whole."""
+        """Mean of each rate over the counted subjects (for the bound that the adversary prefers), and whole scores."""
         rates = {rate.name: rate for rate in self.rates}
         return {name: float(rates[name].worst_case(value).mean()) for name, value in self.values.items()} | self.whole
 
@@ -229,7 +231,7 @@ class JudgedGuess:
         sensitivity, rng = self.sensitivity, np.random.default_rng(self.sensitivity.seed)
         handed_out = min(int(self.contingency.tables[0].subject_size.sum()), DRAWN_ITEMS)
         options: dict[str, Any] = {"law": sensitivity.baseline, "min_size": sensitivity.min_size}
-        if sensitivity.unlabeled == "unknown" or self.whole:  # a sample takes owners from items
+        if sensitivity.unlabeled == "unknown" or self.whole:  # a sample would change the owners of items
             options["max_items"] = EVERY_ITEM
         drawn = [
             JudgedGuess(
@@ -240,10 +242,10 @@ class JudgedGuess:
         return {name: float(np.mean([means.get(name, np.nan) for means in drawn])) for name in self.means}
 
     def rows(self, release: str = "items") -> Iterator[Row]:
-        """Yield each rate over the counted subjects, next to its mean under random guesses.
+        """Yield each rate over the counted subjects, with its mean under random guesses.
 
-        A rate that is undefined for some subject is left out. If items are unknown, the value is the one that the
-        adversary prefers, between the bounds.
+        Rates that are undefined for a subject are omitted. If items are unknown, the value is the bound that the
+        adversary prefers, and the interval has both bounds.
         """
         for rate in self.rates:
             values = self.values.get(rate.name)
@@ -255,8 +257,8 @@ class JudgedGuess:
 
     @property
     def coverage(self) -> dict[str, Any]:
-        """Return the items of the files, and those of subjects who are counted, or alone: see `Row`. If the share of
-        subjects is smaller, their numbers.
+        """Return counts for `Row`: items of the files, and items of counted subjects; or the numbers of subjects, if
+        their share is smaller.
         """
         size = self.contingency.tables[0].subject_size
         is_judged, labeled = self.counted | (size == 1), int(size.sum())
@@ -299,7 +301,7 @@ class JudgedGuess:
     def facts(self) -> GuessFacts:
         """Return rates, curves, and scores of the whole partition.
 
-        If items are unknown: the largest and the smallest value of each rate, and nothing about merges.
+        If items are unknown: bounds of each rate, and nothing about merges.
         """
         rate = {name: self.values[name].mean(axis=1).tolist() for name in ("breached", "clean_breach")}
         first = self.contingency.tables[int(np.argmax(self.contingency.probability))]
@@ -321,7 +323,7 @@ class JudgedGuess:
         )
 
     def _one_by_one(self) -> dict[str, float]:
-        """Return the largest possible breaches of a single partition of a view, on average by probability."""
+        """Return the expected breaches of a single random partition of a view; upper bounds if items are unknown."""
         probability = self.contingency.probability
         if len(probability) == 1:
             return {}
@@ -355,7 +357,7 @@ class JudgedGuess:
         }
 
     def _slopes(self) -> Iterator[tuple[float, tuple[float, ...]]]:
-        """Yield the risk slope of the average subject for each weight and threshold, the same for all subjects."""
+        """Yield the risk slope of the average subject for each weight and threshold, equal for all subjects."""
         wanted = {name: values for name, values in self.contingency.own.items() if name == "wanted"}
         equal = replace(self.contingency, own=wanted)
         for alpha in ALPHAS:
@@ -383,13 +385,13 @@ def _curve(curve: Floats) -> tuple[float, ...]:
 
 
 def _counts(miss: Floats, include: Floats) -> tuple[tuple[int, int, int], ...]:
-    """Return the number of subjects for each number of misses and includes, in whole items."""
+    """Return the number of subjects for each pair of misses and includes, in whole items."""
     pairs, counts = np.unique(np.rint(np.stack([miss, include])).astype(np.int64), axis=1, return_counts=True)
     return tuple((int(m), int(i), int(c)) for m, i, c in zip(*pairs, counts, strict=True))
 
 
 def _recovered(met: Contingency, keep: NDArray[np.bool_]) -> float:
-    """Return the share of subjects recovered exactly, expected over the partitions of a view."""
+    """Return the share of subjects that are recovered exactly, expected over the partitions of a view."""
     shares = []
     for table in met.tables:
         is_complete = table.shared == table.subject_size[table.subject]

@@ -1,4 +1,4 @@
-"""Audits of linkage: every guess of an adversary compared with the truth."""
+"""Audits of linkage: all guesses of adversaries, evaluated with the truth."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ def audit(
     Parameters
     ----------
     release : Partition, View or mapping of these
-        Clusters that adversaries put the items in.
+        Clusters of the items according to adversaries.
     truth : Partition
         Subjects of the items.
     own : mapping of arrays, optional
         Weights of items and values of subjects, see `compare_guesses`.
     overrides : sequence of (subject, item, weight), optional
-        Weights of items for single subjects.
+        Weights that apply to one subject only.
     measures : sequence of str
         Further measures, see `partition_scores`.
     **sensitivity
@@ -60,7 +60,7 @@ def audit(
     """
     guesses = dict(release) if isinstance(release, Mapping) else {"release": release}
     if truth is None or not all(isinstance(guess, Partition | View) for guess in guesses.values()):
-        raise UnmaskError("clusters are judged against the subjects of the items; give them as truth, a Partition")
+        raise UnmaskError("clusters are compared with the subjects of the items; give them as truth, a Partition")
     settings = Sensitivity(**sensitivity)
     contingencies = compare_guesses(truth, guesses, settings, own, overrides)
     return audit_contingencies(contingencies, settings, measures=measures)
@@ -73,21 +73,21 @@ def audit_contingencies(
     measures: Sequence[str] = (),
     subjects: MutableMapping[str, str] | None = None,
 ) -> Result:
-    """Compare every guess with the truth, subject by subject, and with guesses of the same shape.
+    """Compare each guess with the truth, subject by subject, and with random guesses of the same cluster sizes.
 
     Parameters
     ----------
     guesses : mapping of Contingency
-        All about the same subjects, see `compare_guesses`. No label and no item is shown, and the order of the rows of
-        a file does not matter.
+        Contingency tables of the same subjects, see `compare_guesses`. No label and no item is shown, and the row order
+        of files has no effect.
     sensitivity : Sensitivity
         Definition of a breach.
     thresholds : mapping of LinkThreshold, optional
-        Accepted links of the guesses that consist of scored links.
+        Accepted links, for guesses that consist of scored links.
     measures : sequence of str
         Further measures, see `partition_scores`.
     subjects : mapping, optional
-        Gets the list of subjects and their curves, see `list_subjects`.
+        Receives the list of subjects and their curves, see `list_subjects`.
     """
     if not guesses:
         raise UnmaskError("0 guesses were given, expected at least 1 partition to evaluate")
@@ -131,7 +131,7 @@ def describe(
     not_run: Sequence[tuple[str, str]] = (),
     sensitivity: Sensitivity | None = None,
 ) -> Result:
-    """Return the result of facts about guesses: tables, findings and what to do next."""
+    """Return the result for facts about guesses: tables, findings and advice."""
     return Result(
         title=f"Linkage by {', '.join(_name_adversaries(facts))}",
         kind="Linkage audit",
@@ -152,7 +152,7 @@ def describe(
 
 
 def _name_adversaries(facts: LinkageFacts) -> list[str]:
-    """Return the names of the guesses; one name for all thresholds of a file of links."""
+    """Return the names of the guesses, with one name for all thresholds of a file of links."""
     counts = Counter(guess.links for guess in facts.guesses if guess.links)
     names = dict.fromkeys(guess.links if counts[guess.links] > 1 else guess.name for guess in facts.guesses)
     return [f"{name} at {counts[name]} thresholds" if name in counts else name for name in names]
@@ -201,7 +201,7 @@ def _not_run(
 
 
 def _reasons(guesses: Sequence[JudgedGuess], sensitivity: Sensitivity, counted: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield what was not computed, and why; `counted` has the guesses whose foreign subjects were."""
+    """Yield skipped computations and reasons; `counted` has the guesses with counted owners of foreign items."""
     views = [guess.name for guess in guesses if len(guess.contingency.tables) > 1]
     if views:
         yield (

@@ -1,4 +1,4 @@
-"""Numbers about a whole guess: scores of its partition, and certainty and consistency of a view."""
+"""Scores of a whole guess: scores of its partition, and certainty and consistency of a view."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SCORES: Final[Mapping[str, str]] = {
     "expected_missing": "expected_missing",
     "expected_extra": "expected_extra",
 }
-"""Scores of a whole partition, and where `ClusteringMetrics` has them."""
+"""Score of a whole partition -> attribute of `ClusteringMetrics`."""
 
 SHOWN_SCORES: Final = (
     "adjusted_rand_index",
@@ -47,34 +47,34 @@ SHOWN_SCORES: Final = (
     "pair_precision",
     "pair_recall",
 )
-"""Scores in the table of every audit."""
+"""Scores in the table of each audit."""
 
 VIEW_SCORES: Final = ("certainty", "consistency", "expected_distance")
-"""Numbers about a view of several partitions."""
+"""Scores of a view with several partitions."""
 
 MAX_VIEW_PARTITIONS: Final = 200
-"""Partitions of a view up to which every two are compared."""
+"""Largest number of partitions of a view for which all pairs are compared."""
 
 
 def further_measures(names: Iterable[str]) -> tuple[str, ...]:
-    """Return those of these names that an audit of linkage computes on request only."""
+    """Return the names that a linkage audit computes on request only."""
     further = (*(rate.name for rate in FURTHER_RATES), *SCORES, *VIEW_SCORES)
     return tuple(name for name in dict.fromkeys(names) if name in further)
 
 
 def check_measures(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the measures that are computed on request; raise an error for one that linkage does not have."""
+    """Return the measures that are computed on request; raise for a name that linkage does not have."""
     known = [*(rate.name for rate in (*RATES, *FURTHER_RATES)), *SCORES, *VIEW_SCORES]
     unknown = next((name for name in names if name not in known), None)
     if unknown is not None:
         hint = nearest(unknown, known)
         hint = hint if hint.startswith("did") else "`unmask list measures` shows the names"
-        raise UnmaskError(f"no measure of linkage is called {unknown!r}; {hint}")
+        raise UnmaskError(f"linkage has no measure {unknown!r}; {hint}")
     return further_measures(names)
 
 
 def score_partition(met: Contingency, names: Iterable[str]) -> dict[str, float]:
-    """Return the scores of the whole partition over the labeled items; none for a view of several."""
+    """Return the scores of the whole partition over the labeled items; none for a view with several partitions."""
     if len(met.tables) > 1:
         return {}
     scores = clustering_metrics(met.tables[0].labeled)
@@ -82,7 +82,7 @@ def score_partition(met: Contingency, names: Iterable[str]) -> dict[str, float]:
 
 
 def score_view(met: Contingency, names: Iterable[str]) -> dict[str, float]:
-    """Return the numbers of a view that these names ask for.
+    """Return the requested scores of a view.
 
     certainty : 1 - entropy of the view / log2 of its distinct partitions
     consistency : 1 - expected variation of information between two draws / log2 n

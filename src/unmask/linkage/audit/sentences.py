@@ -1,4 +1,4 @@
-"""Sentences about guesses: which subjects are breached, how near the others are, and what to keep in mind."""
+"""Sentences about guesses: breached subjects, subjects near a breach, and cautions."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from unmask.results.suppression import mark_people
 from unmask.results.words import release_name
 
 N_FINDINGS = 3
-"""Guesses that have a finding of their own."""
+"""Number of guesses with a finding each."""
 
 MANY = 0.5
-"""Share of breached subjects from which on the finding says how many are recovered exactly."""
+"""Share of breached subjects from which the finding reports the share recovered exactly."""
 
 MAX_CLUSTER_SHARE = 0.5
 """Share of the items in one cluster above which links probably chain subjects."""
 
 HIGH_ARI = 0.9
-"""Adjusted Rand index from which on a reader would take the guess to be right."""
+"""Adjusted Rand index from which a reader may conclude that the guess is right."""
 
 
 def threshold(beta: float) -> str:
-    """Return the share of items whose linking is a breach: "at least 80 % of the items", "all items"."""
+    """Return the share of linked items that is a breach: "at least 80 % of the items", "all items"."""
     return "all items" if beta == 1 else f"at least {plain(beta)} of the items"
 
 
@@ -38,19 +38,19 @@ def plain(share: float) -> str:
 
 
 def share_of(guess: GuessFacts, name: str) -> str:
-    """Return the share "breached" or "clean"; from the least to the most if unlabeled items leave it open."""
+    """Return the share "breached" or "clean"; both bounds if unlabeled items are unknown."""
     upper_bound = percent(getattr(guess, name))
     lower_bound = percent(guess.at_least.get(name, getattr(guess, name)))
     return upper_bound if lower_bound == upper_bound else f"{lower_bound} to {upper_bound}"
 
 
 def name_guess(name: str) -> str:
-    """Return a guess at the start of a sentence; in quotes if its name would repeat the word before it."""
+    """Return the name of a guess for the start of a sentence; in quotes if it repeats the word before it."""
     return "The guess \u201cguess\u201d" if name == "guess" else f"The guess {release_name(name)}"
 
 
 def findings(facts: LinkageFacts) -> list[str]:
-    """Return a finding for each of the strongest guesses; the last one names the lowest guess if there are more."""
+    """Return a finding for each of the strongest guesses; with more guesses, the last finding names the weakest."""
     guesses = facts.strongest_first
     sentences = [
         " ".join(filter(None, _find(guess, facts, first=i == 0))) for i, guess in enumerate(guesses[:N_FINDINGS])
@@ -63,7 +63,7 @@ def findings(facts: LinkageFacts) -> list[str]:
 
 
 def _find(guess: GuessFacts, facts: LinkageFacts, *, first: bool) -> Iterator[str]:
-    """Yield the sentences about one guess; those after the first do not repeat the threshold and the subjects."""
+    """Yield the sentences about one guess; only the first guess has the threshold and the subjects."""
     name = name_guess(guess.name)
     if guess.partitions > 1:
         name += f", on average over its {guess.partitions:,} partitions,"
@@ -100,7 +100,7 @@ def _of_size(facts: LinkageFacts) -> str:
 
 
 def each_partition(guess: GuessFacts) -> str:
-    """Return the breaches of a single partition of a view: an adversary may act on one of them."""
+    """Return the breaches by a single partition of a view, because an adversary may act on one partition."""
     if not guess.one_by_one:
         return ""
     breached, clean = (percent(guess.one_by_one[name]) for name in ("breached", "clean"))
@@ -108,7 +108,7 @@ def each_partition(guess: GuessFacts) -> str:
 
 
 def nearness(guess: GuessFacts) -> str:
-    """Return the share of clean breaches, and of subjects that one more merge would breach, in one sentence."""
+    """Return a sentence on the share of clean breaches, and the share of subjects one merge away."""
     subjects = percent(guess.one_away) if guess.one_away > 0 else "No subject"
     near = f"{subjects} would be breached with one more cluster joined"
     if guess.breached == 0 or guess.one_by_one:
@@ -122,7 +122,7 @@ def nearness(guess: GuessFacts) -> str:
 
 
 def _recovered(guess: GuessFacts) -> str:
-    """Return the share of subjects recovered exactly, if most are breached."""
+    """Return a sentence on subjects recovered exactly, if most are breached."""
     if guess.breached < MANY or math.isnan(guess.recovered):
         return ""
     share = "No subject is" if guess.recovered == 0 else f"{percent(guess.recovered)} are"
@@ -130,7 +130,7 @@ def _recovered(guess: GuessFacts) -> str:
 
 
 def _misleading_score(guess: GuessFacts) -> str:
-    """Return a warning if the adjusted Rand index suggests something else."""
+    """Return a warning if the adjusted Rand index contradicts the breaches."""
     ari = guess.whole.get("adjusted_rand_index", math.nan)
     if math.isnan(ari) or guess.breached == 0:
         return ""
@@ -143,7 +143,7 @@ def _misleading_score(guess: GuessFacts) -> str:
 
 
 def _foreign_items(guess: GuessFacts) -> str:
-    """Return a caution if most breaching clusters hold items of others, or if the owners of items are unknown."""
+    """Return a caution if most breaching clusters contain items of others, or if the owners of items are unknown."""
     if guess.at_least:
         items = f"{mark_people(guess.unlabeled)} item{'' if guess.unlabeled == 1 else 's'}"
         return f"The truth lacks {items} of the guess: their owners are unknown."
@@ -158,7 +158,7 @@ def _foreign_items(guess: GuessFacts) -> str:
 
 
 def setting(facts: LinkageFacts) -> str:
-    """Return what was clustered, and which subjects are counted."""
+    """Return a sentence on the clustered items and the counted subjects."""
     if facts.counted < facts.subjects:
         counted = f"the {facts.counted:,} of {facts.subjects:,} subjects with at least {facts.min_size:,} items"
     else:
@@ -195,7 +195,7 @@ def policy(facts: LinkageFacts) -> str:
 
 
 def breached_by_definition(facts: LinkageFacts) -> tuple[str, ...]:
-    """Return the warning that counted subjects are so small that they are breached whatever the adversary does."""
+    """Return a warning if some counted subjects are so small that any guess breaches them."""
     largest = math.floor(1 / facts.beta + 1e-9)
     if facts.min_size > largest:
         return ()
@@ -209,7 +209,7 @@ def breached_by_definition(facts: LinkageFacts) -> tuple[str, ...]:
 
 
 def single_partitions(facts: LinkageFacts) -> Iterator[str]:
-    """Yield a caution for each view whose partitions breach more alone than together."""
+    """Yield a caution for each view whose single partitions breach more subjects than the view."""
     for guess in facts.guesses:
         single_share = guess.one_by_one.get("breached", 0.0)
         if single_share > guess.breached:
@@ -219,7 +219,7 @@ def single_partitions(facts: LinkageFacts) -> Iterator[str]:
 
 
 def giant_clusters(facts: LinkageFacts) -> Iterator[str]:
-    """Yield a caution for each file of links that a threshold connects to one giant cluster."""
+    """Yield a caution for each file of links with a giant connected component at some threshold."""
     giants: dict[str, GuessFacts] = {}
     for guess in facts.guesses:
         if guess.links and guess.largest > MAX_CLUSTER_SHARE:

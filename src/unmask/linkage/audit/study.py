@@ -1,4 +1,4 @@
-"""Study cells of linkage: items under pseudonyms, a protection, and a linker that guesses which belong together."""
+"""Study cells of linkage: items under pseudonyms, a protection, and a linkage attack."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ Released = tuple[Items, Partition]
 
 
 def check(adversary: Part) -> Sensitivity:
-    """Return the definition of a breach of an adversary of a plan."""
+    """Return the definition of a breach in an adversary's settings."""
     return Sensitivity(**adversary.settings)
 
 
@@ -44,7 +44,7 @@ def columns(dataset: Part) -> list[str]:
 
 
 def load(dataset: Part, made: Any) -> Items | Released:
-    """Return items whose pseudonyms are the users; or a release with its solution, as the public sets are."""
+    """Return items with users as pseudonyms; for public data sets, a release with its truth."""
     if isinstance(made, Items | tuple):
         return made
     reading = {key: value for key, value in dataset.settings.items() if key in DATASET and key != "own"}
@@ -56,12 +56,12 @@ def protect(population: Items | Released, protection: Any, rng: np.random.Genera
     if isinstance(population, Items):
         return (population, population.partition) if protection is None else protection(population, rng=rng)
     if protection is not None:
-        raise UnmaskError("this dataset is a release already: nothing can protect it further; use protection none")
+        raise UnmaskError("this dataset is already a release and cannot be protected; use protection none")
     return population
 
 
 def attack(cell: Cell, _population: Items | Released, released: Released, attack: Any) -> list[Row]:
-    """Return the rows of the adversary's guess, over subjects, and the items that stay linked by a pseudonym."""
+    """Return the rows of the adversary's guess over subjects, and the utility: items linked by one pseudonym."""
     items, solution = released
     name, sensitivity = cell.adversary.name, check(cell.adversary)
     contingencies = compare_guesses(
@@ -73,12 +73,12 @@ def attack(cell: Cell, _population: Items | Released, released: Released, attack
 
 
 def _read_own_values(dataset: Part, solution: Partition) -> dict[str, NDArray[Any]]:
-    """Return the values of items and subjects from the columns of the file that `own` names."""
+    """Return the values of items and subjects in the columns that `own` names."""
     column_names = dataset.settings.get("own", {})
     if not column_names:
         return {}
     if "file" not in dataset.settings:
-        raise UnmaskError("own names columns of a file, and this dataset has none; leave it out")
+        raise UnmaskError("own names columns of a file, but this dataset has no file; remove own")
     item = dataset.settings.get("item")
     columns = read_columns(
         dataset.settings["file"], list(dict.fromkeys([*column_names.values(), *([item] if item else [])]))

@@ -1,4 +1,4 @@
-"""The owner's list of all subjects: it names them, so it is never part of a report."""
+"""List of all subjects for the owner. It contains their names, so it is never part of a report."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ COLUMNS = (
 )
 
 CURVES = "-curves"
-"""End of the name of the file of curves."""
+"""Suffix of the file of curves."""
 
 
 def list_subjects(guesses: Sequence[JudgedGuess], texts: MutableMapping[str, str]) -> None:
-    """Add the list of subjects and their curves as CSV, by the end of the file's name.
+    """Add the list of subjects and their curves as CSV texts.
 
     Parameters
     ----------
     guesses : sequence of JudgedGuess
-        Guesses of items in memory, so that subjects have labels.
+        Guesses with items in memory, so subjects have labels.
     texts : mapping
-        End of a file's name -> its text.
+        Suffix of a file -> its text.
     """
     if any(guess.sensitivity.unlabeled == "unknown" for guess in guesses):
         raise UnmaskError("a list of subjects needs decided items; choose --unlabeled foreign or drop")
@@ -48,7 +48,7 @@ def list_subjects(guesses: Sequence[JudgedGuess], texts: MutableMapping[str, str
 
 
 def _describe_subjects(guess: JudgedGuess) -> Iterator[Sequence[object]]:
-    """Yield the values of each subject, in the order of the columns."""
+    """Yield the values of each subject in column order."""
     measured = guess.unlinkability
     start = measured.steps.start
     values = zip(
@@ -68,7 +68,7 @@ def _describe_subjects(guess: JudgedGuess) -> Iterator[Sequence[object]]:
 
 
 def _trace_curves(guess: JudgedGuess) -> Iterator[Sequence[object]]:
-    """Yield the shares linked and mixed in after each merge of each subject."""
+    """Yield the linked and mixed shares of each subject after each merge."""
     steps, labels = guess.unlinkability.steps, _label_subjects(guess)
     points = (steps.subject.tolist(), steps.rank.tolist(), steps.linked.tolist(), steps.mixed.tolist())
     for subject, merges, linked, mixed in zip(*points, strict=True):

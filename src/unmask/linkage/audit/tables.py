@@ -1,4 +1,4 @@
-"""Facts about guesses as tables of a result."""
+"""Tables of a linkage audit."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from unmask.results import Column, Table
 from unmask.results.formats import percent
 
 N_DRAWN = 6
-"""Guesses that are drawn in one chart."""
+"""Largest number of guesses in one chart."""
 
 MAX_ERRORS = 300
-"""Different errors of a guess up to which each has a row; beyond, similar errors share one."""
+"""Largest number of distinct errors with a row each; above it, similar errors share a row."""
 
 Error = tuple[int, int, int]
 
@@ -26,7 +26,7 @@ STYLE = Column("style", "Style", "number")
 
 
 def make_tables(facts: LinkageFacts) -> tuple[Table, ...]:
-    """Return every table of an audit of linkage."""
+    """Return all tables of a linkage audit."""
     tables = (
         _summary_table(facts),
         guess_table(facts),
@@ -41,9 +41,10 @@ def make_tables(facts: LinkageFacts) -> tuple[Table, ...]:
 
 
 def drawn_guesses(facts: LinkageFacts) -> list[tuple[GuessFacts, int]]:
-    """Return the strongest guesses, as many as a chart holds, each with the number of its style.
+    """Return the strongest guesses, as many as fit a chart, each with a style number.
 
-    Styles are positions in the order of the guesses; if two of the drawn ones would look alike, positions in the chart.
+    The number is the position among all guesses. If two drawn guesses would have the same style, it is the position in
+    the chart.
     """
     position = {guess.name: i for i, guess in enumerate(facts.guesses)}
     strongest = facts.strongest_first[:N_DRAWN]
@@ -70,12 +71,12 @@ def _summary_table(facts: LinkageFacts) -> Table:
 
 
 def guess_heading(baseline: str) -> str:
-    """Return the heading of the breaches of random guesses."""
+    """Return the column heading for breaches by random guesses."""
     return "Shuffled" if baseline == "shuffled" else "Random"
 
 
 def guess_table(facts: LinkageFacts) -> Table:
-    """Return breaches, merges and inequality of each guess, the strongest first."""
+    """Return breaches, merges and inequality of each guess, strongest first."""
     columns = (
         Column("name", "Guess"),
         Column("clusters", "Clusters", "number"),
@@ -127,7 +128,7 @@ def _none_if_nan(value: float) -> float | None:
 
 
 def score_table(guesses: Iterable[GuessFacts]) -> Table:
-    """Return the scores of whole partitions, known scores first, and within a score the guesses in their order."""
+    """Return the scores of whole partitions, known scores first, then by guess."""
     columns = (
         Column("score", "Score"),
         Column("meaning", "Meaning"),
@@ -155,7 +156,7 @@ def _describe_score(name: str) -> tuple[str, str]:
 
 
 def link_table(facts: LinkageFacts) -> Table:
-    """Return the breaches at each threshold of scored links."""
+    """Return the breaches at each score threshold of links."""
     columns = (
         Column("links", "Links"),
         Column("subjects", "Subjects"),
@@ -174,7 +175,7 @@ def link_table(facts: LinkageFacts) -> Table:
 
 
 def _threshold_table(facts: LinkageFacts) -> Table:
-    """Return the share of subjects breached at each threshold, and by random guesses at the chosen one."""
+    """Return the share of subjects breached at each threshold, and by random guesses at the chosen threshold."""
     columns = (
         Column("guess", "Guess"),
         STYLE,
@@ -215,7 +216,7 @@ def _slope_table(facts: LinkageFacts) -> Table:
 
 
 def curve_table(facts: LinkageFacts) -> Table:
-    """Return linked and mixed shares after each number of merges, up to where all curves are flat."""
+    """Return linked and mixed shares by number of merges, until all curves are flat."""
     columns = (
         Column("guess", "Guess"),
         STYLE,
@@ -240,7 +241,7 @@ def curve_table(facts: LinkageFacts) -> Table:
 
 
 def _curves(guess: GuessFacts, facts: LinkageFacts) -> Iterator[tuple[str, int | None, Curve, Curve]]:
-    """Yield the curves of the average subject and of the most exposed tenth; if more are breached, all of these."""
+    """Yield the curves of the average subject and of the most exposed tenth, or of all breached subjects if more."""
     yield AVERAGE, None, guess.linked_curve, guess.mixed_curve
     breached = guess.breached > 0.1
     label = f"the {percent(guess.breached)} breached" if breached and len(facts.guesses) == 1 else WORST
@@ -249,13 +250,13 @@ def _curves(guess: GuessFacts, facts: LinkageFacts) -> Iterator[tuple[str, int |
 
 
 def _prolong(linked: Curve, mixed: Curve, horizon: int) -> Iterator[tuple[float, float | None]]:
-    """Yield both values after 0 to `horizon` merges; a curve goes on at its last value, an empty one has none."""
+    """Yield both values after 0 to `horizon` merges; a curve continues with its last value, an empty one is None."""
     for j in range(horizon + 1 if linked else 0):
         yield linked[min(j, len(linked) - 1)], mixed[min(j, len(mixed) - 1)] if mixed else None
 
 
 def error_table(facts: LinkageFacts) -> Table:
-    """Return how many subjects have so many misses and includes, the most frequent first."""
+    """Return the number of subjects for each pair of misses and includes, most frequent first."""
     columns = (
         Column("guess", "Guess"),
         STYLE,
@@ -273,7 +274,7 @@ def error_table(facts: LinkageFacts) -> Table:
 
 
 def _gather(errors: tuple[Error, ...]) -> list[Error]:
-    """Return errors; if they are many, those in one cell of a grid of 40 x 40 as one."""
+    """Return errors; if there are many, merge those in the same cell of a 40 x 40 grid."""
     if len(errors) <= MAX_ERRORS:
         return list(errors)
     steps = [max(1, math.ceil(max(error[axis] for error in errors) / 40)) for axis in (0, 1)]
