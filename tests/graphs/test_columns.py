@@ -50,6 +50,20 @@ def test_g1_the_header_decides_which_columns_are_the_edge(tmp_path, network, hea
     check_same_graph(SocialGraph.read(written(tmp_path, [head, *rows(network, template)])), network)
 
 
+@pytest.mark.parametrize("template", ["{u},{v}", "{u},{v},{t}", "{u},{v},7", "{t},{u},{v}"])
+def test_ids_of_ten_digits_are_not_times_if_both_columns_share_them(tmp_path, network, template):
+    pairs = zip(*(1_000_000_000 + 17 * side for side in network.edges()), strict=True)
+    lines = [template.format(u=u, v=v, t=1_500_000_000 + 7 * i) for i, (u, v) in enumerate(pairs)]
+    graph = SocialGraph.read(written(tmp_path, lines))
+    assert (graph.n_nodes, graph.n_edges) == (network.n_nodes, network.n_edges)
+    assert min(graph.labels) == 1_000_000_000
+
+
+def test_a_person_and_a_time_are_not_the_ends_of_an_edge(tmp_path, network):
+    with pytest.raises(UnmaskError, match="no two columns"):
+        SocialGraph.read(written(tmp_path, rows(network, "{u},{t}")))
+
+
 @pytest.mark.parametrize(
     ("head", "template"),
     [
