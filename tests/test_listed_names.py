@@ -42,6 +42,7 @@ def audits(tmp_path_factory):
         audit({"r": release}, original=people, origin=origin, register=register),
         audit({"r": protected}, original=several, origin=row),
         audit({"r": release}, original=people, synthetic=True),
+        audit({"r": people}, population=100),
     ]
     return {
         name: value

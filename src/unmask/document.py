@@ -495,6 +495,13 @@ def _format_roles(options: Settings) -> dict[str, Any]:
 
 def _drop_defaults(options: Settings) -> dict[str, Any]:
     """Return the options that are not left out and differ from their defaults."""
-    plain = {key: str(value) if isinstance(value, Path) else value for key, value in options.items()}
+    plain = {key: _format_option(value) for key, value in options.items()}
     usual = defaults(AUDIT)
     return {key: value for key, value in plain.items() if value is not None and value != usual.get(key)}
+
+
+def _format_option(value: Any) -> Any:
+    """Return the value of an option as a document has it; names of attacks as they are typed."""
+    if isinstance(value, tuple) and value and all(isinstance(item, protection_specs.Spec) for item in value):
+        return list(map(str, value))
+    return str(value) if isinstance(value, Path) else value

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from unmask.core.errors import UnmaskError, explain_unknown
+from unmask.toml_text import format_value
 
 Settings = Mapping[str, Any]
 
@@ -36,12 +37,27 @@ class Spec:
         if isinstance(text, Spec):
             return text
         name, *parameters = re.split(r":(?!-?[\d.]+(?:$|:))", text)
+        if not name:
+            raise UnmaskError(f"{text!r} has no name, expected for example tables.Mondrian:k=10")
         if parameters and "=" not in parameters[0]:
             name = f"{name}:{parameters.pop(0)}"
         if invalid := next((parameter for parameter in parameters if "=" not in parameter), None):
             raise UnmaskError(f"{invalid!r} is not a parameter of {name}, expected for example tables.Mondrian:k=10")
         pairs = (parameter.partition("=") for parameter in parameters)
         return cls(name, {key: _parse_value(value) for key, _, value in pairs})
+
+    @property
+    def label(self) -> str:
+        """Return the name of an adversary: the class and its parameters.
+
+        >>> Spec.parse("tables.StringLinkage:neighbors=3").label
+        'StringLinkage neighbors=3'
+        """
+        texts = (f"{key}={value}" for key, value in self.parameters.items())
+        return " ".join([self.use.rpartition(".")[2], *texts])
+
+    def __str__(self) -> str:
+        return ":".join([self.use, *(f"{key}={format_value(value)}" for key, value in self.parameters.items())])
 
     def to_entry(self) -> dict[str, Any]:
         """Return the entry of a document."""
@@ -56,7 +72,9 @@ def _parse_value(text: str) -> Any:
 
 
 def parse_specs(texts: Sequence[str | Spec]) -> tuple[Spec, ...]:
-    """Parse the protections of a command line or a document."""
+    """Parse the protections or attacks of a command line or a document."""
+    if not all(isinstance(text, str | Spec) for text in texts):
+        raise UnmaskError('expected texts NAME:PARAMETER=VALUE, such as "tables.Mondrian:k=10"')
     return tuple(map(Spec.parse, texts))
 
 

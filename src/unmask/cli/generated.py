@@ -178,6 +178,8 @@ def convert_hint(hint: Any) -> dict[str, Any]:
     if get_origin(hint) is Literal:
         return {"type": click.Choice(get_args(hint))}
     if get_origin(hint) in (Union, types.UnionType):
+        if {str, Mapping[str, Any]} <= {*get_args(hint)}:
+            return {"type": click.UNPROCESSED}
         kinds = filter(None, (convert_hint(kind) for kind in get_args(hint) if kind is not type(None)))
         settings = min(kinds, key=lambda kind: (kind.get("type") not in _FIRST, "multiple" in kind), default={})
         return {**settings, "default": None} if "is_flag" in settings else settings

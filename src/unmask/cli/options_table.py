@@ -198,12 +198,15 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "control": {"help": "Control group: similar people who are not in the original, to show what being in it adds.", "type": FILE},
         "attacker": {"help": "Rational attacker: a TOML file with [attacker], or case-study, the embedded assumption.", "type": FileOrName(("case-study",)), "metavar": "PATH|case-study"},
         "protection": {"help": "Protection that made the release, which an adversary knows (needs --original); one for all, or repeated for each release in their order.", "type": click.UNPROCESSED, "multiple": True, "parse": parse_specs, "metavar": "NAME:PARAMETER=VALUE"},
+        "attacks": {"help": "Further attack on people's records or values that `unmask list` shows, such as tables.StringLinkage:neighbors=3 (needs --original); repeatable.", "type": click.UNPROCESSED, "multiple": True, "parse": parse_specs, "metavar": "NAME[:PARAMETER=VALUE]", "flags": ("--attack",)},
         "steps": {"help": "Try one step of generalization of each quasi-identifier (needs --origin; the default with --report).", "is_flag": True, "default": None, "flags": ("--steps/--no-steps",)},
         "levels": {"help": "Finest level of a column in the other protections of --changes: bins, a period, a level, hidden characters, or *.", "type": str, "multiple": True, "parse": parse_levels, "heading": "Output", "metavar": "COLUMN=LEVEL", "flags": ("--level",)},
         "coverage": {"help": "Probability that the person behind a record is in the register.", "default": 1.0, "show_default": True, "type": click.FloatRange(0, 1, min_open=True), "parse": check_number},
+        "population": {"help": "Number of people that the release is a random sample of, to estimate how many are unique among them.", "type": click.IntRange(1, None), "parse": check_number},
         "hold_back": {"help": "Share of the original that was withheld at random: withheld people in no release are the control group.", "default": 0.0, "show_default": True, "type": click.FloatRange(0, 1, max_open=True), "parse": check_number},
         "synthetic": {"help": "No released row is a person's, and only inference of values is tested.", "default": False, "show_default": True, "is_flag": True},
         "targets": {"help": "Number of people attacked, drawn from the original (default: all).", "type": click.IntRange(1, None), "parse": check_number},
+        "knows": {"help": "What the standard adversaries know of people: missing=RATE of unknown cells, error=RATE of wrong ones, and columns=NUMBER of known quasi-identifiers of each person or columns=NAME+NAME, separated by commas.", "type": click.UNPROCESSED, "heading": "Knowledge", "metavar": "KEY=VALUE,..."},
         "seed": {"help": "Random seed of every draw.", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number},
         "without": {"help": "Standard adversaries to leave out: acquaintance, insider, modeler, order reader, observer; each is listed as not run.", "type": str, "multiple": True, "metavar": "ADVERSARY"},
         "together": {"help": "All the releases are published, and an adversary combines them.", "default": False, "show_default": True, "is_flag": True},
@@ -248,11 +251,11 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
 
 AUDITS: Mapping[str, AuditSignature] = {
     "unmask.tables.audit:audit_files": AuditSignature(
-        "Attack releases of a table: how many people are re-identified, and what is inferred about them.\n\n\\b\nunmask audit release.csv -q age,sex,zip -s diagnosis\nunmask audit k3.csv k10.csv -q age,sex -s job --original people.csv --origin o3.csv --origin o10.csv --json\nunmask audit release.csv -q age,sex -s job --original people.csv --origin origin.csv --control others.csv\nunmask audit release.csv -q age,sex,zip --register voters.csv --coverage 0.6 --attacker attacker.toml\nunmask audit 'parts/*.parquet' -q age,sex,zip -s diagnosis --engine duckdb --memory-limit 2GiB",
+        "Attack releases of a table: how many people are re-identified, and what is inferred about them.\n\n\\b\nunmask audit release.csv -q age,sex,zip -s diagnosis\nunmask audit k3.csv k10.csv -q age,sex -s job --original people.csv --origin o3.csv --origin o10.csv --json\nunmask audit release.csv -q age,sex -s job --original people.csv --origin origin.csv --control others.csv\nunmask audit release.csv -q age,sex,zip --register voters.csv --coverage 0.6 --attacker attacker.toml\nunmask audit release.csv -q age,sex --original people.csv --origin origin.csv --knows missing=0.4,columns=1\nunmask audit 'parts/*.parquet' -q age,sex,zip -s diagnosis --engine duckdb --memory-limit 2GiB",
         "releases",
         -1,
         True,
-        ("quasi_identifiers", "sensitive", "keep", "identifiers", "person", "weight", "types", "orders", "hierarchies", "cells", "missing", "na", "decimal", "delimiter", "header", "encoding", "original", "origins", "register", "control", "attacker", "protection", "steps", "levels", "coverage", "hold_back", "synthetic", "targets", "seed", "without", "together", "parts", "measures", "engine", "memory_limit", "temp_directory", "dry_run"),
+        ("quasi_identifiers", "sensitive", "keep", "identifiers", "person", "weight", "types", "orders", "hierarchies", "cells", "missing", "na", "decimal", "delimiter", "header", "encoding", "original", "origins", "register", "control", "attacker", "protection", "attacks", "steps", "levels", "coverage", "population", "hold_back", "synthetic", "targets", "knows", "seed", "without", "together", "parts", "measures", "engine", "memory_limit", "temp_directory", "dry_run"),
         ("page", "watched", "trials", "code"),
     ),
     "unmask.linkage.audit:audit_files": AuditSignature(

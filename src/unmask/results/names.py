@@ -93,7 +93,7 @@ FAILURES: Final = ("failed", "skipped", "timed out", "not run")
 PROBABILITIES: Final = frozenset({"success_probability", "realized_success"})
 """Measures whose limits are limits for the probability of a person, too."""
 
-COUNTS: Final = frozenset({"unique_rows", "rows_missing", "rows_excluded"})
+COUNTS: Final = frozenset({"unique_rows", "population_uniques", "rows_missing", "rows_excluded"})
 """Criteria that count people of one kind."""
 
 ATTACKED: Final = frozenset({"rational_access"})

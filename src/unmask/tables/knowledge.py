@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.errors import UnmaskError, explain_unknown
 from unmask.core.posterior import Posterior, each_once
 from unmask.core.truth import ABSENT, UNKNOWN, Truth
-from unmask.ranges import Range, check_ranges
+from unmask.ranges import Range, check_ranges, check_types
 from unmask.tables.background import Background
 from unmask.tables.column import Column
 from unmask.tables.levels import Levels
@@ -129,8 +131,8 @@ class Knowledge:
     targets : int or None
         Number of people, drawn without replacement and shuffled. None: all people. People with several rows are known
         by each of their rows.
-    columns : tuple of str or None
-        Known quasi-identifiers. None: all of them.
+    columns : tuple of str, int or None
+        Known quasi-identifiers. A number: so many of each person, drawn at random. None: all of them.
     missing : float
         Probability that a cell is unknown, independently.
     error : float
@@ -143,12 +145,18 @@ class Knowledge:
     """
 
     targets: Annotated[int, Range(1)] | None = 1000
-    columns: tuple[str, ...] | None = None
+    columns: tuple[str, ...] | Annotated[int, Range(1)] | None = None
     missing: Annotated[float, Range(0, 1)] = 0.0
     error: Annotated[float, Range(0, 1)] = 0.0
 
     def __post_init__(self) -> None:
         check_ranges(self)
+        check_types(type(self), {"columns": self.columns})
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether every cell of every quasi-identifier is known, and right."""
+        return self.columns is None and self.missing == self.error == 0
 
     def __call__(
         self, population: Table, origin: NDArray[np.int64] | None = None, *, rng: np.random.Generator
@@ -164,9 +172,11 @@ class Knowledge:
             released[origin] = np.arange(len(origin))
         person = self._people(released, population.person, rng)
         table = replace(population.take(person), sensitive=(), kept=(), weight=None)
-        names = [c.name for c in table.quasi_identifiers] if self.columns is None else list(self.columns)
-        columns = tuple(self._blur(table.column(name), population.column(name), rng) for name in names)
-        return Known(replace(table, quasi_identifiers=columns), person, Truth(released[person]), population)
+        names = self.columns if isinstance(self.columns, tuple) else [c.name for c in table.quasi_identifiers]
+        columns = [self._blur(table.column(name), population.column(name), rng) for name in names]
+        if isinstance(self.columns, int):
+            columns = _hide_columns(columns, self.columns, rng)
+        return Known(replace(table, quasi_identifiers=tuple(columns)), person, Truth(released[person]), population)
 
     def _people(
         self, released: NDArray[np.int64], person: NDArray[np.int64] | None, rng: np.random.Generator
@@ -186,12 +196,23 @@ class Knowledge:
         n = len(column.codes)
         u_error, redrawn, u_missing = rng.random(n), rng.choice(population.codes, n), rng.random(n)
         codes = np.where(u_error < self.error, redrawn, column.codes).astype(np.int32)
-        if self.missing == 0.0:
-            return replace(column, codes=codes)
-        levels = _with_unknown(column.levels)
-        return replace(
-            column, codes=np.where(u_missing < self.missing, len(levels) - 1, codes).astype(np.int32), levels=levels
-        )
+        redrawn_column = replace(column, codes=codes)
+        return redrawn_column if self.missing == 0.0 else _hide(redrawn_column, u_missing < self.missing)
+
+
+def _hide_columns(columns: Sequence[Column], n_known: int, rng: np.random.Generator) -> list[Column]:
+    """Hide all cells of each person but those of some columns, drawn at random."""
+    if n_known > len(columns):
+        raise UnmaskError(f"columns is {n_known}, expected at most the {len(columns)} quasi-identifiers of the people")
+    rank = rng.random((len(columns[0].codes), len(columns))).argsort(axis=1).argsort(axis=1)
+    return [_hide(column, rank[:, i] >= n_known) for i, column in enumerate(columns)]
+
+
+def _hide(column: Column, is_hidden: NDArray[np.bool_]) -> Column:
+    """Return the column with cells that the adversary does not know."""
+    levels = column.levels if column.levels.unknown.any() else _with_unknown(column.levels)
+    hidden = int(levels.unknown.argmax())
+    return replace(column, codes=np.where(is_hidden, hidden, column.codes).astype(np.int32), levels=levels)
 
 
 def _with_unknown(levels: Levels) -> Levels:
@@ -206,6 +227,57 @@ def _with_unknown(levels: Levels) -> Levels:
         high=np.append(levels.high, bound),
         members=values._replace(indptr=np.append(values.indptr, values.indptr[-1]), shape=(n_levels + 1, n_values)),
     )
+
+
+KNOWS = ("missing", "error", "columns")
+"""Keys of the knowledge of the standard adversaries."""
+
+
+def read_knowledge(knows: str | Mapping[str, Any] | None) -> Knowledge:
+    """Return the knowledge of the standard adversaries about all people.
+
+    Parameters
+    ----------
+    knows : str or mapping, optional
+        missing=RATE, error=RATE and columns=NUMBER or columns=NAME+NAME, separated by commas; or a mapping. By default
+        every quasi-identifier is known.
+
+    Raises
+    ------
+    UnmaskError
+        For another key, or a value that is no number in its range.
+
+    Examples
+    --------
+    >>> read_knowledge("missing=0.4,columns=2"), read_knowledge({"columns": ["age"]}).columns
+    (Knowledge(targets=None, columns=2, missing=0.4, error=0.0), ('age',))
+    """
+    if knows is None:
+        return Knowledge(None)
+    settings = dict(knows) if isinstance(knows, Mapping) else _parse_knows(knows)
+    for key in settings:
+        if key not in KNOWS:
+            raise UnmaskError(explain_unknown(key, KNOWS, "knows"))
+    if isinstance(settings.get("columns"), list):
+        settings["columns"] = tuple(settings["columns"])
+    check_types(Knowledge, settings)
+    return Knowledge(None, **settings)
+
+
+def _parse_knows(text: str) -> dict[str, Any]:
+    pairs = [part.partition("=") for part in text.split(",")]
+    if not all(value.strip() for _, _, value in pairs):
+        raise UnmaskError("knows is not KEY=VALUE, separated by commas; expected for example missing=0.4,columns=3")
+    return {key.strip(): _parse_known(key.strip(), value.strip()) for key, _, value in pairs}
+
+
+def _parse_known(key: str, value: str) -> Any:
+    if key == "columns":
+        return int(value) if value.isdecimal() else tuple(name.strip() for name in value.split("+"))
+    try:
+        return float(value)
+    except ValueError:
+        raise UnmaskError(f"{key} of knows is {value!r}, expected a number") from None
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,7 @@ def check_columns(datasets: Sequence[Part], parts: Sequence[Part]) -> None:
     for part in parts:
         roles = import_audit(part.domain).ROLES if part.domain else {}
         settings = {**part.parameters, **part.settings.get("knows", {})}
-        for key in (key for key in roles if key in settings):
+        for key in (key for key in roles if key in settings and not isinstance(settings[key], int)):
             roles_in_data = [dataset.settings.get(roles[key]) for dataset in datasets if dataset.domain == part.domain]
             if roles_in_data and all(roles_in_data):
                 available = dict.fromkeys(name for names in roles_in_data for name in _column_names(roles[key], names))

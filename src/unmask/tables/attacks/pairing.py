@@ -115,13 +115,16 @@ class Pairing:
         return expanded(row, klass, value, self.members[self.first[:-1]], ends, len(self.observed))
 
     def uniform_posterior(self, indptr: NDArray[np.int64], candidate: NDArray[np.int32], *, attack: str) -> Posterior:
-        """Return the belief that is uniform over the listed candidates of each observation; its status is `scores`."""
+        """Return the belief that is uniform over the listed candidates of each observation; its status is `scores`.
+
+        An observation without candidates is none of them.
+        """
         sizes = np.diff(indptr)
         return Posterior(
             indptr=indptr,
             candidate=candidate,
-            log_probability=stored(np.repeat(-np.log(sizes), sizes)),
-            unlisted=np.zeros(len(sizes)),
+            log_probability=stored(np.repeat(-np.log(np.maximum(sizes, 1)), sizes)),
+            unlisted=(sizes == 0).astype(np.float64),
             n_unlisted=np.zeros(len(sizes), dtype=np.int64),
             observation=self.observation.astype(np.int64),
             weight=equal_weights(len(self.observation)),

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.posterior import Posterior
+from unmask.ranges import Range, check_types
 from unmask.tables.attacks.noisy import select_sums
 from unmask.tables.attacks.pairing import Pairing, pair
 from unmask.tables.background import Background, Rng, people_of
@@ -16,19 +19,54 @@ from unmask.tables.table import Table
 TIE = 1e-9
 """Distances that differ by less are equal."""
 
+Limit = Literal["last", "nearest", "none"]
+
+
+class EqualCells(NamedTuple):
+    """Count of equal texts in cells of people and of the classes linked to them.
+
+    Parameters
+    ----------
+    equal, compared : int
+        Cells with equal texts, and all compared cells.
+    linked : int
+        People who are linked to a class.
+    """
+
+    equal: int
+    compared: int
+    linked: int
+
+
+class Links(NamedTuple):
+    """Pairs of an observation and a linked class, sorted by observation: (n_pairs,) arrays."""
+
+    observation: NDArray[np.int64]
+    klass: NDArray[np.int64]
+
 
 @dataclass(frozen=True)
 class StringLinkage:
     """Linkage attack by equal strings: one-hot rows and a KD-tree, as published.
 
     The Euclidean distance of one-hot rows is sqrt(2 d), with d the number of different columns; a missing cell counts
-    half. The tree therefore only compares texts, and "[28, 40]" never equals 35. Classes at the smallest distance share
+    half. The tree therefore only compares texts, and "[28, 40]" never equals 35. The classes linked to a person share
     the belief. The status is `scores`. `verification/table_strings.py` reproduces the counts of the paper.
 
     Assumes: the release and the adversary write cells in the same way.
 
     Fails when: cells are generalized. A low success then shows a difference in notation, and no protection. The attack
         is here to reproduce a paper.
+
+    Parameters
+    ----------
+    neighbors : int, optional
+        Number of classes linked to each person, the nearest first, then by class order. By default all classes at the
+        smallest distance.
+    limit : str
+        Distance whose median over the people is the limit for `neighbors`: people above it are linked to no class.
+        last: the distance of the last neighbor, as the paper says. nearest: that of the nearest one, which the paper's
+        program reads. none: no limit.
 
     References
     ----------
@@ -37,17 +75,58 @@ class StringLinkage:
     Examples
     --------
     >>> release = Table.read({"age": ["[20, 29]", "[20, 29]", "35"]}, quasi_identifiers="age")
-    >>> belief = StringLinkage()(release, Background(Table.read({"age": [24]}, quasi_identifiers="age")))
-    >>> [round(record.probability, 2) for record in belief.candidates(0)]  # no text equals "24"
+    >>> known = Background(Table.read({"age": [24, 35]}, quasi_identifiers="age"))
+    >>> [round(record.probability, 2) for record in StringLinkage()(release, known).candidates(0)]  # no text is "24"
     [0.33, 0.33, 0.33]
+    >>> StringLinkage(neighbors=1).count_equal_cells(release, known)
+    EqualCells(equal=1, compared=1, linked=1)
     """
 
+    neighbors: Annotated[int, Range(1)] | None = None
+    limit: Limit = "last"
+
+    def __post_init__(self) -> None:
+        """Refuse parameters that mean nothing."""
+        check_types(type(self), {"neighbors": self.neighbors, "limit": self.limit})
+
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """Return the belief about each known person: uniform over the records of the nearest classes."""
+        """Return the belief about each known person: uniform over the records of the linked classes."""
         pairing = pair(people_of(knowledge, self), release)
-        row, klass, _ = select_sums(pairing, differences(pairing), lambda s: s <= s.min(axis=1, keepdims=True) + TIE)
-        indptr, candidate, _ = pairing.expand(row, klass, np.zeros(len(row)))
+        links = self._link(pairing)
+        indptr, candidate, _ = pairing.expand(links.observation, links.klass, np.zeros(len(links.klass)))
         return pairing.uniform_posterior(indptr, candidate, attack=repr(self))
+
+    def count_equal_cells(self, release: Table, knowledge: Background) -> EqualCells:
+        """Count the cells of people that equal those of a linked class as texts: the count of the paper."""
+        pairing = pair(people_of(knowledge, self), release)
+        links, people = self._link(pairing), np.bincount(pairing.observation, minlength=len(pairing.observed))
+        equal = np.zeros(len(links.klass), dtype=np.int64)
+        for i, texts in enumerate(equal_texts(pairing)):
+            equal += texts[pairing.observed[links.observation, i], pairing.classes[links.klass, i]]
+        weight = people[links.observation]
+        linked = int(people[np.unique(links.observation)].sum())
+        return EqualCells(int(weight @ equal), int(weight.sum()) * len(pairing.columns), linked)
+
+    def _link(self, pairing: Pairing) -> Links:
+        """Return the classes linked to each observation."""
+        if self.neighbors is None:
+            nearest = select_sums(pairing, differences(pairing), lambda s: s <= s.min(axis=1, keepdims=True) + TIE)
+            return Links(*nearest[:2])
+        n = min(self.neighbors, len(pairing.classes))
+        observation, klass, distance = select_sums(pairing, differences(pairing), partial(_select_nearest, n=n))
+        if self.limit == "none":
+            return Links(observation, klass)
+        of_observation = distance.reshape(-1, n)
+        limited = of_observation.max(axis=1) if self.limit == "last" else of_observation.min(axis=1)
+        is_linked = (limited <= np.median(limited[pairing.observation]) + TIE)[observation]
+        return Links(observation[is_linked], klass[is_linked])
+
+
+def _select_nearest(distances: NDArray[np.float64], *, n: int) -> NDArray[np.bool_]:
+    """Return a mask of the n smallest distances of each row; the first ones of equal distances."""
+    mask = np.zeros(distances.shape, dtype=np.bool_)
+    np.put_along_axis(mask, np.argsort(distances.round(9), axis=1, kind="stable")[:, :n], True, axis=1)
+    return mask
 
 
 def equal_texts(pairing: Pairing) -> list[NDArray[np.bool_]]:

@@ -25,13 +25,14 @@ from unmask.tables.audit.membership import CLOSEST, MARGINS, RECORD
 from unmask.tables.audit.release import Release
 from unmask.tables.background import hidden_values
 from unmask.tables.control.similarity import Shift
+from unmask.tables.knowledge import Knowledge
 from unmask.tables.table import Table
 
 
 def describe_adversaries(release: Release, knowledge: AuditorKnowledge) -> dict[str, str]:
     """Return what each adversary knows, in words that complete "an adversary who ..."."""
     table, original, register = release.table, knowledge.original, knowledge.register
-    columns = join_names([column.name for column in table.quasi_identifiers])
+    columns = _describe_columns(table, knowledge)
     prosecutor = f"knows {columns} of people in the {'original' if knowledge.synthetic else 'table'}"
     unprotected = table.uncounted or [c for c in table.kept if original is None or c.name in original.names]
     knowledge_text = (
@@ -51,16 +52,39 @@ def describe_adversaries(release: Release, knowledge: AuditorKnowledge) -> dict[
         INSIDER: "knows every released column, sensitive ones too, except the one they infer",
         ORDER_READER: "has the original in its order and reads only the order of the rows",
     }
+    words |= {name: f"{prosecutor} and runs {type(attack).__name__}" for name, attack in knowledge.attacks.items()}
     if register is not None:
         shared = join_names([c.name for c in table.quasi_identifiers if c.name in register.names])
         words[JOURNALIST] = f"holds a register of {register.n_rows:,} people with {shared}"
     return words
 
 
+def _describe_columns(table: Table, knowledge: AuditorKnowledge) -> str:
+    names = [column.name for column in table.quasi_identifiers]
+    return f"{join_names(names)}{describe_gaps(knowledge.knowledge)}"
+
+
+def describe_gaps(knows: Knowledge) -> str:
+    """Return what adversaries do not know, or know wrongly, of the quasi-identifiers; "" if they know every cell.
+
+    >>> describe_gaps(Knowledge(None, missing=0.4, columns=3)).replace("\N{NO-BREAK SPACE}", " ")
+    ' (3 of them for each person, 40.0 % of cells unknown)'
+    """
+    columns = knows.columns
+    parts = [
+        f"{columns} of them for each person" if isinstance(columns, int) else "",
+        f"only {join_names(columns)}" if isinstance(columns, tuple) else "",
+        f"{percent(knows.missing)} of cells unknown" if knows.missing else "",
+        f"{percent(knows.error)} wrong" if knows.error else "",
+    ]
+    text = ", ".join(filter(None, parts))
+    return f" ({text})" if text else ""
+
+
 def describe_setting(releases: Sequence[Release], knowledge: AuditorKnowledge) -> str:
     """Return the first lines of the report: the attack, and what the adversary knows."""
     table = releases[0].table
-    columns = join_names([column.name for column in table.quasi_identifiers])
+    columns = _describe_columns(table, knowledge)
     people = "in the original" if knowledge.synthetic else "in the table"
     values = join_names([f"their {column.name}" for column in table.sensitive]) if table.sensitive else ""
     goals = [*([] if knowledge.synthetic else ["to find their records"]), *([f"to infer {values}"] if values else [])]
@@ -97,6 +121,8 @@ def list_assumptions(releases: Sequence[Release], knowledge: AuditorKnowledge, *
         yield _MODELING
         if knowledge.shift is not None and not knowledge.shift.is_different:
             yield _MODELING_CHECK
+    if knowledge.population is not None:
+        yield f"The release is a simple random sample of {knowledge.population:,} people, for population uniqueness."
     if original is None:
         yield "Without the original, each row is attacked as a person of its class."
     yield f"Unit of counting: {population.unit}."

@@ -68,7 +68,8 @@ class Scorer:
             if release.name == ORIGINAL:
                 continue
             if release.has_rows and run.adversary == PROSECUTOR:
-                classes = TargetClasses.of(run, release.table.complete_rows) if run.target == IDENTITY else classes
+                if run.target == IDENTITY and self.knowledge.knowledge.is_complete:  # else a person fits several
+                    classes = TargetClasses.of(run, release.table.complete_rows)
                 scores.classes += () if classes is None else classes.riskiest(run)
             if release.has_rows and run.adversary not in APART:
                 self._record_risks(run, classes)

@@ -37,6 +37,8 @@ class AuditorKnowledge:
         Row of the original that each person of the register is, below 0 for others.
     coverage : float
         probability that the person behind a record is in the register
+    population : int, optional
+        number of people that the release is a random sample of, to estimate how many are unique among them
     control : Table, optional
         control group: similar people who are not in the original, to show what being in it adds
     synthetic : bool
@@ -60,6 +62,8 @@ class AuditorKnowledge:
         Protection of each release, if it is known.
     knowledge : Knowledge
         Knowledge of adversaries about the people attacked and the control group; by default all quasi-identifiers.
+    attacks : mapping
+        Name of a further adversary -> attack that needs people and a release.
     is_register_unlinked : bool
         Whether a register was given and is not linked.
     """
@@ -68,6 +72,7 @@ class AuditorKnowledge:
     origins: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     register: Table | None = None
     coverage: Annotated[float, Range(0, 1, above=True), Option(key="register.coverage")] = 1.0
+    population: Annotated[Annotated[int, Range(1)] | None, Option(key="audit.population")] = None
     register_origin: NDArray[np.int64] | None = None
     control: Table | None = None
     synthetic: bool = False
@@ -82,6 +87,7 @@ class AuditorKnowledge:
     row: NDArray[np.int64] | None = None
     protections: Mapping[str, Any] = field(default_factory=dict)
     knowledge: Knowledge = field(default_factory=lambda: Knowledge(None))
+    attacks: Mapping[str, Any] = field(default_factory=dict)
     is_register_unlinked: bool = False
 
     def without_unlinked_register(self) -> Self:

@@ -13,10 +13,12 @@ from unmask.results.formats import percent
 from unmask.results.rows import ORIGINAL
 from unmask.results.words import release_name
 from unmask.tables import criteria
+from unmask.tables.attacks import StringLinkage
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.audit.linked_rows import find_pseudonym, find_repeated_keys
 from unmask.tables.audit.not_run import FOREIGN
 from unmask.tables.audit.release import MIN_OWN_ROWS, Release
+from unmask.tables.audit.requested_attacks import TEXT_EQUALITY, has_generalized_cells
 from unmask.tables.matching import compatible
 from unmask.tables.reinterpret import Reading, share_changed, share_unknown
 from unmask.tables.sensitive_bands import TOLERATED
@@ -52,9 +54,19 @@ def list_cautions(
     if knowledge.original is not None and knowledge.person is None:
         for release in releases:
             yield from _missing_people(release, knowledge.original)
+    yield from _limited_adversaries(releases, knowledge)
     for release in (release for release in releases if release.has_rows):
         yield from _unread_columns(release, knowledge)
     yield from _several_rows(releases[0], knowledge, measured)
+
+
+def _limited_adversaries(releases: Sequence[Release], knowledge: AuditorKnowledge) -> Iterator[str]:
+    """Yield that adversaries know or compare less than they might."""
+    if not knowledge.knowledge.is_complete:
+        yield "the verdict is about adversaries who know as much as stated; others may know every quasi-identifier"
+    for name, attack in knowledge.attacks.items():
+        if isinstance(attack, StringLinkage) and any(has_generalized_cells(release.table) for release in releases):
+            yield f"{name}: {TEXT_EQUALITY}"
 
 
 def _wrong_origin(release: Release, original: Table) -> Iterator[str]:

@@ -36,7 +36,8 @@ READING = tuple(name for name in signature(Table.read).parameters if name not in
 """Parameters of `Table.read` about the meaning of a file."""
 
 SHARED = (
-    "coverage", "hold_back", "synthetic", "targets", "seed", "without", "together", "parts", "measures",
+    "coverage", "population", "hold_back", "synthetic", "targets", "knows", "seed", "without", "together", "parts",
+    "measures",
 )  # fmt: skip
 """Parameters of `audit` that an audit of files has, too."""
 
@@ -56,6 +57,9 @@ def audit_files(
     control: Annotated[Path | None, Option(key="control.file")] = None,
     attacker: Annotated[str | None, ATTACKER] = None,
     protection: Annotated[Sequence[Spec], Option(metavar="NAME:PARAMETER=VALUE")] = (),
+    attacks: Annotated[
+        Sequence[Spec], Option(flag="--attack", metavar="NAME[:PARAMETER=VALUE]", key="audit.attacks")
+    ] = (),
     steps: Annotated[bool | None, Option(flag="--steps/--no-steps")] = None,
     levels: Annotated[Mapping[str, float | str], Option("Output", "--level", "COLUMN=LEVEL")] = MappingProxyType({}),
     page: bool = False,
@@ -71,6 +75,7 @@ def audit_files(
     unmask audit k3.csv k10.csv -q age,sex -s job --original people.csv --origin o3.csv --origin o10.csv --json
     unmask audit release.csv -q age,sex -s job --original people.csv --origin origin.csv --control others.csv
     unmask audit release.csv -q age,sex,zip --register voters.csv --coverage 0.6 --attacker attacker.toml
+    unmask audit release.csv -q age,sex --original people.csv --origin origin.csv --knows missing=0.4,columns=1
     unmask audit 'parts/*.parquet' -q age,sex,zip -s diagnosis --engine duckdb --memory-limit 2GiB
 
     Parameters
@@ -88,6 +93,9 @@ def audit_files(
     protection : sequence of Spec
         protection that made the release, which an adversary knows (needs --original); one for all, or repeated for each
         release in their order
+    attacks : sequence of Spec
+        further attack on people's records or values that `unmask list` shows, such as tables.StringLinkage:neighbors=3
+        (needs --original); repeatable
     steps : bool, optional
         try one step of generalization of each quasi-identifier (needs --origin; the default with --report)
     levels : mapping of str to level
@@ -120,7 +128,16 @@ def audit_files(
     names = name_files(tuple(map(Path, releases)))
     if engine.engine is not None:
         files = {"original": original, "control": control, "at_risk": watched is not None}
-        _refuse_rows({**files, "protection": protection, "steps": steps, "weight": reading["weight"], **settings})
+        _refuse_rows(
+            {
+                **files,
+                "attack": attacks,
+                "protection": protection,
+                "steps": steps,
+                "weight": reading["weight"],
+                **settings,
+            }
+        )
         return _audit_counted(engine, dict(zip(names, releases, strict=True)), register, reading, settings)
     paths = dict(zip(names, map(Path, releases), strict=True))
     tables, inputs, warnings = _read(paths, original, origins, register, control, reading)
@@ -128,7 +145,10 @@ def audit_files(
         watched.rows = f"row_of_{'release' if original is None else 'original'}_from_0"
     protections = _make_protections(protection, names, code("protection"))
     steps = page if steps is None else steps
-    result = audit(tables, **inputs, **settings, protection=protections, steps=steps, watched=watched)
+    further_attacks = _make_attacks(attacks, code("attack"))
+    result = audit(
+        tables, **inputs, **settings, attacks=further_attacks, protection=protections, steps=steps, watched=watched
+    )
     is_alone = len(tables) == 1 and not settings["synthetic"] and not settings["hold_back"]
     if trials is not None and original is not None and is_alone:
         others = {name: inputs[name] for name in ("register", "control")}
@@ -199,6 +219,15 @@ def _warn_of_unused_columns(columns: Iterable[str], original: Table | None) -> l
     """Return a warning of released columns without a role; an adversary knows those that the original has."""
     available = {name for name in columns if original is None or name in original.names}
     return [f"released columns without a role, taken as known: {', '.join(sorted(available))}"] * bool(available)
+
+
+def _make_attacks(specs: Sequence[Spec], code: Path | None) -> dict[str, Any]:
+    """Return the attacks by the names of their adversaries."""
+    if not specs:
+        return {}
+    from unmask.catalog import make  # here: most audits have no further attack
+
+    return {spec.label: make(spec, "attacks", "tables", code) for spec in specs}
 
 
 def _make_protections(specs: Sequence[Spec], releases: Sequence[str], code: Path | None) -> dict[str, Any]:

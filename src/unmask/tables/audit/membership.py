@@ -282,6 +282,8 @@ def sample_members(
 
     The control group is the people held back, or those that a sampling protection left out.
     """
+    if isinstance(knowledge.columns, int):
+        raise UnmaskError(f"columns is {knowledge.columns}, expected names of columns in an attack on membership")
     columns = [column.name for column in released.release.quasi_identifiers]
     names = columns if knowledge.columns is None else knowledge.columns
     members, control = population.members, population.control

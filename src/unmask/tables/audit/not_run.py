@@ -9,6 +9,7 @@ from unmask.tables.audit.assumptions import describe_shift
 from unmask.tables.audit.attacked_release import LISTED_ONCE
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.audit.release import Release
+from unmask.tables.audit.release_facts import explain_no_estimate
 from unmask.tables.meanings import undefined_weights
 from unmask.tables.table import Table
 
@@ -44,6 +45,9 @@ def list_not_run(releases: Sequence[Release], knowledge: AuditorKnowledge) -> It
     """
     original = knowledge.original
     with_rows = [release for release in releases if release.has_rows]
+    for release in with_rows if knowledge.population is not None else ():
+        if reason := explain_no_estimate(release):
+            yield f"Population uniqueness of {release.name}", reason
     for release in (release for release in with_rows if release.is_foreign):
         label = f"k, prosecutor_average, prosecutor_max and whose record is whose in {release.name}"
         share = release.own_rows
@@ -93,7 +97,8 @@ def _missing_tables(knowledge: AuditorKnowledge, releases: Iterable[Release]) ->
         yield f"Realized identity success and utility of {untraced}", NEEDS_ORIGIN
     if untraced and knowledge.person is not None:
         yield f"Whether columns of {untraced} say which rows are one person's", NEEDS_ORIGIN
-    yield "Population uniqueness", "not part of this audit: unmask.tables.risk.population estimates it"
+    if knowledge.population is None and knowledge.register is None:
+        yield "Population uniqueness", "needs a register of the population, or its size (--population)"
 
 
 def list_differing_control(knowledge: AuditorKnowledge) -> Iterator[NotRun]:

@@ -18,7 +18,11 @@ from unmask.tables.audit.quasi_identifiers import ColumnRisk
 from unmask.tables.audit.release import Release
 from unmask.tables.criteria.evaluation import Criteria
 from unmask.tables.risk import column_facts, printed_values, restored_cells
+from unmask.tables.risk.population import estimate
 from unmask.tables.table import Table
+
+OF_POPULATION = frozenset({"k_map", "population_uniques"})
+"""Criteria that are listed if a register has the whole population."""
 
 OF_PEOPLE = frozenset({"k", "prosecutor_average", "prosecutor_max"})
 """Criteria that take every row for a person's."""
@@ -37,15 +41,45 @@ def list_criteria(measured: Criteria, release: Release, knowledge: AuditorKnowle
     """Return the criteria of a release by name; None for those that need rows of people, if the release is foreign."""
     original, person = knowledge.complete.original, release.person(knowledge)
     values = {field.name: getattr(measured, field.name) for field in fields(Criteria) if field.name != "columns"}
+    values = {name: value for name, value in values.items() if value is not None or name not in OF_POPULATION}
     values = {name: None if release.is_foreign and name in OF_PEOPLE else value for name, value in values.items()}
     if release.is_foreign and original is not None:
         values |= dict(_replicated(release, original))
     if person is not None:
         people = criteria.people_in_classes(release.table, person)
         values |= {"k_people": people.fewest, "person_share": people.share}
+    if knowledge.population is not None and release.name != ORIGINAL and not explain_no_estimate(release):
+        values |= _estimate_uniqueness(release.table, knowledge.population)
     if not release.is_foreign and release.has_rows:
         values |= _proximity(release, original)
     return values
+
+
+def explain_no_estimate(release: Release) -> str:
+    """Return why population uniques are not estimated from a release; "" if they are."""
+    table = release.table
+    if release.is_foreign:
+        return "its rows are not people"
+    if table.person is not None:
+        return "people have several rows"
+    if relation_of(table.complete) is not None:
+        return "its classes overlap, so that their sizes are no sample"
+    if not (table.complete.classes.sizes == 1).any():
+        return "no row is unique, so none is unique in the population"
+    return ""
+
+
+def _estimate_uniqueness(table: Table, population: int) -> dict[str, Value]:
+    estimated = estimate(table.complete.classes.sizes, population_rows=population)
+    return {
+        "population_uniques_low": estimated.low,
+        "population_uniques_high": estimated.high,
+        "population_uniques_pitman": estimated.pitman,
+        "population_uniques_zayatz": estimated.zayatz,
+        "population_uniques_negative_binomial": estimated.slide_negative_binomial,
+        "unique_probability_low": estimated.probability_low,
+        "unique_probability_high": estimated.probability_high,
+    }
 
 
 def _replicated(release: Release, original: Table) -> Iterator[tuple[str, Value]]:

@@ -20,6 +20,7 @@ from unmask.tables.audit.linked_rows import SEEN, link_rows
 from unmask.tables.audit.membership import audit_membership
 from unmask.tables.audit.perturbed import attack_by_distance, attack_by_mechanism
 from unmask.tables.audit.release import Release
+from unmask.tables.audit.requested_attacks import run_requested_attacks
 from unmask.tables.audit.singling_out import audit_singling_out
 from unmask.tables.column import Column
 
@@ -48,6 +49,7 @@ def attack_release(release: Release, knowledge: AuditorKnowledge) -> Iterator[At
     if not scene.foreign:
         yield from _attack_rows(scene, knowledge)
     if release.name != ORIGINAL and release.has_rows:
+        yield from run_requested_attacks(scene, knowledge.attacks, knowledge.seed)
         yield from attack_by_mechanism(scene, knowledge)
         yield from attack_by_distance(scene, knowledge)
         yield audit_membership(scene, knowledge)

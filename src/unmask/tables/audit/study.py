@@ -97,8 +97,11 @@ MEASURES = (
     *MORE,
 )
 
+REGISTER_CRITERIA = frozenset({"journalist_average", "journalist_max", "marketer", "k_map", "population_uniques"})
+"""Criteria that need a register of the population."""
+
 CRITERIA = (
-    *(field.name for field in fields(Criteria) if not field.name.startswith(("journalist", "marketer"))),
+    *(field.name for field in fields(Criteria) if field.name not in REGISTER_CRITERIA),
     "k_people", "person_share", "near_average", "near_prior", "near_max", "replicated_uniques",
 )  # fmt: skip
 """Criteria of a release in a study, which has no register of a population."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 from numpy.typing import ArrayLike
@@ -42,10 +43,12 @@ from unmask.tables.audit.release_facts import (
     measure_exposure,
     measure_utility,
 )
+from unmask.tables.audit.requested_attacks import check_attacks
 from unmask.tables.audit.result import TableFacts, add_steps, make_result
 from unmask.tables.audit.several_releases import attack_together
 from unmask.tables.audit.standard_attacks import attack_release
 from unmask.tables.audit.threads import MIN_ROWS, two_at_once
+from unmask.tables.knowledge import read_knowledge
 from unmask.tables.reading import check_columns
 from unmask.tables.reinterpret import read_coarse, unify_spelling, with_readings
 from unmask.tables.sensitive_bands import band_sensitive_values
@@ -58,11 +61,17 @@ if TYPE_CHECKING:
 ATTACKER = Option(metavar="PATH|case-study", names=("case-study",), key="audit.attacker")
 """Form of the parameter `attacker` on a command line and in a document."""
 
+KNOWS = Option("Knowledge", metavar="KEY=VALUE,...", key="audit.knows")
+"""Form of the parameter `knows`."""
+
+Knows = str | Mapping[str, Any]
+"""Knowledge of the standard adversaries, see `read_knowledge`."""
+
 
 @with_parameters(
     AuditorKnowledge,
     only=("original", "register", "coverage", "control", "synthetic", "parts", "targets", "seed",
-          "without", "together", "watched"),
+          "without", "together", "watched", "population"),
 )  # fmt: skip
 def audit(
     release: Table | Mapping[str, Table],
@@ -72,6 +81,8 @@ def audit(
     register_origin: ArrayLike | None = None,
     hold_back: Annotated[float, Range(0, 1, below=True), Option(key="data.hold_back")] = 0.0,
     protection: Any = None,
+    knows: Annotated[Knows | None, KNOWS] = None,
+    attacks: Mapping[str, Any] = MappingProxyType({}),
     attacker: Annotated[str | unmask.economics.Attacker | None, ATTACKER] = None,
     steps: bool = False,
     measures: MeasureNames = (),
@@ -94,6 +105,12 @@ def audit(
         share of the original that was withheld at random: withheld people in no release are the control group
     protection : object or mapping, optional
         protection that made the release, which another adversary knows. One for all, or by release
+    knows : str or mapping, optional
+        what the standard adversaries know of people: missing=RATE of unknown cells, error=RATE of wrong ones, and
+        columns=NUMBER of known quasi-identifiers of each person or columns=NAME+NAME, separated by commas. By default
+        every cell. See `read_knowledge`
+    attacks : mapping
+        further attacks on people's records or values, by the name of their adversary
     attacker : str or Attacker, optional
         rational attacker: a TOML file with [attacker], or case-study, the embedded assumption
     steps : bool
@@ -116,7 +133,8 @@ def audit(
         for name, rows in _by_release("origin", origin, releases).items()
     }
     protections = _by_release("protection", protection, releases)
-    knowledge = AuditorKnowledge(origins=origins, protections=protections, **settings)
+    known = read_knowledge(knows)
+    knowledge = AuditorKnowledge(origins=origins, protections=protections, knowledge=known, attacks=attacks, **settings)
     if register_origin is not None:
         rows = check_row_numbers("register_origin", register_origin, knowledge.register)
         knowledge = replace(knowledge, register_origin=rows)
@@ -147,7 +165,10 @@ def _check_knowledge(knowledge: AuditorKnowledge, releases: Mapping[str, Table])
     """Refuse settings that need others, or that contradict them."""
     original, origins = knowledge.original, knowledge.origins
     if original is None:
-        settings = {"origin": bool(origins), "targets": knowledge.targets, "register_origin": knowledge.register_origin}
+        settings = {
+            "origin": bool(origins), "targets": knowledge.targets, "register_origin": knowledge.register_origin,
+            "knows": not knowledge.knowledge.is_complete, "attacks": bool(knowledge.attacks),
+        }  # fmt: skip
         for name in (name for name, value in settings.items() if value is not None and value is not False):
             raise UnmaskError(f"{name} is about rows of the original, and no original was given; give both")
         if knowledge.protections:
@@ -160,6 +181,10 @@ def _check_knowledge(knowledge: AuditorKnowledge, releases: Mapping[str, Table])
     for name in knowledge.without:
         if name not in OPTIONAL:
             raise UnmaskError(f"without is {name!r}; {nearest(FORMER_NAMES.get(name, name), OPTIONAL)}")
+    check_attacks(knowledge.attacks)
+    n_rows = max(table.n_rows for table in releases.values())
+    if knowledge.population is not None and knowledge.population < n_rows:
+        raise UnmaskError(f"population is {knowledge.population}, expected at least the {n_rows} rows of a release")
     if knowledge.parts is not None:
         check_parts(knowledge.parts)
         for table in (*releases.values(), *(() if original is None else (original,))):

@@ -68,6 +68,10 @@ class IdentityCriteria:
         Largest probability of a row.
     marketer : float | None
         Share that a marketer re-identifies; None without a population.
+    k_map : int | None
+        Smallest number of people of the population who fit a row; None without a population.
+    population_uniques : int | None
+        Rows that fit a single person of the population; None without a population.
     sample_weight_average : float | None
         Mean risk by survey weights; None without weights.
     sample_weight_max : float | None
@@ -83,6 +87,8 @@ class IdentityCriteria:
     journalist_average: float | None
     journalist_max: float | None
     marketer: float | None
+    k_map: int | None
+    population_uniques: int | None
     sample_weight_average: float | None
     sample_weight_max: float | None
 
@@ -161,7 +167,11 @@ class Criteria(Disclosure, IdentityCriteria):
         See `IdentityCriteria`.
     prosecutor_average, prosecutor_max : float
         See `IdentityCriteria`.
-    journalist_average, journalist_max, marketer, sample_weight_average, sample_weight_max : float | None
+    journalist_average, journalist_max, marketer : float | None
+        See `IdentityCriteria`.
+    k_map, population_uniques : int | None
+        See `IdentityCriteria`.
+    sample_weight_average, sample_weight_max : float | None
         See `IdentityCriteria`.
     l_distinct, l_entropy, l_recursive, t_equal, t_ordered, t_kl, t_hierarchical : float | None
         See `Disclosure`.
@@ -257,6 +267,8 @@ def evaluate(
         journalist_average=None if reached is None else reached.average,
         journalist_max=None if reached is None else reached.maximum,
         marketer=None if people is None else marketer(frame.rows, people),
+        k_map=None if people is None else int(people.min()),
+        population_uniques=None if people is None else int(frame.rows[people == 1].sum()),
         sample_weight_average=None if survey is None else survey.average,
         sample_weight_max=None if survey is None else survey.maximum,
         reference="original" if references else "release",
