@@ -52,13 +52,13 @@ DOMAINS: dict[str, Domain] = {
         "unmask.tables.audit",
         ("unmask.tables",),
         "",
-        "Attack releases of a table: how many people are re-identified, and what is inferred about them.",
+        "Attack releases of a table: how many people are re-identified, and which values are inferred.",
     ),
     "linkage": Domain(
         "unmask.linkage.audit",
         ("unmask.linkage", "unmask.core.partition"),
         "linkage",
-        "Evaluate which items an adversary links: who is breached, who is one merge away.",
+        "Evaluate clusters of items: how many subjects are breached, and how many nearly.",
     ),
     "channels": Domain(
         "unmask.channels.audit",

@@ -32,15 +32,13 @@ EXIT_DIFFERS = 1
 @click.argument("document", type=FILE)
 @click.option("--output", "-o", type=FILE, help="Write the certificate: JSON, and a page to sign next to it, as .html.")
 @click.option("--check", "earlier", type=FILE, help="Run the audit again and compare it with this certificate.")
-@click.option(
-    "--of", "word", metavar="AUDIT", help="Audit of the document, such as graph. The default is its only one."
-)
+@click.option("--of", "word", metavar="AUDIT", help="Audit of the document, such as graph (default: its only audit).")
 @click.option("--force", is_flag=True, help="Overwrite the certificate and its page.")
 def certify(document: Path, output: Path | None, earlier: Path | None, word: str | None, force: bool) -> None:
-    r"""Run the audit of a document and write a certificate that can be signed, or check one.
+    r"""Run the audit of a document, and write or check a certificate to sign.
 
-    The page shows the section [certificate] of the document. Missing entries stay blank. A check exits with 1 if a
-    digest, a condition, the version or a number differs, or if the page is not that of the certificate.
+    The page shows the section [certificate] of the document. Missing entries stay blank. --check exits with 1 if a
+    digest, a condition, the version, a number or the page differs.
 
     \b
     unmask certify unmask.toml -o certificate.json

@@ -15,12 +15,12 @@ EXIT_BROKEN = 1
 
 @click.command("check")
 @click.argument("thing", metavar="MODULE:CLASS")
-@click.option("--domain", help="tables, graphs, linkage or channels, where its annotations do not say it.")
+@click.option("--domain", help="Domain, if the annotations do not state it: tables, graphs, linkage or channels.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def check(thing: str, domain: str | None, as_json: bool) -> None:
-    r"""Try an attack, protection or measure of your own on small problems, and say which laws it keeps.
+    r"""Test your own attack, protection or measure on small problems, and report the laws that it breaks.
 
-    Exit code 1 if a law is broken. The module is looked for in this folder first, then in Python's path.
+    Exit code 1 if a law is broken. The module is searched in this folder first, then in Python's path.
 
     \b
     unmask check my_module:MyAttack

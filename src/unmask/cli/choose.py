@@ -43,7 +43,7 @@ def _read_given_policies(values: tuple[str, ...]) -> tuple[Policy, ...]:
 @options("unmask.studies.choice:choose", "maximize")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def choose(run: Path, policies: tuple[Policy, ...], maximize: str, as_json: bool) -> None:
-    r"""Name the protections of a study that meet all requirements, the best one, and why the others fail.
+    r"""Choose the best protection of a study under a policy, and explain why others fail.
 
     Exit code 1 if a judged dataset has none.
 
@@ -120,10 +120,11 @@ def _print_options(options: Sequence[Option], chosen: Mapping[str, str | None], 
 @table_options
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def choose_columns(data: str, as_json: bool, **reading: Any) -> None:
-    r"""Rank the quasi-identifiers of a table by what they give an adversary: drop or coarsen the first ones first.
+    r"""Rank the quasi-identifiers of a table by their share of the risk.
 
-    The Shapley value is a column's share of all that they gain. "last" is the loss if that column alone is dropped.
-    With more than 10 columns it is estimated from 64 orders, with the half-width of a 95 % interval.
+    Drop or coarsen the first columns first. The Shapley value is a column's share of the adversary's gain. "last" is
+    the loss of gain if only that column is dropped. With more than 10 columns the value is estimated from 64 orders,
+    with the half-width of a 95 % interval.
 
     \b
     unmask choose columns people.csv -q age,sex,zip -s diagnosis

@@ -18,7 +18,7 @@ from unmask.data.writing import replace_files, write_text
 @click.command(name="list")
 @click.option("--json", "as_json", is_flag=True, help="Print the lists as one JSON object.")
 def list_(as_json: bool) -> None:
-    """Show what there is, plug-ins included: attacks, protections, datasets, measures, criteria, losses of utility."""
+    """List attacks, protections, datasets, measures, criteria and losses of utility, with plug-ins."""
     from unmask.catalog import list_catalog
 
     entries = list_catalog()
@@ -42,7 +42,7 @@ def list_(as_json: bool) -> None:
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Overwrite the report.")
 def demo(report: Path, people: int, seed: int, force: bool) -> None:
-    """Make a census, protect it with k = 3, 12 and 50, judge every release, write the report. Needs no files."""
+    """Protect a generated census with k = 3, 12 and 50, and audit every release. Needs no files."""
     import numpy as np
 
     from unmask.policy import judge_result, read_policy

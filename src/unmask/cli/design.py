@@ -23,9 +23,9 @@ from unmask.data.writing import STANDARD_OUTPUT
 @output_option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @output_option("--force", is_flag=True, help="Overwrite existing files.")
 def design(output: Path, curve: Path | None, as_json: bool, force: bool, **problem: Any) -> None:
-    r"""Find the mechanism that leaves the adversary the largest error within a budget of distortion.
+    r"""Find the mechanism with the largest error of the adversary within a budget of distortion.
 
-    With --minimize leakage, it tells least about the secret, in bits.
+    With --minimize leakage, find the mechanism that reveals the fewest bits about the secret.
 
     \b
     unmask design --prior prior.csv --budget 0.2 -o mechanism.csv

@@ -29,7 +29,7 @@ COSTS = ("fine", "price", "row")
     "--leave-out",
     type=FILE,
     metavar="FILE",
-    help="Write the rows to leave out against a campaign, counted from 0, for the owner alone.",
+    help="Write the rows to drop against a campaign, counted from 0, for the owner alone.",
 )
 @output_option("--output", "-o", type=FILE, help="Write the page, one HTML file.")
 @output_option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
@@ -38,11 +38,11 @@ def deter(
     data: str, attacker: str | None, leave_out: Path | None, output: Path | None, as_json: bool, force: bool,
     **values: Any,
 ) -> None:  # fmt: skip
-    r"""Find the smallest fine, price and group size that stop attacks on the rows of a table, or on group sizes.
+    r"""Find the smallest fine, price and group size that stop attacks on a table.
 
-    Two attacks are stopped: an attack on one person, and one campaign against all. Each of the fine, the price and the
-    group size is searched alone, and then the cheapest mix of a fine, a price and rows left out. The sizes of a release
-    are those of the equivalence classes of its rows.
+    Two attacks are stopped: the attack on one person, and one campaign against all people. unmask searches the fine,
+    the price and the group size alone, then the cheapest mix of a fine, a price and dropped rows. The group sizes of
+    a release are its class sizes.
 
     \b
     unmask deter release.csv -q age,sex,zip --attacker attacker.toml

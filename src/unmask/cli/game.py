@@ -22,11 +22,11 @@ from unmask.cli.terminal import print_line, print_table
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite the page.")
 def game(document: Path, study: Path | None, output: Path | None, as_json: bool, force: bool) -> None:
-    r"""Choose what to release, at which price and fine: every protection of a document against its attackers.
+    r"""Find the protection, price and fine that pay best for the publisher, given every attacker.
 
-    [publisher] has the worth of the data and the loss for each person, [[attackers]] their gains and costs. An
-    uncertain number may be a range, gain = { from = 2000, to = 8000 }: the game uses the middle, and a table has the
-    decision at both ends. With largest_k = 200 the game also searches the smallest k that deters every attacker.
+    [publisher] states the worth of the data and the loss for each person, [[attackers]] their gains and costs. An
+    uncertain number may be a range, gain = { from = 2000, to = 8000 }. The game uses the middle, and a table shows the
+    decision at both ends. With largest_k = 200 the game also finds the smallest k that deters every attacker.
 
     \b
     unmask game unmask.toml

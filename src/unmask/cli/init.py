@@ -43,9 +43,9 @@ grid = { k = [5, 20, 50] }
 @click.option("--publisher", is_flag=True, help="Write [publisher] and [[attackers]] for unmask game, ready to run.")
 @click.option("--force", is_flag=True, help="Overwrite an existing document.")
 def init(file: Path, output: Path, publisher: bool, force: bool, **reading: Any) -> None:
-    r"""Write unmask.toml for a table: a role for each column with its reason, a protection, adversaries, a policy.
+    r"""Write unmask.toml for a table: guessed roles with reasons, a protection, adversaries and a policy.
 
-    Read it, correct it, and give it to the other commands in place of files and options.
+    Read and correct it. The other commands take it in place of files and options.
 
     \b
     unmask init people.csv

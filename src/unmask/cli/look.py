@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 @click.option("--report", type=FILE, help="File of the page, by default the name of the table with -look.html.")
 @click.option("--force", is_flag=True, help="Overwrite the page.")
 def look(file: Path, policy: str, changes: bool, report: Path | None, force: bool, **reading: Any) -> None:
-    r"""Guess the role of each column of a table, audit the table as it is, and find the protection that is enough.
+    r"""Guess the roles of a table's columns, audit the table as it is, and find a protection that suffices.
 
     \b
     unmask look people.csv
     unmask look visits.csv --person patient_id
 
-    It writes a page that shows no record. A stated role (-q, -s, --identifiers ...) replaces the guessed one.
+    The page shows no record. A stated role (-q, -s, --identifiers ...) replaces the guessed one.
     """
     from dataclasses import replace
 

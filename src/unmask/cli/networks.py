@@ -70,10 +70,10 @@ def protect_graph(
     force: bool,
     **settings: Any,
 ) -> None:
-    r"""Release a network with changed edges, or in which some people have several unlinkable identities.
+    r"""Release a network with changed edges, or with several unlinkable identities for some people.
 
-    Released nodes are numbered anew, by the operating system's randomness. --origin is a table of original id, released
-    number and role, which `unmask audit graph --truth` reads.
+    Released nodes have new random numbers. --origin writes original id, released number and role for `unmask audit
+    graph --truth`.
 
     \b
     unmask protect graph friends.txt --with KDegree:k=10 -o release.txt --origin origin.csv
@@ -193,10 +193,10 @@ def advise_identity(
     as_json: bool,
     **settings: Any,
 ) -> None:
-    r"""Tell one person of a network whether several identities hide them, and where to put a secret.
+    r"""Estimate if several identities hide one person of a network, and where to put a secret.
 
-    Nothing is shown but numbers about that person. The probabilities that their identities are found are given,
-    simulated, or unknown.
+    Only numbers about that person are shown. State the probabilities that the identities are found (--discovery),
+    simulate them (--runs), or leave them unknown.
 
     \b
     unmask advise identity --graph friends.txt --node 17

@@ -109,9 +109,9 @@ TEMPLATES = {"attack": ATTACK, "protection": PROTECTION, "measure": MEASURE}
 @click.argument("name")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 def new(kind: str, name: str, force: bool) -> None:
-    r"""Write a working file for an attack, a protection or a measure of your own, and a test for it.
+    r"""Write a working attack, protection or measure to start from, with its test.
 
-    Change the file until it does what you want. `unmask check` reports the laws that it keeps.
+    Change the file for your purpose. `unmask check` reports the laws that it breaks.
 
     \b
     unmask new attack OneColumn

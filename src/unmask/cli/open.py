@@ -20,11 +20,11 @@ NEEDED = ("starlette", "uvicorn", "python_multipart")
 )
 @click.option("--browser/--no-browser", default=True, show_default=True, help="Open the address in the browser.")
 def open_(file: str | None, port: int, browser: bool) -> None:
-    r"""Open a table, or a document, in the browser: from the file to a release that is attacked, and signed.
+    r"""Open a table or a document in the browser: protect it, attack it, and sign the result.
 
-    Nothing leaves this machine. The first line that is printed is a file that leads a browser there, and that only
-    you can read. The work is in a private folder that is removed at the end: download what is to be kept. Ctrl-C ends
-    it.
+    Nothing leaves this computer. The first printed line is a file that opens the browser and that only you can read.
+    The work is in a private folder that is removed at the end: download the files that you need. Ctrl-C stops the
+    server.
 
     \b
     unmask open people.csv

@@ -43,7 +43,7 @@ def parse_sweeps(texts: tuple[str, ...]) -> tuple[Any, ...]:
     multiple=True,
     callback=parse_with(parse_sweeps),
     metavar="NAME=LOW:HIGH:NUMBER",
-    help="Sizes that escape at each value of a parameter of the attacker. Repeatable.",
+    help="Group sizes that are not attacked, for each value of an attacker's parameter. Repeatable.",
 )
 @input_option(
     "--population", type=click.IntRange(1), help="People in the outside data: adds the risk if sizes are unknown."
@@ -61,11 +61,11 @@ def price(
     data: str, attacker: str | None, sweeps: tuple[Any, ...], population: int | None, cell_probability: str | None,
     output: Path | None, as_json: bool, force: bool, **reading: Any,
 ) -> None:  # fmt: skip
-    r"""Price the attack on groups of candidates: the classes of a table, or a list of sizes.
+    r"""Price the attack on groups of people: the classes of a table, or a list of sizes.
 
-    Sizes are numbers and ranges, "1,2,5-20", one for each target. The sizes of a release are those of the equivalence
-    classes of its rows. Numbers of fewer than 10 rows are suppressed. One attacker faces all targets: first one
-    campaign against all of them, then the attack on each alone.
+    Sizes are numbers and ranges, "1,2,5-20", one for each target. The sizes of a release are its class
+    sizes. Results about fewer than 10 rows are suppressed. One attacker faces all targets: first one campaign against
+    all of them, then an attack on each alone.
 
     \b
     unmask price 1-100 --attacker attacker.toml

@@ -101,10 +101,10 @@ def protect(
     formulas: Formulas,
     **values: Any,
 ) -> None:
-    r"""Generalize a table with Mondrian until every class has k people, l values and distance t, or use --with.
+    r"""Generalize a table with Mondrian until every class meets k, l and t, or use --with.
 
     Quasi-identifiers are generalized, sensitive and kept columns are released unchanged, all others are dropped. Rows
-    are sorted by their released cells, so the release is the same file for any order of DATA.
+    are sorted by their released cells, so the row order of DATA does not matter.
 
     \b
     unmask protect people.csv -q age,sex,zip -s diagnosis --k 10 --l 3 --t 0.2 -o release.csv

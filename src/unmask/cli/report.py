@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite the page, and files in the folder of --export.")
 def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, as_json: bool, force: bool) -> None:
-    r"""Show what a study found: a page, its charts and tables as files, or a few lines in plain language.
+    r"""Show the results of a study: a page, its charts and tables as files, or a summary.
 
     \b
     unmask report results -o report.html

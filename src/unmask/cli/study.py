@@ -40,7 +40,7 @@ REASONS = 5
 @click.option("--dry-run", is_flag=True, help="Print what would be run and how long it may take. Nothing is written.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None, dry_run: bool, as_json: bool) -> None:
-    r"""Run every protection against every adversary of a plan, and go on where an earlier run stopped.
+    r"""Run every protection of a plan against every adversary, and resume an earlier run.
 
     \b
     unmask study plan.toml -o results --dry-run

@@ -31,11 +31,11 @@ class Costs:
     Parameters
     ----------
     fine : float
-        Cost of a fine that is higher by one.
+        Cost of raising the fine by one.
     price : float
-        Cost of a price that is higher by one.
+        Cost of raising the price by one.
     row : float, optional
-        Cost of a row that is left out, by default the gain of the attacker.
+        Cost of a dropped row (default: the attacker's gain).
     """
 
     fine: Amount = 1.0

@@ -323,17 +323,17 @@ class Table:
         sensitive : columns that an adversary wants to learn, separated by commas
         keep : columns released unchanged, on purpose (columns without a role are dropped)
         identifiers : columns of the file that identify a person, and are dropped
-        person : column whose equal values are rows of one person, or `row` if each row is another person. Needed if
+        person : column that joins the rows of one person, or `row` if each row is another person. Needed if
             an identifier that numbers people has equal values
-        weight : column with the number of people that a row represents, such as a survey weight (risks by weights need
+        weight : column with the number of people behind a row, such as a survey weight (risks by weights need
             numbers of at least 1)
         types : COLUMN=number|date|datetime|code|text|ordinal, for dates such as 03/04/1970 date:day-first or
             date:month-first (default: found in the column and noted). By column, see `types.recognize`
         orders : COLUMN=LOWEST,...,HIGHEST: the values of an ordinal column in their order. By column
         hierarchies : COLUMN=FILE, generalization hierarchy. By column
-        cells : cells of columns with a hierarchy in a release: any sets of its leaves, or its nodes alone
+        cells : released cells of a column with a hierarchy: any sets of leaves, or only nodes
         missing : meaning of a missing quasi-identifier: a value of its own, any value, or a row left out
-        na : texts for a missing cell, besides an empty one, '' for none (default: NA, n/a, NULL, ? and similar texts).
+        na : texts read as missing, apart from empty cells, '' for none (default: NA, n/a, NULL, ? and similar texts).
             Among numbers and dates `-` and `unknown` do so, too, unless none does
         decimal : mark before the decimals of numbers (default: found in each column)
         delimiter : delimiter of a text file: a character, or tab (default: guessed)

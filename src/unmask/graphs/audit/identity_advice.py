@@ -115,7 +115,7 @@ def advise(
     runs       : simulated attacks for each identity, from which --discovery is estimated (0: no simulation)
     attack     : attack to simulate (needs --runs)
     leaked     : people that the adversary knows already
-    k          : number of people, including you, that no attack shall tell apart: what a new identity needs for that
+    k          : number of people, including you, that no attack can tell apart. Prints what a new identity needs
     seed       : random seed of every draw
     """
     if discovery and runs:

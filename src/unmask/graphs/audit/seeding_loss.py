@@ -78,11 +78,11 @@ def measure_seeding(
     Parameters
     ----------
     clique : int
-        size of the cliques by which an adversary starts
+        size of the cliques from which an adversary starts
     tolerance : float
-        share by which a number of edges may be smaller and still count as the same
+        relative difference up to which two numbers of edges count as equal
     top : int, optional
-        number of people with most edges by whom an adversary starts (default: 1.5 % of the people)
+        number of people with most edges as start of an adversary (default: 1.5 % of the people)
     """
     degrees, counts = np.unique(graph.degree[separated.adopters], return_counts=True)
     border = max(find_border(graph, top), 1)

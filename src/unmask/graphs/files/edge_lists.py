@@ -70,7 +70,7 @@ class EdgeListOptions:
     form : {"links", "adjacency", "matrix"}, optional
         rows are edges (links), nodes with their neighbors (adjacency), or rows of a matrix
     ids : {"text", "number"}, optional
-        07 and 7, or 12.0 and 12, are one id (number) or two (text)
+        treat 07 and 7, or 12.0 and 12, as one id (number) or two (text)
     missing_ids : {"drop", "isolated", "keep"}, optional
         drop edges with a missing end, keep their other end as a person (isolated), or keep the word as an id
     two_mode : bool, optional

@@ -44,7 +44,7 @@ def audit_files(
     subjects: MutableMapping[str, str] | None = None,
     **sensitivity: Any,
 ) -> Result | None:
-    r"""Evaluate which items an adversary links: who is breached, who is one merge away.
+    r"""Evaluate clusters of items: how many subjects are breached, and how many nearly.
 
     A guess with a probability column is a view: its rows with one probability, or of one value in a column `partition`,
     are one partition. A guess of links has item_l, item_r and a score: each threshold of the score is an adversary.

@@ -36,7 +36,7 @@ def audit(
     measures: MeasureNames = (),
     **sensitivity: Any,
 ) -> Result:
-    """Evaluate which items an adversary links: who is breached, who is one merge away.
+    """Evaluate clusters of items: how many subjects are breached, and how many nearly.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ def audit_files(
     code: Callable[[str], Path | None] = lambda _: None,
     **further: Any,
 ) -> Result | None:
-    r"""Attack releases of a table: how many people are re-identified, and what is inferred about them.
+    r"""Attack releases of a table: how many people are re-identified, and which values are inferred.
 
     \b
     unmask audit release.csv -q age,sex,zip -s diagnosis

@@ -88,7 +88,7 @@ def audit(
     measures: MeasureNames = (),
     **settings: Any,
 ) -> Result:
-    """Attack releases of a table: how many people are re-identified, and what is inferred about them.
+    """Attack releases of a table: how many people are re-identified, and which values are inferred.
 
     Parameters
     ----------
