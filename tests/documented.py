@@ -194,7 +194,8 @@ def released(k: int = 10, *, origin: bool = False) -> Callable[[Path], None]:
 def sample(path: Path) -> None:
     """A survey with weights."""
     rng, rows = np.random.default_rng(0), people()
-    frame(rows.assign(weight=rng.integers(5, 50, len(rows)), region=rng.choice(["n", "s"], len(rows))), path)
+    weight, region, home = rng.integers(5, 50, len(rows)), rng.choice(["n", "s"], len(rows)), np.arange(len(rows)) // 3
+    frame(rows.assign(weight=weight, region=region, home=home), path)
 
 
 def certified(path: Path) -> None:

@@ -234,7 +234,7 @@ def test_python_of_the_documentation_runs_in_a_kernel_without_widgets(study, tmp
     Path("result.json").write_text(run("audit", "release.csv", "-q", "age,sex,zip", "-s", "diagnosis", "--json")[1])
     pages = [ROOT / "docs/how-to" / f"{name}.md" for name in ("attack", "pipelines")]
     plain = [text for page in pages for language, text in fences(page) if language == "python" and ">>>" not in text]
-    assert len(plain) == 2
+    assert len(plain) == 3
     notebook = nbformat.v4.new_notebook(
         cells=[nbformat.v4.new_code_cell(code) for code in (KERNEL, SHOW_TABLE, *plain)]
     )

@@ -468,7 +468,7 @@ def test_an_existing_output_is_kept_unless_forced(tmp_path, csv_file):
 def test_unwritable_places_and_unknown_suffixes(tmp_path, csv_file):
     table = Table.read(csv_file, **ROLES)
     with pytest.raises(UnmaskError, match="unknown suffix"):
-        table.write(tmp_path / "out.xlsx")
+        table.write(tmp_path / "out.xls")
     with pytest.raises(FailedError, match="cannot be written: No such file or directory"):
         table.write(tmp_path / "nowhere" / "out.csv")
 

@@ -16,7 +16,7 @@ from unmask.cli.documents import DomainCommand, WritesDocument, allow_code_optio
 from unmask.cli.generated import grouped, import_source, list_typed_parameters, options, output_option, parse_with
 from unmask.cli.option_types import FILE, AuditSignature, Input
 from unmask.cli.options_table import AUDITS
-from unmask.cli.output import Output, at_risk_option, audit_output, subjects_option
+from unmask.cli.output import Output, at_risk_option, audit_output, risk_file_option, subjects_option
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 from unmask.domains import DOMAINS, import_audit, list_further_measures
@@ -61,11 +61,11 @@ def make_audit_command(domain: str) -> click.Command:
     @audit_output
     def audit(output: Output, **values: Any) -> None:
         files = [values.pop(signature.argument)] if signature.argument else []
-        watched, subjects = output.start_at_risk(), None if output.subjects is None else dict[str, str]()
+        watched, details = output.start_at_risk(), None if output.details is None else dict[str, str]()
         trials: dict[str, Any] = {}
         services = {
-            "watched": watched, "subjects": subjects, "code": code_folder, "page": output.report is not None,
-            "trials": trials, "progress": _print_progress,
+            "watched": watched, "subjects": details, "record_risks": details, "code": code_folder,
+            "page": output.report is not None, "trials": trials, "progress": _print_progress,
         }  # fmt: skip
         audit_files = import_audit(domain).audit_files
         if "measures" in values:
@@ -75,7 +75,7 @@ def make_audit_command(domain: str) -> click.Command:
             _print_failures(result)
             suggest = partial(_suggest_changes, trials) if trials else None
             rows = {signature.argument: _list_row_counts(result)}
-            output.write(result, rows=rows, suggest=suggest, watched=watched, subjects=subjects, releases=_paths(files))
+            output.write(result, rows=rows, suggest=suggest, watched=watched, details=details, releases=_paths(files))
 
     return audit
 
@@ -86,8 +86,8 @@ changes_option = output_option(
 )  # fmt: skip
 
 SERVICES: Mapping[str, Callable[[Any], Any] | None] = {
-    "code": allow_code_option, "watched": at_risk_option, "subjects": subjects_option, "trials": changes_option,
-    "page": None, "progress": None,
+    "code": allow_code_option, "watched": at_risk_option, "subjects": subjects_option,
+    "record_risks": risk_file_option, "trials": changes_option, "page": None, "progress": None,
 }  # fmt: skip
 """Parameter of `audit_files` that the command passes on -> its option, if it has one."""
 

@@ -50,7 +50,7 @@ class Output(NamedTuple):
     smallest_shown: int
     policies: tuple[Policy, ...] = ()
     at_risk: Path | None = None
-    subjects: Path | None = None
+    details: Path | None = None
     sarif: Path | None = None
     changes: bool = True
 
@@ -58,19 +58,19 @@ class Output(NamedTuple):
         """Refuse outputs that cannot be written or printed, before the work."""
         if self.as_json and self.in_short:
             raise click.UsageError("--json and --summary both say what is printed; leave one out")
-        for path in (*filter(None, [self.at_risk]), *self.subject_files.values()):
+        for path in (*filter(None, [self.at_risk]), *self.detail_files.values()):
             if path.exists():
                 raise click.UsageError(f"{path} exists, and a list of people replaces nothing; choose another name")
         refuse_other_domains(self.policies)
         if self.sarif is not None and not self.policies:
             raise click.UsageError("--sarif writes conditions that are not met; give --policy")
-        lists = (self.at_risk, *self.subject_files.values())
+        lists = (self.at_risk, *self.detail_files.values())
         refuse_to_overwrite(self.report, *lists, self.sarif, force=self.force, folder=self.export)
 
     @property
-    def subject_files(self) -> dict[str, Path]:
-        """End of the name of each list of subjects -> its path."""
-        path = self.subjects
+    def detail_files(self) -> dict[str, Path]:
+        """End of the name of each file about single people -> its path."""
+        path = self.details
         return {} if path is None else {end: path.with_stem(f"{path.stem}{end}") for end in ("", "-curves")}
 
     def start_at_risk(self) -> Watched | None:
@@ -86,7 +86,7 @@ class Output(NamedTuple):
         rows: Mapping[str, Sequence[Any]] | None = None,
         suggest: Callable[[Result, list[Policy]], tuple[Change, ...]] | None = None,
         watched: Watched | None = None,
-        subjects: Mapping[str, str] | None = None,
+        details: Mapping[str, str] | None = None,
         releases: Sequence[Path] = (),
     ) -> None:
         """Write the files, print the result, and exit 3 unless all releases are acceptable.
@@ -94,8 +94,8 @@ class Output(NamedTuple):
         rows     : of the files read, see `list_inputs`
         suggest  : tries changes of a release that is not acceptable, for the page
         watched  : people at risk
-        subjects : lists of all subjects, by the end of the file's name
-        releases : files in whose folders the list of people at risk should not be
+        details  : texts about single people, by the end of the file's name
+        releases : files in whose folders lists of people should not be
         """
         result = judge(result, self.policies, domain=audited_domain())  # before anything is written: it may fail
         result = replace(result, smallest_shown=self.smallest_shown, reproduce=describe_version())
@@ -103,15 +103,16 @@ class Output(NamedTuple):
             policies = [*dict.fromkeys(verdict.policy for verdict in result.verdicts)]
             result = replace(result, changes=suggest(result, policies))
         shared = result.without_small()
-        private = {} if watched is None or self.at_risk is None else {self.at_risk: watched.text()}
-        private |= {path: subjects[end] for end, path in self.subject_files.items() if subjects}
+        private: dict[Path, str] = {}
+        if watched is not None and self.at_risk is not None:
+            private[self.at_risk] = watched.text()
+        texts = details or {}
+        private |= {path: texts[end] for end, path in self.detail_files.items() if end in texts}
         self._write_files(shared, private, lambda: self._print(shared, rows))
-        for list_file in self.subject_files.values():
-            print_secret_file(list_file, public_file=None, reason="it names the subjects")
-        if self.at_risk is not None and watched is not None:
-            folder = self.at_risk.resolve().parent
-            nearest = next((path for path in releases if path.resolve().parent == folder), releases[0])
-            print_secret_file(self.at_risk, public_file=nearest, reason="it shows which people are easiest to find")
+        for list_file in private:
+            folder = list_file.resolve().parent
+            nearest = next((path for path in releases if path.resolve().parent == folder), None)
+            print_secret_file(list_file, public_file=nearest, reason="it shows which people are easiest to find")
         for caution in shared.cautions:
             print_line(f"warning: {caution}", err=True)
         for path in (self.report, self.sarif, self.export):
@@ -196,8 +197,14 @@ at_risk_option = output_option(
 
 
 subjects_option = output_option(
-    "--subjects", type=FILE, metavar="FILE",
+    "--subjects", "details", type=FILE, metavar="FILE",
     help="Write the values of every subject, for the owner alone, and their curves to FILE-curves.",
+)  # fmt: skip
+
+
+risk_file_option = output_option(
+    "--risk-file", "details", type=FILE, metavar="FILE",
+    help="Write the risk of each record, for the owner alone: class size, individual and household risk, SUDA scores.",
 )  # fmt: skip
 
 

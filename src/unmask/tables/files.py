@@ -45,7 +45,7 @@ def read_column_names(path: Path, reading: Reading) -> list[str]:
 
 def list_columns_without_role(names: Sequence[str], reading: Reading) -> list[str]:
     """Return the names of columns that have no role."""
-    with_role = {*(name for option in ROLES for name in reading[option]), reading["weight"]}
+    with_role = {*(name for option in ROLES for name in reading[option]), reading["weight"], reading.get("household")}
     return [name for name in names if name not in with_role]
 
 
@@ -58,6 +58,8 @@ def read_released(path: Path, reading: Reading) -> tuple[Table, list[str]]:
     """Read a release with all columns, since anybody can read them; also return the names of those without a role."""
     check_roles({option: tuple(reading[option]) for option in ROLES})
     names = read_column_names(path, reading)
+    if reading.get("household") not in names:  # a release need not have it
+        reading = {**reading, "household": None}
     return read_table(path, derive_release_reading(reading, names)), list_columns_without_role(names, reading)
 
 
@@ -66,7 +68,8 @@ def read_original(path: Path, reading: Reading, releases: Sequence[Path]) -> Tab
     names = read_column_names(path, reading)
     released = [read_column_names(file, reading) for file in releases]
     unchanged = dict.fromkeys(name for columns in released for name in list_columns_without_role(columns, reading))
-    return read_table(path, {**reading, "keep": (*reading["keep"], *(name for name in unchanged if name in names))})
+    keep = (*reading["keep"], *(name for name in unchanged if name in names))
+    return read_table(path, {**reading, "keep": keep, "household": None})
 
 
 def read_register(path: Path, reading: Reading) -> Table:
@@ -79,7 +82,7 @@ def read_every_column(path: Path, reading: Reading, roles: Mapping[str, str]) ->
     names = read_column_names(path, reading)
     person = [reading["person"]] if reading["person"] not in (None, ROW) else []
     check_columns(names, [*roles, *person], place=f"file {path.name!r}")
-    without_roles = {**dict.fromkeys(ROLES, ()), "weight": None, "person": None}
+    without_roles = {**dict.fromkeys(ROLES, ()), "weight": None, "person": None, "household": None}
     return read_table(path, {**reading, **without_roles, "quasi_identifiers": names})
 
 
@@ -101,8 +104,9 @@ def derive_register_reading(reading: Reading, names: Sequence[str]) -> Reading:
         option: {name: value for name, value in (reading[option] or {}).items() if name in shared}
         for option in ("types", "orders", "hierarchies")
     }
-    roles = dict.fromkeys(("sensitive", "keep", "identifiers"), ())
-    return {**reading, **roles, **meanings, "quasi_identifiers": shared, "weight": None, "person": None}
+    no_names = dict.fromkeys(("sensitive", "keep", "identifiers"), ())
+    no_name = dict.fromkeys(("weight", "person", "household"))
+    return {**reading, **no_names, **no_name, **meanings, "quasi_identifiers": shared}
 
 
 @contextmanager

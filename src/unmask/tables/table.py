@@ -46,6 +46,7 @@ class Table:
     order : column names in the order of the source, in which they are written; by roles if empty.
     notes : what was recognized or guessed while reading, one sentence each.
     person : (n_rows,) person of each row; None if each row is a person.
+    household : (n_rows,) household of each row, negative if it is unknown; None without households.
     unit : unit that counts as one person, and how it was determined.
     record_sizes : for a counted table (2, m): numbers of source rows that agree in every released column, and the
         number of such sets of each size; None if the table contains all released columns.
@@ -65,6 +66,7 @@ class Table:
     order: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     person: NDArray[np.int64] | None = None
+    household: NDArray[np.int64] | None = None
     unit: str = ASSUMED.words
     record_sizes: NDArray[np.int64] | None = None
 
@@ -75,7 +77,7 @@ class Table:
             raise UnmaskError(f"missing is {self.missing!r}, expected 'own', 'wildcard' or 'excluded'")
         check_columns(self.names, (), place="the table")
         lengths = {column.codes.size for column in self.columns}
-        lengths |= {array.size for array in (self.weight, self.person) if array is not None}
+        lengths |= {array.size for array in (self.weight, self.person, self.household) if array is not None}
         if len(lengths) != 1:
             raise UnmaskError(f"the columns of a table have lengths {sorted(lengths)}, expected one length")
 
@@ -288,6 +290,7 @@ class Table:
             kept=tuple(column.take(rows) for column in self.kept),
             weight=None if self.weight is None else self.weight[rows],
             person=None if self.person is None else self.person[rows],
+            household=None if self.household is None else self.household[rows],
         )
 
     @classmethod
@@ -300,6 +303,7 @@ class Table:
         keep: Annotated[str | Sequence[str], Option("Input", commas=True)] = (),
         identifiers: Annotated[str | Sequence[str], Option("Input", commas=True)] = (),
         person: Annotated[str | None, Option("Input", metavar="COLUMN")] = None,
+        household: Annotated[str | None, Option("Input", metavar="COLUMN")] = None,
         weight: Annotated[str | None, Option("Input", metavar="COLUMN")] = None,
         types: Annotated[Mapping[str, str] | None, Option("Input", "--type", "COLUMN=...")] = None,
         orders: Annotated[Mapping[str, Sequence[str]] | None, Option("Input", "--order", "COLUMN=...")] = None,
@@ -325,6 +329,7 @@ class Table:
         identifiers : columns of the file that identify a person, and are dropped
         person : column that joins the rows of one person, or `row` if each row is another person. Needed if
             an identifier that numbers people has equal values
+        household : column with the household of each row, which is not released: for the risk of households
         weight : column with the number of people behind a row, such as a survey weight (risks by weights need
             numbers of at least 1)
         types : COLUMN=number|date|datetime|code|text|ordinal, for dates such as 03/04/1970 date:day-first or
@@ -352,20 +357,25 @@ class Table:
         codes = None if na is None else _names(na)
         alike = {column.name: column for column in (like.columns if like else ())}
         meanings = Meanings(types or {}, orders or {}, trees(hierarchies or {}), cells, codes, decimal, alike)
+        if household in used:
+            raise UnmaskError(
+                f"column {household!r} has another role, expected one that is not released; leave that out"
+            )
         idle = [name for name in meanings.declared_names if name not in used]
         if person is not None and person == weight:
             raise UnmaskError(
                 f"column {weight!r} is the weight and cannot also number people; name another column as the person"
             )
         if isinstance(source, StoredTable):
-            if (weight, delimiter, header, encoding) != (None,) * 4:
+            if (weight, household, delimiter, header, encoding) != (None,) * 5:
                 raise UnmaskError(STORED)
             source.check((*used, *idle, *roles["identifiers"], *([] if person in (None, ROW) else [person])))
             if idle:
                 raise UnmaskError(NO_ROLE.format(idle[0]))
             return cls._of_stored(source, roles, meanings, missing, person)
         person_column = "" if person in (None, ROW) else person
-        dropped = (*roles["identifiers"], *idle, *filter(None, {person_column}.difference(used, roles["identifiers"])))
+        others = {person_column, household or ""}.difference(("", *used, *roles["identifiers"]))
+        dropped = (*roles["identifiers"], *idle, *others)
         read = read_encoded(source, names=used, dropped=dropped, delimiter=delimiter, header=header, encoding=encoding)
         if idle:
             raise UnmaskError(NO_ROLE.format(idle[0]))
@@ -401,6 +411,7 @@ class Table:
             order=tuple(read.columns),
             notes=(*read.notes, *notes),
             person=joined,
+            household=None if household is None else _number_households(identifier_columns.get(household), n_rows),
             unit=unit.words,
         )
 
@@ -452,9 +463,16 @@ NO_ROLE = (
 )
 
 STORED = (
-    "an engine counts rows and detects the format of its files, so weight, delimiter, header and encoding are not "
-    "used; leave them out"
+    "an engine counts rows and detects the format of its files, so weight, household, delimiter, header and encoding "
+    "are not used; leave them out"
 )
+
+
+def _number_households(column: Column | None, n_rows: int) -> NDArray[np.int64]:
+    """(n_rows,) the household of each row, -1 for a missing cell. column : None if every row has another value"""
+    if column is None:
+        return np.arange(n_rows)
+    return np.where(column.codes == column.levels.missing, -1, column.codes).astype(np.int64)
 
 
 def _names(names: str | Sequence[str]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import fields, replace
 from inspect import signature
@@ -26,11 +27,16 @@ from unmask.tables.files import (
     count_tables,
     derive_register_reading,
     derive_release_reading,
+    read_column_names,
     read_original,
     read_register,
     read_released,
 )
+from unmask.tables.reading import check_columns
+from unmask.tables.risk.records import evaluate_records
 from unmask.tables.table import Table
+
+_log = logging.getLogger(__name__)
 
 READING = tuple(name for name in signature(Table.read).parameters if name not in ("source", "like"))
 """Parameters of `Table.read` about the meaning of a file."""
@@ -64,6 +70,7 @@ def audit_files(
     levels: Annotated[Mapping[str, float | str], Option("Output", "--level", "COLUMN=LEVEL")] = MappingProxyType({}),
     page: bool = False,
     watched: Watched | None = None,
+    record_risks: MutableMapping[str, str] | None = None,
     trials: MutableMapping[str, Any] | None = None,
     code: Callable[[str], Path | None] = lambda _: None,
     **further: Any,
@@ -104,6 +111,8 @@ def audit_files(
         Whether a page will show the result.
     watched, attacker
         See `audit`.
+    record_risks : mapping, optional
+        Gets the text of the risk file of the only release, with "" as key.
     trials : mapping, optional
         gets the original as `table`, and the keywords with which `suggestions.suggest` tries other protections of a
         single release
@@ -127,22 +136,21 @@ def audit_files(
         raise UnmaskError("--at-risk lists rows of the original and needs --origin; give it, or leave --original out")
     names = name_files(tuple(map(Path, releases)))
     if engine.engine is not None:
-        files = {"original": original, "control": control, "at_risk": watched is not None}
-        _refuse_rows(
-            {
-                **files,
-                "attack": attacks,
-                "protection": protection,
-                "steps": steps,
-                "weight": reading["weight"],
-                **settings,
-            }
-        )
+        in_memory = {
+            "original": original, "control": control, "at_risk": watched is not None, "attack": attacks,
+            "protection": protection, "steps": steps, "weight": reading["weight"], "household": reading["household"],
+            "risk_file": record_risks is not None, **settings,
+        }  # fmt: skip
+        _refuse_rows(in_memory)
         return _audit_counted(engine, dict(zip(names, releases, strict=True)), register, reading, settings)
     paths = dict(zip(names, map(Path, releases), strict=True))
     tables, inputs, warnings = _read(paths, original, origins, register, control, reading)
     if watched is not None:
         watched.rows = f"row_of_{'release' if original is None else 'original'}_from_0"
+    if reading["household"] is not None and all(table.household is None for table in tables.values()):
+        check_columns(read_column_names(Path(releases[0]), reading), [reading["household"]], place="the release")
+    if record_risks is not None:
+        record_risks[""] = _evaluate_records(tables, people=inputs["register"], population=settings["population"])
     protections = _make_protections(protection, names, code("protection"))
     steps = page if steps is None else steps
     further_attacks = _make_attacks(attacks, code("attack"))
@@ -154,6 +162,16 @@ def audit_files(
         others = {name: inputs[name] for name in ("register", "control")}
         trials.update({"table": inputs["original"], "levels": levels, **others, **settings})
     return replace(result, cautions=(*warnings, *result.cautions))
+
+
+def _evaluate_records(tables: Mapping[str, Table], people: Table | None, population: int | None) -> str:
+    """Return the risk file of the only release, and log what is not in it."""
+    if len(tables) > 1:
+        raise UnmaskError(f"--risk-file is about one release, {len(tables)} were given; give one")
+    risks = evaluate_records(*tables.values(), register=people, population=population)
+    for column, reason in risks.not_run:
+        _log.warning("note: no %s in the risk file: %s", column, reason)
+    return risks.to_csv()
 
 
 def _check_origins(n_releases: int, original: Path | None, origins: Sequence[Path]) -> None:

@@ -23,13 +23,8 @@ from unmask.tables.criteria.closeness import (
 )
 from unmask.tables.criteria.diversity import alpha, l_entropy, l_recursive, map_error
 from unmask.tables.criteria.histograms import Histograms
-from unmask.tables.criteria.risk import (
-    Risk,
-    journalist,
-    marketer,
-    population_sizes,
-    sample_weight_risk,
-)
+from unmask.tables.criteria.households import Households, evaluate_households
+from unmask.tables.criteria.risk import journalist, marketer, population_sizes, sample_weight_risk
 from unmask.tables.criteria.sensitive_order import hierarchy_paths, rank_order
 from unmask.tables.meanings import undefined_weights
 
@@ -76,6 +71,10 @@ class IdentityCriteria:
         Mean risk by survey weights; None without weights.
     sample_weight_max : float | None
         Largest risk of a class.
+    household_k : int | None
+        Smallest number of households with the same members; None without households.
+    household_average, household_max : float | None
+        Probability that a member of the person's household is re-identified: mean over rows, and largest.
     """
 
     rows: int
@@ -91,6 +90,9 @@ class IdentityCriteria:
     population_uniques: int | None
     sample_weight_average: float | None
     sample_weight_max: float | None
+    household_k: int | None
+    household_average: float | None
+    household_max: float | None
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,8 @@ class Criteria(Disclosure, IdentityCriteria):
     k_map, population_uniques : int | None
         See `IdentityCriteria`.
     sample_weight_average, sample_weight_max : float | None
+        See `IdentityCriteria`.
+    household_k, household_average, household_max : float | None
         See `IdentityCriteria`.
     l_distinct, l_entropy, l_recursive, t_equal, t_ordered, t_kl, t_hierarchical : float | None
         See `Disclosure`.
@@ -257,6 +261,8 @@ def evaluate(
     reached = None if people is None else journalist(frame.rows, people)
     weight = None if weight is None else weight[table.complete_rows]
     survey = None if weight is None or undefined_weights(weight) else frame.survey_risk(weight)
+    risk = 1 / frame.sizes if survey is None else survey
+    households = frame.evaluate_households(risk)
     return Criteria(
         rows=rows,
         classes=len(frame.rows),
@@ -269,8 +275,11 @@ def evaluate(
         marketer=None if people is None else marketer(frame.rows, people),
         k_map=None if people is None else int(people.min()),
         population_uniques=None if people is None else int(frame.rows[people == 1].sum()),
-        sample_weight_average=None if survey is None else survey.average,
-        sample_weight_max=None if survey is None else survey.maximum,
+        sample_weight_average=None if survey is None else float(np.sum(survey * frame.rows)) / rows,
+        sample_weight_max=None if survey is None else float(survey.max()),
+        household_k=None if households is None else int(households.class_size.min()),
+        household_average=None if households is None else float(households.risk.mean()),
+        household_max=None if households is None else float(households.risk.max()),
         reference="original" if references else "release",
         missing=table.missing,
         rows_missing=table.n_rows - rows if table.missing == "excluded" else frame.rows_missing,
@@ -328,11 +337,18 @@ class Frame:
         reordered = CsrRows(counts.data, place[counts.indices], counts.indptr, (len(self.rows), len(overall)))
         return Histograms.of(reordered if relation is None else relation.sums(reordered.to_scipy()), overall=overall)
 
-    def survey_risk(self, weight: Floats) -> Risk:
-        """Return the risk of a sample with (n_rows,) survey weights."""
+    def sum_weights(self, weight: Floats) -> Floats:
+        """Return (n_classes,) sums of (n_rows,) survey weights over the candidates of each class."""
+        return self.sum_matching(np.bincount(self.table.classes.of_row, weight, len(self.rows)))
+
+    def survey_risk(self, weight: Floats) -> Floats:
+        """Return the (n_classes,) individual risk of a sample with (n_rows,) survey weights."""
+        return sample_weight_risk(self.sizes, self.sum_weights(weight))
+
+    def evaluate_households(self, risk: Floats) -> Households | None:
+        """Return facts about the household of each row from the (n_classes,) risk of a row; None without households."""
         of_row = self.table.classes.of_row
-        risk = sample_weight_risk(self.sizes, self.sum_matching(np.bincount(of_row, weight, len(self.rows))))
-        return Risk(float(risk.max()), float(np.sum(risk * self.rows) / self.rows.sum()))
+        return None if self.table.household is None else evaluate_households(self.table.household, of_row, risk[of_row])
 
 
 def _reference_columns(columns: Sequence[Column], reference: Table | None) -> dict[str, Column]:

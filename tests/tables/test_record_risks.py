@@ -1,0 +1,202 @@
+"""Special uniques and risk of each record, compared with brute force and published examples."""
+
+import csv
+import math
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from tests.commands import invoke
+from tests.envelopes import parsed
+from unmask.core.errors import UnmaskError
+from unmask.tables import Table
+from unmask.tables.risk import suda
+from unmask.tables.risk.records import evaluate_records
+from unmask.tables.risk.suda import find_special_uniques
+
+GUIDE = """
+urban female incomplete-2 employed
+urban female incomplete-2 employed
+urban female incomplete-1 outside
+urban male complete-2 employed
+rural female complete-2 unemployed
+urban male complete-2 employed
+urban female complete-1 outside
+urban male post-2 unemployed
+urban female incomplete-2 outside
+urban female incomplete-2 outside
+"""
+"""Residence, gender, education and labor status of table 4.5 of the SDC Practice Guide."""
+
+
+def _read(rows, missing="own"):
+    columns = {f"c{position}": list(cells) for position, cells in enumerate(zip(*rows, strict=True))}
+    return Table.read(columns, quasi_identifiers=list(columns), missing=missing)
+
+
+def _find_minimal(rows):
+    """Return the minimal uniques of each row by their definition."""
+    n_columns = len(rows[0])
+    minimal = [[] for _ in rows]
+    for size in range(1, n_columns + 1):
+        for subset in combinations(range(n_columns), size):
+            keys = [tuple(row[column] for column in subset) for row in rows]
+            count = Counter(keys)
+            for sets, key in zip(minimal, keys, strict=True):
+                if count[key] == 1 and "" not in key and not any({*smaller} < {*subset} for smaller in sets):
+                    sets.append(subset)
+    return minimal
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_minimal_uniques_of_random_tables_are_those_of_the_definition(seed):
+    rng = np.random.default_rng(seed)
+    n_rows, n_columns = rng.integers(1, 25), rng.integers(1, 6)
+    rows = rng.choice(["", "a", "b", "c", "d"][: rng.integers(2, 6)], (n_rows, n_columns)).tolist()
+    uniques, minimal = find_special_uniques(_read(rows)), _find_minimal(rows)
+
+    weights = [math.prod(n_columns - i for i in range(size, n_columns)) for size in range(n_columns + 1)]
+    assert uniques.n_minimal.tolist() == [len(sets) for sets in minimal]
+    assert uniques.score.tolist() == [sum(weights[len(subset)] for subset in sets) for sets in minimal]
+    for row, sets in enumerate(minimal):
+        smallest = uniques.smallest[row]
+        assert (smallest >= 0) == bool(sets)
+        assert not sets or len(uniques.subsets[smallest]) == min(map(len, sets))
+        for column in range(n_columns):
+            share = sum(weights[len(subset)] for subset in sets if column in subset) / max(uniques.score[row], 1)
+            assert uniques.contribution[row, column] == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("weighting", "scores", "dis"),
+    [
+        ("elliot", [6, 12, 6, 10], [0.0049868, 0.0113830, 0.0049868, 0.0091667]),
+        ("ihsn", [1.75, 3.25, 1.75, 2.75], [0.005120313, 0.010702061, 0.005120313, 0.008775093]),
+    ],
+)
+def test_scores_of_the_practice_guide(weighting, scores, dis):
+    uniques = find_special_uniques(_read([line.split() for line in GUIDE.split("\n") if line]), weighting=weighting)
+
+    assert uniques.score[uniques.score > 0].tolist() == scores
+    assert uniques.estimate_intruder_confidence(0.01)[uniques.score > 0] == pytest.approx(dis, abs=6e-8)
+
+
+def test_only_small_sets_are_searched_if_there_are_many_columns(monkeypatch):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 3, (40, 6)).astype(str).tolist()
+    monkeypatch.setattr(suda, "MAX_SUBSETS", 25)
+    uniques, minimal = find_special_uniques(_read(rows)), _find_minimal(rows)
+
+    assert uniques.largest == 2
+    assert uniques.n_minimal.tolist() == [sum(len(subset) <= 2 for subset in sets) for sets in minimal]
+
+
+def test_a_table_without_pairs_has_no_confidence():
+    uniques = find_special_uniques(_read([("a",), ("b",), ("c",)]))
+
+    assert np.isnan(uniques.estimate_intruder_confidence(0.1)).all()
+
+
+@pytest.mark.parametrize("fraction", [0, -1, 1.5, float("nan")])
+def test_a_sampling_fraction_outside_its_range_is_refused(fraction):
+    with pytest.raises(UnmaskError, match="expected more than 0 and at most 1"):
+        find_special_uniques(_read([("a",), ("a",)])).estimate_intruder_confidence(fraction)
+
+
+def test_wildcards_have_no_special_uniques_and_the_file_says_so():
+    table = _read([("a", "x"), ("", "x"), ("b", "y")], missing="wildcard")
+
+    with pytest.raises(UnmaskError, match="a missing cell here is any value"):
+        find_special_uniques(table)
+    risks = evaluate_records(table)
+    assert [name for name, _ in risks.not_run] == ["suda_score"]
+    assert "suda_score" not in risks.columns
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_household_risks_of_random_tables_are_those_of_the_definition(seed):
+    rng = np.random.default_rng(seed)
+    rows = rng.choice(["a", "b"], (30, 2)).tolist()
+    household = rng.integers(-1, 12, 30)
+    columns = evaluate_records(replace(_read(rows), household=household)).columns
+
+    count = Counter(map(tuple, rows))
+    groups = {
+        row: [row] if household[row] < 0 else np.flatnonzero(household == household[row]).tolist() for row in range(30)
+    }
+    kinds = Counter(tuple(sorted(tuple(rows[one]) for one in group)) for group in {tuple(v) for v in groups.values()})
+    for row, group in groups.items():
+        kept = math.prod(1 - 1 / count[tuple(rows[member])] for member in group)
+        assert columns["household_size"][row] == len(group)
+        assert columns["household_risk"][row] == pytest.approx(1 - kept)
+        assert columns["household_class_size"][row] == kinds[tuple(sorted(tuple(rows[one]) for one in group))]
+
+
+def test_a_file_has_a_line_for_each_record_and_no_cell():
+    table = Table.read({"age": ["Zebedee", "Zebedee", "Ann"], "w": [10, 20, 0.5]}, quasi_identifiers="age", weight="w")
+    risks = evaluate_records(table, population=100)
+    heading, *lines = csv.reader(risks.to_csv().splitlines())
+
+    assert heading == ["row", "class_size", "suda_score", "n_minimal_uniques", "smallest_minimal_unique", "dis_suda"]
+    assert [line[:3] for line in lines] == [["0", "2", "0.0"], ["1", "2", "0.0"], ["2", "1", "1.0"]]
+    assert risks.not_run[0][1].startswith("1 rows have a weight below 1 or none")
+    assert "Zebedee" not in risks.to_csv()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--household", "hom"], "column 'hom' is not in the release; did you mean 'home'?"),
+        (["--household", "age"], "column 'age' has another role, expected one that is not released"),
+        (["--household", "home", "--engine", "duckdb"], "--household needs the table in memory"),
+        (["--risk-file", "risks.csv", "--engine", "duckdb"], "--risk-file needs the table in memory"),
+        (["again.csv", "--risk-file", "risks.csv"], "--risk-file is about one release, 2 were given"),
+        (["--risk-file", "people.csv", "--force"], "people.csv exists, and a list of people replaces nothing"),
+        (["--risk-file", "nowhere/risks.csv"], "folder nowhere does not exist"),
+        (["--risk-file", "risks.csv", "--at-risk", "risks.csv"], "two outputs go to risks.csv"),
+        (["--policy", "household_k>=2"], "household_k"),
+        (["--household", ""], "''"),
+    ],
+)
+def test_wrong_options_are_refused_in_one_sentence_and_nothing_is_written(arguments, message, people):
+    done = invoke("audit", "people.csv", *arguments, "-q", "age,sex")
+
+    assert done.exit_code in (1, 2), done.output
+    assert message in done.stderr
+    assert sorted(path.name for path in people.iterdir()) == ["again.csv", "people.csv"]
+
+
+def test_audit_writes_the_risk_file_for_its_owner_and_judges_households(people):
+    done = invoke(
+        "audit", "people.csv", "-q", "age,sex", "--household", "home", "--risk-file", "risks.csv", "--policy",
+        "household_k>=2", "--json",
+    )  # fmt: skip
+
+    criteria = parsed(done.stdout)["tables"]["criteria"][0]
+    lines = list(csv.DictReader((people / "risks.csv").read_text(encoding="utf-8").splitlines()))
+    assert done.exit_code == 3
+    assert "risks.csv, which is secret" in done.stderr
+    assert (people / "risks.csv").stat().st_mode & 0o777 == 0o600
+    assert criteria["household_k"] == min(int(line["household_class_size"]) for line in lines) == 1
+    assert criteria["household_max"] == pytest.approx(max(float(line["household_risk"]) for line in lines))
+    assert "home" not in done.stdout
+
+
+@pytest.fixture
+def people(tmp_path, monkeypatch):
+    """Write 30 people in households of three."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    columns = {"age": rng.integers(20, 40, 30), "sex": rng.choice(["f", "m"], 30), "home": np.arange(30) // 3}
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    for name, rows in (("people.csv", lines), ("again.csv", lines[:-1])):
+        (tmp_path / name).write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_a_population_smaller_than_the_sample_is_refused():
+    with pytest.raises(UnmaskError, match="the population has 2 people and the sample 3 rows"):
+        evaluate_records(_read([("a",), ("a",), ("b",)]), population=2)

@@ -1,0 +1,157 @@
+"""Risk of each record, compared with the documented examples of sdcMicro.
+
+    UNMASK_DATA=... python verification/office.py [--part ...]
+
+Individual risk, household risk and special uniques of `testdata`, 4,580 people of a household survey. Sources: the
+documentation of sdcMicro, and the SDC Practice Guide (Benschop, Machingauta, Welch, 2019). Households that are matched
+as a whole are counted with sets. The risk file of a million records is timed.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import os
+import resource
+import time
+from collections import Counter, defaultdict
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from show import Section, Verdict, main
+
+from unmask.tables import Table
+from unmask.tables.criteria.risk import sample_weight_risk
+from unmask.tables.risk.records import evaluate_records
+from unmask.tables.risk.suda import find_special_uniques
+
+KEYS = ("urbrur", "roof", "walls", "water", "electcon", "relat", "sex")
+
+MINIMAL_UNIQUES = (1, 11, 94, 86, 35, 7, 1)
+"""Minimal uniques of `testdata` by their number of columns, by sdcMicro."""
+
+RISKS_OF_GUIDE = (0.005424520, 0.025096439, 0.012563425, 0.028247279, 0.029010932, 0.007403834)
+"""Individual risks of table 4.1 of the Guide."""
+
+FREQUENCIES = ((2, 360), (1, 215), (2, 152), (1, 186), (1, 180), (2, 262))
+"""Rows of each class of table 4.1, and the sum of their weights."""
+
+N_LARGE = 1_000_000
+
+
+@cache
+def read_survey() -> dict[str, list[str]]:
+    """Return the cells of `testdata` by column."""
+    path = Path(os.environ["UNMASK_DATA"]) / "tables" / "sdcmicro" / "testdata.csv.gz"
+    with gzip.open(path, "rt") as lines:
+        rows = list(csv.DictReader(lines))
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def verify_survey() -> Section:
+    """Compare the risks of `testdata` with the documentation of sdcMicro."""
+    cells = read_survey()
+    roles = {"quasi_identifiers": KEYS, "weight": "sampling_weight", "household": "ori_hid"}
+    table = Table.read({name: cells[name] for name in (*KEYS, "sampling_weight", "ori_hid")}, **roles)  # type: ignore[arg-type]
+    columns = evaluate_records(table).columns
+    alone = np.asarray(columns["household_class_size"]) == 1
+    individual, together = (float(np.sum(columns[name])) for name in ("individual_risk", "household_risk"))
+    n_people, n_households = _count_unique_households(cells)
+    n_unique = len({*np.array(cells["ori_hid"])[alone].tolist()})
+    percent = together / 45.80
+    return Section(
+        "testdata of sdcMicro, 4,580 people in 1,000 households",
+        verdicts=(
+            Verdict("expected re-identifications", 10.7755, round(individual, 4), abs(individual - 10.7755) < 5e-5),
+            Verdict("documented, by the approximation", 10.78, round(individual, 2), round(individual, 2) == 10.78),
+            Verdict("people re-identified by households", 51.80, round(together, 2), round(together, 2) == 51.80),
+            Verdict("share of people", "1.13 %", f"{percent:.2f} %", round(percent, 2) == 1.13),
+            Verdict("people in unique households, by sets", n_people, int(alone.sum()), n_people == int(alone.sum())),
+            Verdict("unique households, by sets", n_households, n_unique, n_households == n_unique),
+        ),
+    )
+
+
+def _count_unique_households(cells: dict[str, list[str]]) -> tuple[int, int]:
+    """Return people and number of households whose members no other household has."""
+    members = defaultdict(list)
+    for household, *key in zip(cells["ori_hid"], *(cells[name] for name in KEYS), strict=True):
+        members[household].append(tuple(key))
+    kinds = Counter(tuple(sorted(keys)) for keys in members.values())
+    unique = [keys for keys in members.values() if kinds[tuple(sorted(keys))] == 1]
+    return sum(map(len, unique)), len(unique)
+
+
+def verify_special_uniques() -> Section:
+    """Compare the minimal uniques of `testdata` with those of sdcMicro."""
+    cells = read_survey()
+    uniques = find_special_uniques(Table.read({name: cells[name] for name in KEYS}, quasi_identifiers=KEYS))
+    confidence = float(uniques.estimate_intruder_confidence(0.01).max())
+    by_size, total = _count_by_size(cells), int(uniques.n_minimal.sum())
+    counts = uniques.n_uniques, uniques.n_pairs
+    return Section(
+        "Special uniques of testdata",
+        verdicts=(
+            Verdict("unique rows, pairs", (157, 62), counts, counts == (157, 62)),
+            Verdict("minimal uniques by size, by definition", MINIMAL_UNIQUES, by_size, by_size == MINIMAL_UNIQUES),
+            Verdict("minimal uniques", sum(by_size), total, sum(by_size) == total),
+            Verdict("largest DIS-SUDA", 0.67814, round(confidence, 5), round(confidence, 5) == 0.67814),
+        ),
+    )
+
+
+def _count_by_size(cells: dict[str, list[str]]) -> tuple[int, ...]:
+    """Return the minimal uniques by size, by their definition."""
+    from itertools import combinations
+
+    rows = list(zip(*(cells[name] for name in KEYS), strict=True))
+    found: list[list[frozenset[int]]] = [[] for _ in rows]
+    totals = [0] * len(KEYS)
+    for size in range(1, len(KEYS) + 1):
+        for subset in combinations(range(len(KEYS)), size):
+            keys = [tuple(row[column] for column in subset) for row in rows]
+            counts = Counter(keys)
+            for position, key in enumerate(keys):
+                if counts[key] == 1 and not any(smaller <= set(subset) for smaller in found[position]):
+                    found[position].append(frozenset(subset))
+                    totals[size - 1] += 1
+    return tuple(totals)
+
+
+def verify_guide() -> Section:
+    """Compare individual risks with table 4.1 of the Guide, in which F is the sum of the weights of a class."""
+    frequency, weight = (np.array(values) for values in zip(*FREQUENCIES, strict=True))
+    risks = sample_weight_risk(frequency, weight.astype(float))
+    verdicts = [
+        Verdict(f"f = {f}, F = {w}", published, round(float(risk), 9), abs(risk - published) < 5e-9)
+        for (f, w), published, risk in zip(FREQUENCIES, RISKS_OF_GUIDE, risks, strict=True)
+    ]
+    return Section("Individual risk of the SDC Practice Guide, table 4.1", verdicts=verdicts)
+
+
+def verify_size() -> Section:
+    """Time the risk file of a million records with eight columns."""
+    rng = np.random.default_rng(1)
+    sizes = (40, 2, 5, 16, 7, 12, 99, 30)
+    columns = {f"c{number}": (rng.geometric(0.3, N_LARGE) % size).astype(str) for number, size in enumerate(sizes)}
+    others = {"weight": np.full(N_LARGE, 10.0), "home": np.arange(N_LARGE) // 3}
+    table = Table.read({**columns, **others}, quasi_identifiers=list(columns), weight="weight", household="home")
+    start = time.process_time()
+    n_lines = evaluate_records(table).to_csv().count("\n")
+    seconds = time.process_time() - start
+    mebibytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return Section(
+        "Risk file of a million records",
+        verdicts=(
+            Verdict("lines", N_LARGE + 1, n_lines, n_lines == N_LARGE + 1),
+            Verdict("CPU seconds", "60", f"{seconds:.1f}", seconds <= 60),
+            Verdict("peak memory in MiB", "2,048", f"{mebibytes:,.0f}", mebibytes <= 2048),
+        ),
+    )
+
+
+PARTS = {"survey": verify_survey, "uniques": verify_special_uniques, "guide": verify_guide, "size": verify_size}
+
+if __name__ == "__main__":
+    raise SystemExit(main(__doc__, PARTS))
