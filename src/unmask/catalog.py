@@ -151,12 +151,13 @@ def instantiate(part: Part, kind: Kind) -> Any:
 
 def check_parameters(part: Part, function: Callable[..., object], use: str, *, excluded: tuple[str, ...] = ()) -> None:
     """Raise an error for a parameter of a part that its function does not have."""
-    names = [name for name in _list_parameters(function) if name not in excluded]
+    names = [name for name in list_parameters(function) if name not in excluded]
     check_keys(part.parameters, names, f"with or grid of {use}")
 
 
 @lru_cache
-def _list_parameters(function: Callable[..., object]) -> tuple[str, ...]:
+def list_parameters(function: Callable[..., object]) -> tuple[str, ...]:
+    """Return the names of the parameters of a function or a class."""
     return tuple(inspect.signature(function).parameters)
 
 

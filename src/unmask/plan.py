@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
@@ -87,7 +88,7 @@ class Cell:
     measures: tuple[str, ...]
     kept: Path | None = None
 
-    @property
+    @cached_property  # the queue, the worker, the journal and the results ask for it
     def key(self) -> str:
         """20 hexadecimal digits of the content: a cell that would come out the same has the same key. The version of
         unmask is part of it: results of different versions are never mixed.

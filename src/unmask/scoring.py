@@ -228,19 +228,19 @@ def score(
     if truth is not None and truth.leaked.any():
         unknown, person_of_unknown = _drop_leaked(belief, truth), None if person is None else person[~truth.leaked]
     chosen, rows, not_run = select_measures(belief) if measures is None else measures, [], []
-    row_values = _evaluate_rows(chosen, unknown)
+    row_values, prior_values = _evaluate_rows(chosen, unknown)
     for measure in chosen:
         if reason := _refuse(measure, belief, truth, is_picked=picked is not None):
             not_run.append((measure.name, reason))
             continue
         scored, owner = (picked or belief, person) if measure.needs_truth else (unknown, person_of_unknown)
-        values = row_values.get(measure.name)
+        values, prior_value = row_values.get(measure.name), prior_values.get(measure.name)
         if over_people is not None and measure.name in OF_PEOPLE:
-            scored, values = over_people, None
+            scored, values, prior_value = over_people, None, None
         texts = {"release": release, "adversary": adversary, "target": target}
         options: dict[str, Any] = {**texts, "drawn_from": drawn_from, "person": owner, "people": people}
         try:
-            rows.append(evaluate(measure, scored, truth, row_values=values, **options))
+            rows.append(evaluate(measure, scored, truth, row_values=values, prior_value=prior_value, **options))
         except UndefinedError as error:
             not_run.append((measure.name, str(error)))
     status, reason = check_status(belief, truth, person=person, picked=picked)
@@ -260,13 +260,22 @@ def _refuse(measure: Measure, belief: Posterior, truth: Truth | None, *, is_pick
     return SCORES if measure.needs_probabilities and belief.status == "scores" else ""
 
 
-def _evaluate_rows(measures: Sequence[Measure], belief: Posterior) -> dict[str, NDArray[np.float64]]:
-    """Return measures of rows by name, at each kind of observation, from one pass; none of mere scores."""
+def _evaluate_rows(
+    measures: Sequence[Measure], belief: Posterior
+) -> tuple[dict[str, NDArray[np.float64]], dict[str, float]]:
+    """Return the values of measures of rows, by name, at each distinct row and at the prior; none of mere scores.
+
+    All measures share one pass over the rows, and what several of them compute.
+    """
     functions = {measure.name: measure.of_rows for measure in measures if measure.of_rows is not None}
     if not functions or belief.status == "scores":
-        return {}
-    values = map_functions(distinct_rows(belief).posterior, tuple(functions.values()))
-    return dict(zip(functions, values, strict=True))
+        return {}, {}
+    values, priors = (
+        map_functions(posterior, tuple(functions.values()))
+        for posterior in (distinct_rows(belief).posterior, belief.prior())
+    )
+    prior_values = (float(value[0]) for value in priors)
+    return dict(zip(functions, values, strict=True)), dict(zip(functions, prior_values, strict=True))
 
 
 def select_measures(belief: Posterior) -> tuple[Measure, ...]:

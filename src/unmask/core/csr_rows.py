@@ -130,8 +130,10 @@ def segment_max(values: Floats, indptr: Integers, *, empty: float) -> Floats:
 
 
 def _reduce(ufunc: np.ufunc, values: Floats, indptr: Integers, empty: float) -> Floats:
-    reduced = np.full(len(indptr) - 1, empty)
-    filled = np.diff(indptr) > 0
+    filled = indptr[:-1] < indptr[1:]
+    if filled.all():
+        return np.asarray(ufunc.reduceat(values, indptr[:-1]), dtype=np.float64)
+    reduced = np.full(len(filled), empty)
     if filled.any():
         # over the starts of the filled rows alone: an empty row would otherwise copy its neighbor's first value
         reduced[filled] = ufunc.reduceat(values, indptr[:-1][filled])

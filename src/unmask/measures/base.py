@@ -188,6 +188,7 @@ def evaluate(
     note: str = "",
     drawn_from: float | None = None,
     row_values: Floats | None = None,
+    prior_value: float | None = None,
     person: Integers | None = None,
     people: int | None = None,
 ) -> Row:
@@ -211,6 +212,8 @@ def evaluate(
         Infinity: the interval is for people like these.
     row_values : (n_kinds,) array, optional
         Values of the measure at `distinct_rows(belief)`, if they are known.
+    prior_value : float, optional
+        Value of the measure at `belief.prior()`, if it is known.
     person : (n_targets,) array, optional
         Person of each target, numbered from 0, if people are several targets. The number and the interval are then over
         people, whose value is the mean over their targets.
@@ -231,7 +234,7 @@ def evaluate(
     measure.check(belief)
     if measure.self_assessed is not None:
         values = _evaluate_rows(measure, belief, row_values, people)
-        prior = float(measure.self_assessed(belief.prior())[0])
+        prior = float(measure.self_assessed(belief.prior())[0]) if prior_value is None else prior_value
     else:
         truth = measure.check_truth(belief, truth)
         values = _evaluate_against_truth(measure, belief, truth)

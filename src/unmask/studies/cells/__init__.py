@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from unmask.catalog import Kind, check_parameters, domain_of, examples, find, instantiate, is_plugin
+from unmask.catalog import Kind, check_parameters, domain_of, examples, find, instantiate, is_plugin, list_parameters
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
@@ -266,7 +266,7 @@ def _population(cell: Cell) -> Any:
     """Return the population of a cell's dataset; a random dataset is drawn for each seed."""
     dataset = cell.dataset
     function = None if _from_file(dataset) else find(dataset.use, "datasets", dataset.code)
-    draws = function is not None and "rng" in inspect.signature(function).parameters
+    draws = function is not None and "rng" in list_parameters(function)
 
     def load() -> Any:
         if function is None:
