@@ -49,7 +49,7 @@ def test_read_skips_blank_lines_and_trims(tmp_path):
     [
         ("", "is empty"),
         ('"', "has no complete line"),
-        ("a;*\nb;*\nc;x;*\n", "line 3 of .* does not fit the reading with 2 columns; mend"),
+        ("a;*\nb;*\nc;x;*\n", "line 3 of .* does not fit the reading with 2 columns; correct"),
         ("a;*\na;*\n", "1 leaves of the hierarchy are repeated"),
         ("a;;*\n", "empty label"),
         ("a;x;P\nb;x;Q\n", "splits a node"),

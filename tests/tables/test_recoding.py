@@ -10,8 +10,8 @@ from unmask.tables.dates import DAYS, PERIODS, _months, _name
 from unmask.tables.matching import compatible, covered
 from unmask.tables.notation import EVERYTHING, MISSING, format_prefix
 from unmask.tables.protections.recoding import cover_cells
-from unmask.tables.utility.columns import _common
-from unmask.tables.utility.sets import Sets, categorical, singletons
+from unmask.tables.utility.columns import _count_common_atoms
+from unmask.tables.utility.sets import LevelSets, compare_categorical, singleton_levels
 
 CODES = ["48163", "48159", "481**", "4****", "E11", "E11.9", "{48163, 90210}", "90210", "90***", "*", None]
 
@@ -61,24 +61,24 @@ def test_a_level_covers_exactly_its_compatible_values():
     levels = parse_levels(CODES, as_type="code", column="zip")
     values = ("10000", "48163", "48169", "90210", "E11", "E11.9")
     coverage = covered(values, levels).toarray()
-    assert np.array_equal(coverage, compatible(singletons(values), levels, missing="own").T)
+    assert np.array_equal(coverage, compatible(singleton_levels(values), levels, missing="own").T)
     numbers = parse_levels(["1", "[2, 4]", "*", None], as_type="number", column="n")
     values = ("1", "2", "3", "9", "x")
     coverage = covered(values, numbers).toarray()
-    assert np.array_equal(coverage, compatible(singletons(values), numbers, missing="own").T)
+    assert np.array_equal(coverage, compatible(singleton_levels(values), numbers, missing="own").T)
 
 
 def test_common_atoms_are_those_of_both_sets():
     original = parse_levels(["a", "b", "{a, b}", "c", "{a, c, d}", "*", None], as_type="text", column="c")
     released = parse_levels(["{a, b}", "a", "{b, c}", "*", "{c, x}", None], as_type="text", column="c")
-    sides = categorical(original, released)
+    sides = compare_categorical(original, released)
     pairs = np.array([(index, to) for index in range(len(original)) for to in range(len(released))]).T
     dense = [dense_of(sets) for sets in (sides.source, sides.target)]
     literal = (dense[0][pairs[0]] & dense[1][pairs[1]]).sum(axis=1)
-    assert np.array_equal(_common(sides.source, pairs[0], sides.target, pairs[1]), literal)
+    assert np.array_equal(_count_common_atoms(sides.source, pairs[0], sides.target, pairs[1]), literal)
 
 
-def dense_of(sets: Sets) -> NDArray[np.bool_]:
+def dense_of(sets: LevelSets) -> NDArray[np.bool_]:
     """(levels, atoms) of what each level covers."""
     assert sets.members is not None
     return np.asarray(sets.members.toarray())

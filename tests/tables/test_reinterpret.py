@@ -11,7 +11,7 @@ from unmask.results.formats import percent
 from unmask.tables import Table
 from unmask.tables.audit import audit
 from unmask.tables.matching import compatible
-from unmask.tables.reinterpret import read_coarse, with_readings
+from unmask.tables.reinterpret import apply_readings, find_readings
 
 PEOPLE = 400
 
@@ -58,7 +58,7 @@ def test_a_cell_fits_the_people_whom_it_generalizes(form, expected):
     released = [change(columns[name][row]) for row in shuffled]
     original = Table.read({name: columns[name]}, quasi_identifiers=name)
     release = Table.read({name: released}, quasi_identifiers=name, like=original)
-    (read,) = read_coarse(original, release, shuffled if expected else None).values()
+    (read,) = find_readings(original, release, shuffled if expected else None).values()
     known_column = original.column(name)
     fits = compatible(known_column.levels, read.column.levels, missing="own")[known_column.codes][:, read.column.codes]
     assert fits[shuffled, np.arange(PEOPLE)].all()
@@ -72,7 +72,7 @@ def test_reinterpreted_cells_fit(values, width):
     misfit = 1 - np.minimum(*(np.bincount(values_read, minlength=61) for values_read in (values, rounded))).sum() / len(
         values
     )
-    read = read_coarse(original, release, np.arange(len(values)))
+    read = find_readings(original, release, np.arange(len(values)))
     assert bool(read) == (misfit > 0.01)
     for reading in read.values():
         low, high = (bound[reading.column.codes] for bound in (reading.column.levels.low, reading.column.levels.high))
@@ -86,20 +86,20 @@ def test_noise_is_no_rounding():
         original, release = (
             Table.read({"income": values_read}, quasi_identifiers="income") for values_read in (income, noisy)
         )
-        assert not read_coarse(original, release, np.arange(2000))
-        assert not read_coarse(original, release, None)
+        assert not find_readings(original, release, np.arange(2000))
+        assert not find_readings(original, release, None)
 
 
 def test_few_rows_among_many_people_are_not_read_by_chance():
     rng = np.random.default_rng(6)
     original = Table.read({"income": rng.lognormal(10, 0.6, 5000).round()}, quasi_identifiers="income")
     release = Table.read({"income": rng.lognormal(10, 0.6, 40)}, quasi_identifiers="income")
-    assert not read_coarse(original, release, None)
+    assert not find_readings(original, release, None)
 
 
 def test_a_release_without_readings_is_the_same():
     original = Table.read({"age": [20, 21, 30]}, quasi_identifiers="age")
-    assert with_readings(original, read_coarse(original, original, None)) is original
+    assert apply_readings(original, find_readings(original, original, None)) is original
 
 
 def test_people_of_rounded_columns_are_found_whether_they_are_compared_or_kept():
@@ -165,20 +165,20 @@ def test_a_cell_that_was_suppressed_may_be_any_value(options):
 def test_a_cell_that_people_miss_too_is_a_value_of_its_own():
     _, released = suppressed()
     table = Table.read(released, quasi_identifiers=["age", "zip"])
-    assert not read_coarse(table, table, None)
+    assert not find_readings(table, table, None)
 
 
 def test_rows_that_are_left_out_stay_so():
     known_cells, released = suppressed()
     original = Table.read(known_cells, quasi_identifiers=["age", "zip"])
-    assert not read_coarse(original, Table.read(released, quasi_identifiers=["age", "zip"], missing="excluded"), None)
+    assert not find_readings(original, Table.read(released, quasi_identifiers=["age", "zip"], missing="excluded"), None)
 
 
 def test_a_rounded_column_may_miss_cells_besides():
     ages = [*range(20, 60)] * 5
     released = [None if index % 7 == 0 else age // 10 * 10 for index, age in enumerate(ages)]
     original, release = (Table.read({"age": values_read}, quasi_identifiers="age") for values_read in (ages, released))
-    (read,) = read_coarse(original, release, np.arange(len(ages))).values()
+    (read,) = find_readings(original, release, np.arange(len(ages))).values()
     assert (read.rule, read.hidden) == ("rounded down", released.count(None) / len(ages))
     fits = compatible(original.column("age").levels, read.column.levels, missing="own")
     assert fits[original.column("age").codes, read.column.codes].all()

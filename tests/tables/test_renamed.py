@@ -12,7 +12,7 @@ from unmask.tables import Table
 from unmask.tables.audit import audit
 from unmask.tables.criteria import value_proximity
 from unmask.tables.matching import compatible
-from unmask.tables.reinterpret import read_coarse
+from unmask.tables.reinterpret import find_readings
 
 PEOPLE = 600
 ROLES = {"quasi_identifiers": ["age", "sex", "region"], "sensitive": "pay"}
@@ -81,7 +81,7 @@ def test_a_label_that_hides_values_may_be_any_of_them():
         Table.read({"region": values_read}, quasi_identifiers="region")
         for values_read in (original["region"], released)
     ]
-    read = read_coarse(*columns, np.arange(PEOPLE))["region"].column
+    read = find_readings(*columns, np.arange(PEOPLE))["region"].column
     assert set(read.levels.labels) == {*original["region"], "*"}
     assert [label == "not told" for label in released] == (read.codes == read.levels.labels.index("*")).tolist()
 
@@ -93,7 +93,7 @@ def test_labels_are_read_whatever_their_names(values, names, merged):
         Table.read({"q": values_read}, quasi_identifiers="q")
         for values_read in (values, [name[value] for value in values])
     )
-    read = read_coarse(original, release, np.arange(len(values)))
+    read = find_readings(original, release, np.arange(len(values)))
     known_column, column = original.column("q"), read["q"].column if read else release.column("q")
     fits = compatible(known_column.levels, column.levels, missing="own")[known_column.codes][:, column.codes]
     theirs = np.array([name[value] for value in values])
@@ -114,7 +114,7 @@ def test_nothing_is_read_into_labels_that_were_drawn(labels):
     original = people()
     drawn = labels(np.random.default_rng(24), original["sex"]).tolist()
     tables = [Table.read({"sex": values_read}, quasi_identifiers="sex") for values_read in (original["sex"], drawn)]
-    assert not read_coarse(*tables, np.arange(PEOPLE))
+    assert not find_readings(*tables, np.arange(PEOPLE))
 
 
 @pytest.mark.parametrize("name", ["region", "pay"])
@@ -123,7 +123,7 @@ def test_nothing_is_read_into_a_pseudonym_of_each_row(name):
         Table.read({name: values_read}, quasi_identifiers=name)
         for values_read in (people()[name], [f"p{index}" for index in range(PEOPLE)])
     ]
-    assert not read_coarse(*tables, np.arange(PEOPLE))
+    assert not find_readings(*tables, np.arange(PEOPLE))
 
 
 def test_values_outside_the_original_are_reported_without_the_origin():
@@ -175,7 +175,7 @@ def test_a_secret_under_another_name_is_the_same():
     pay_bands = ["low" if pay < 20_000 else "high" for pay in people()["pay"]]
     names = {"low": "gering", "high": "hoch"}
     tables = [Table.read(people() | {"pay": pay}, **ROLES) for pay in (pay_bands, [names[band] for band in pay_bands])]
-    read = read_coarse(*tables, np.arange(PEOPLE))["pay"].column
+    read = find_readings(*tables, np.arange(PEOPLE))["pay"].column
     assert [read.levels.labels[code] for code in read.codes] == pay_bands
 
 

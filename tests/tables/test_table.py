@@ -157,7 +157,7 @@ def test_a_file_without_header(tmp_path):
     path = written(tmp_path, "people.csv", "30, flu\n20, none\n\n")
     table = Table.read(path, quasi_identifiers="age", sensitive="ill", header=["age", "ill"])
     assert content(table) == {"age": ["30", "20"], "ill": ["flu", "none"]}
-    with pytest.raises(UnmaskError, match="has 2 columns, 1 names were given"):
+    with pytest.raises(UnmaskError, match="has 2 columns, but `header` has 1 names"):
         Table.read(path, quasi_identifiers="age", header=["age"])
 
 
@@ -305,7 +305,7 @@ def test_missing_truncated_and_foreign_files(tmp_path):
     assert "no valid gzip file" in failing(FailedError, tmp_path / "plain.csv.gz")
     path = parquet(tmp_path)
     path.write_bytes(path.read_bytes()[:-20])
-    assert "no readable Parquet file" in failing(FailedError, path)
+    assert "not a readable Parquet file" in failing(FailedError, path)
     (tmp_path / "odd.csv").write_bytes(b"age,zip\n1,caf\x81\n")
     notes = Table.read(tmp_path / "odd.csv", quasi_identifiers="age").notes
     assert any("not UTF-8" in note and "it may be" in note for note in notes)
@@ -332,7 +332,7 @@ def test_unparsable_cells_and_values_outside_the_hierarchy(csv_file):
 
 def test_bad_weights():
     message = failing(UnmaskError, {"age": [1, 2, 3], "zip": [1, 2, 3], "w": [1, "2-3", 2]}, weight="w")
-    assert "'w' is no exact number in 1 rows" in message
+    assert "'w' is not an exact number in 1 rows" in message
 
 
 @pytest.mark.parametrize("weight", [0, 0.25, None, -2])
@@ -514,7 +514,7 @@ def test_a_weight_leaves_under_its_name_and_in_its_place(tmp_path):  # T21
 def test_rows_are_quoted_as_a_csv_writer_does_it(n_columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     texts = ["a", "", "x,y", 'q"t', "two\nlines", "tab\there", "é", ""]
     columns = {f"c{index}": texts[index:] + texts[:index] for index in range(n_columns)}
-    monkeypatch.setattr(writing, "_ROWS", 3)
+    monkeypatch.setattr(writing, "_ROWS_PER_BLOCK", 3)
     path = tmp_path / "release.csv"
     Table.read(columns, quasi_identifiers=list(columns)).write(path)
     file = io.StringIO(newline="")

@@ -180,7 +180,7 @@ def _protect_rows(
     """Protect a table in memory."""
     from unmask.protecting import protect as protect_table
     from unmask.tables.files import list_dropped_columns, read_column_names, read_table
-    from unmask.tables.formulas import check_formulas, escaped, formula_cells
+    from unmask.tables.formulas import check_formulas, escape_table, formula_cells
     from unmask.tables.writing import check_name
 
     path = Path(source)
@@ -194,7 +194,7 @@ def _protect_rows(
     cells = formula_cells(protected.release)
     check_formulas(cells, formulas)
     _print_formula_cells(cells, formulas)
-    release = escaped(protected.release) if formulas == "escape" else protected.release
+    release = escape_table(protected.release) if formulas == "escape" else protected.release
     warnings = [*_warn_of_small_classes(facts, protection), *_warn_of_person_columns(table)]
     yield _Release(release.write, facts, protected.width, dropped, protected.origin, warnings)
 

@@ -1,7 +1,7 @@
-"""The meaning of cells: every distinct cell of a column is a set of atomic values.
+"""Meaning of cells: each distinct cell of a column is a set of atomic values.
 
-An exact value is a set of one; `[20, 30]`, `{a, b}`, `123**`, a hierarchy node and `*` are larger sets. Classes are
-formed and candidates are matched on these sets, never on the text that displays them.
+An exact value is a set of one value. `[20, 30]`, `{a, b}`, `123**`, hierarchy nodes and `*` are larger sets. Classes
+and candidates are compared by these sets, and not by the text of the cells.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ def parse_levels(
     hierarchy: Hierarchy | None = None,
     known_labels: Sequence[str] = (),
 ) -> Levels:
-    """Parse the distinct texts of a column, in the order given.
+    """Return the levels of the distinct texts of a column, in the given order.
 
-    as_type : the type of the column; texts are in its notation, see `types.recognize`.
-    order : the atomic values of an ordinal column from lowest to highest.
-    known_labels : values that are known from elsewhere to be values of this column, whatever they look like.
+    as_type : type of the column; texts are in its notation, see `types.recognize`
+    order : atomic values of an ordinal column, lowest first
+    known_labels : texts that are values of this column, even if they look like sets or masks
 
-    None and "" are missing. Numbers, dates and moments are read by their scale: a value, a period such as `2024-03`,
-    `[a, b]`, `[a, b)`, `(a, b]`, `[a, b[`, `]a, b]`, `a-b`, `a..b`, `<a`, `<=a`, `>a`, `>=a`, `a+` and `*`. The others
-    are values, hierarchy nodes, `{a, b}`, masks such as `123**` (a star hides at most one character) and `*`; an
-    ordinal column also reads `[a, b]` as all values from a to b. Some tools write `a,b`, `a|b` or `a~b` for a set.
-    It is read as one if an order, a hierarchy or `known_labels` lists its parts but not the whole text; without these
-    `Smith, John` is a value, whoever else is called Smith. Texts of one meaning get one label.
+    None and "" are missing. Numbers, dates and times are read by their scale: a value, a period such as `2024-03`, `[a,
+    b]`, `[a, b)`, `(a, b]`, `[a, b[`, `]a, b]`, `a-b`, `a..b`, `<a`, `<=a`, `>a`, `>=a`, `a+` and `*`. Other columns
+    contain values, hierarchy nodes, `{a, b}`, masks such as `123**` (a star hides at most one character) and `*`. An
+    ordinal column also has `[a, b]`, all values from a to b. Some tools write a set as `a,b`, `a|b` or `a~b`. Such a
+    text is a set if an order, a hierarchy or `known_labels` contains its parts, but not the whole text. Without these,
+    `Smith, John` is one value. Texts with the same meaning get the same label.
 
-    Raises UnmaskError with the column and the number of texts that cannot be read or are not in the hierarchy or order.
+    UnmaskError with the column and the number of texts that cannot be read, or that are not in the hierarchy or order.
 
     >>> levels = parse_levels(["b", "{a, b}", None], as_type="text", column="c")
     >>> levels.members.to_scipy().toarray().astype(int).tolist()
     [[0, 1], [1, 1], [0, 0]]
     """
-    return _assemble(as_type, *_meanings(texts, as_type, column, order, hierarchy, known_labels))
+    return _assemble(as_type, *_read_meanings(texts, as_type, column, order, hierarchy, known_labels))
 
 
 def read_levels(
@@ -64,11 +64,11 @@ def read_levels(
     hierarchy: Hierarchy | None = None,
     known_labels: Sequence[str] = (),
 ) -> tuple[Levels, NDArray[np.int32]]:
-    """Sorted, merged levels and the level of each text; the same arguments as `parse_levels`.
+    """Return sorted, merged levels, and the level of each text; same arguments as `parse_levels`.
 
-    Numeric levels ascend by lower, then upper bound; ordinal and categorical ones list exact values first (by rank, by
-    name), then generalized ones (by lowest member, by name); a missing cell comes last. So codes do not depend on the
-    order of rows, and `20-30` and `[20, 30]` are one level.
+    Numeric levels are sorted by lower, then upper bound. Other levels list exact values first (by rank or name), then
+    sets (by lowest member or name). A missing cell is last. Therefore codes do not depend on the order of rows, and
+    `20-30` and `[20, 30]` are the same level.
 
     >>> levels, code = read_levels(["30", "20.0", "20"], as_type="number", column="age")
     >>> levels.labels, code.tolist()
@@ -76,45 +76,45 @@ def read_levels(
     """
     if order is None and hierarchy is None and (plain := _read_plain(texts, as_type, known_labels)) is not None:
         return plain
-    meanings, domain = _meanings(texts, as_type, column, order, hierarchy, known_labels)
-    merged, place = dict(reversed(meanings)), {value: position for position, value in enumerate(domain)}
-    labels = sorted(merged, key=lambda label: _sort_key(label, merged[label], as_type, place))
+    meanings, domain = _read_meanings(texts, as_type, column, order, hierarchy, known_labels)
+    covered_by_label, place = dict(reversed(meanings)), {value: position for position, value in enumerate(domain)}
+    labels = sorted(covered_by_label, key=lambda label: _sort_key(label, covered_by_label[label], as_type, place))
     rank = {label: position for position, label in enumerate(labels)}
     code = np.fromiter((rank[label] for label, _ in meanings), dtype=np.int32, count=len(texts))
-    return _assemble(as_type, [(label, merged[label]) for label in labels], domain), code
+    return _assemble(as_type, [(label, covered_by_label[label]) for label in labels], domain), code
 
 
 def plain_levels(texts: Sequence[str | None]) -> tuple[Levels, NDArray[np.int32]]:
-    """Levels that are the texts themselves, uninterpreted and sorted: for columns that are only carried along.
+    """Return the texts as sorted levels without interpretation, and the level of each text.
 
     >>> plain_levels(["20-30", "*"])[0].labels
     ('*', '20-30')
     """
-    return _plain_levels(texts, "text")
+    return _list_levels(texts, "text")
 
 
-def _plain_levels(texts: Sequence[str | None], as_type: Type) -> tuple[Levels, NDArray[np.int32]]:
+def _list_levels(texts: Sequence[str | None], as_type: Type) -> tuple[Levels, NDArray[np.int32]]:
     domain = tuple(sorted({text for text in texts if text}))
     rank: dict[str | None, int] = dict(zip(domain, range(len(domain)), strict=True))
     rank[None] = rank[MISSING] = len(domain)
     code = np.fromiter(map(rank.__getitem__, texts), dtype=np.int32, count=len(texts))
     gap = bool((code == len(domain)).any())
     labels, nothing = (*domain, MISSING) if gap else domain, np.zeros(0, dtype=np.float64)
-    members = identity(len(labels), len(domain))
+    members = singleton_membership(len(labels), len(domain))
     return Levels(labels, as_type, nothing, nothing, domain, members, len(domain) if gap else -1), code
 
 
 def _read_plain(
     texts: Sequence[str | None], as_type: Type, known_values: Sequence[str]
 ) -> tuple[Levels, NDArray[np.int32]] | None:
-    """Levels of a column all of whose texts are written in the usual way; None for another one."""
+    """Return the levels of a column in plain notation, and the level of each text; None for other notations."""
     if KIND[as_type] == "categorical":
         joined = "\n".join(filter(None, texts))
         special = any(mark in joined for mark in ("*{,|~" if known_values else "*{"))
-        return None if special else _plain_levels(texts, as_type)
+        return None if special else _list_levels(texts, as_type)
     present = [text for text in texts if text]
     form = form_of(present)
-    if form is None or as_type != _OF_FORM[form] or (values := values_of(present, form)) is None:
+    if form is None or as_type != _TYPE_OF_FORM[form] or (values := values_of(present, form)) is None:
         return None
     (low, high), first, place = _distinct(*values)
     labels = tuple(labels_of([present[position] for position in first.tolist()], form))
@@ -124,11 +124,13 @@ def _read_plain(
         code = np.full(len(texts), missing, dtype=np.int32)
         code[np.fromiter(map(bool, texts), dtype=np.bool_, count=len(texts))] = place
         labels, low, high = (*labels, MISSING), np.append(low, np.nan), np.append(high, np.nan)
-    return Levels(labels, as_type, low, high, (), identity(len(labels), 0), missing), code
+    return Levels(labels, as_type, low, high, (), singleton_membership(len(labels), 0), missing), code
 
 
 def _distinct(low: _Floats, high: _Floats) -> tuple[tuple[_Floats, _Floats], NDArray[np.intp], NDArray[np.intp]]:
-    """Distinct bounds by the lower, then the upper; the place of one of each, and which each one is."""
+    """Return the distinct bounds by lower, then upper end, the position of one text of each, and the number of
+    each text.
+    """
     if low is high:
         values, first, place = np.unique(low, return_index=True, return_inverse=True)
         return (values, values), first, place
@@ -139,20 +141,18 @@ def _distinct(low: _Floats, high: _Floats) -> tuple[tuple[_Floats, _Floats], NDA
 
 _Floats = NDArray[np.float64]
 
-_OF_FORM: Mapping[PlainForm, Type] = {
+_TYPE_OF_FORM: Mapping[PlainForm, Type] = {
     "whole": "number", "decimal": "number", "span": "number", "day": "date", "moment": "datetime",
 }  # fmt: skip
-"""The type whose cells are written so."""
+"""Type that each plain form belongs to."""
 
 
 _Meaning = tuple[str, Any]
-"""A canonical label, and what it stands for: the bounds of a number, else the places of values in the domain (None: all
-of them; (): missing, or unknown).
-"""
+"""Canonical label and meaning of a text: numeric bounds, or positions of values in the domain (None: all; (): none)."""
 
 
 def _sort_key(label: str, covered: Any, as_type: Type, place: Mapping[str, int]) -> tuple[object, ...]:
-    """Numbers by their bounds, others values before sets, by rank if ordinal, then by label; missing last."""
+    """Return the sort key of a level: numbers by bounds, others exact values first, missing cells last."""
     if label == MISSING:
         return (True,)
     if KIND[as_type] == "numeric":
@@ -166,27 +166,27 @@ def _assemble(as_type: Type, meanings: Sequence[_Meaning], domain: tuple[str, ..
     missing = labels.index(MISSING) if MISSING in labels else -1
     if KIND[as_type] == "numeric":
         low, high = np.array(covered, dtype=np.float64).reshape(-1, 2).T.copy()
-        return Levels(labels, as_type, low, high, (), identity(len(labels), 0), missing)
+        return Levels(labels, as_type, low, high, (), singleton_membership(len(labels), 0), missing)
     nothing = np.zeros(0, dtype=np.float64)
-    return Levels(labels, as_type, nothing, nothing, domain, members_of(covered, len(domain)), missing)
+    return Levels(labels, as_type, nothing, nothing, domain, membership_matrix(covered, len(domain)), missing)
 
 
-def members_of(sets: Sequence[tuple[int, ...] | None], n_values: int) -> CsrRows:
-    """Return (n_levels, n_values) CSR of the values that each level covers, ascending; None covers all."""
+def membership_matrix(sets: Sequence[tuple[int, ...] | None], n_values: int) -> CsrRows:
+    """Return (n_levels, n_values) CSR of the values of each level, ascending; None in `sets` means all values."""
     rows = [range(n_values) if covered is None else covered for covered in sets]
     ends = np.concatenate([[0], np.cumsum(list(map(len, rows)))]).astype(np.int32)
     values = np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=int(ends[-1]))
     return CsrRows(np.ones(len(values), dtype=np.bool_), values, ends, (len(sets), n_values))
 
 
-def identity(n_levels: int, n_values: int) -> CsrRows:
-    """Return (n_levels, n_values) CSR: each of the first levels covers one value."""
+def singleton_membership(n_levels: int, n_values: int) -> CsrRows:
+    """Return (n_levels, n_values) CSR in which level i has the value i."""
     n = min(n_levels, n_values)
     indptr = np.minimum(np.arange(n_levels + 1, dtype=np.int32), n)
     return CsrRows(np.ones(n, dtype=np.bool_), np.arange(n, dtype=np.int32), indptr, (n_levels, n_values))
 
 
-def _meanings(
+def _read_meanings(
     texts: Sequence[str | None],
     as_type: Type,
     column: str,
@@ -194,7 +194,7 @@ def _meanings(
     hierarchy: Hierarchy | None,
     known_values: Sequence[str],
 ) -> tuple[list[_Meaning], tuple[str, ...]]:
-    """Return the meaning of each text, and the domain of the column."""
+    """Return the label and meaning of each text, and the domain of the column."""
     if KIND[as_type] == "numeric":
         return _numeric([_bounds(text, SCALES[as_type], hierarchy) for text in texts], as_type, column), ()
     ordinal = as_type == "ordinal"

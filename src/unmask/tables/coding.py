@@ -1,4 +1,4 @@
-"""Dictionary coding of columns by DuckDB: the distinct texts of each, and one code per row."""
+"""Dictionary coding of columns with DuckDB: distinct texts of each column, and one code per row."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _REAL = {"FLOAT", "DOUBLE"}
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """A column: `texts[codes[i]]` is the stripped cell of row i; the last text may be None (missing).
+    """Dictionary-coded column: row i has the stripped cell `texts[codes[i]]`. The last text may be None (missing).
 
-    stored : DuckDB's name of the type the source holds the cells in; "" for a text file, which has none.
-    row_counts : (n,) rows of the source that each code stands for; None if each is one row.
+    stored     : DuckDB's name of the type in the source; "" for a text file
+    row_counts : (n,) rows of the source that each code represents; None if each is one row
     """
 
     texts: tuple[str | None, ...]
@@ -38,82 +38,85 @@ def encode(
     *,
     once: Sequence[str] = (),
 ) -> dict[str, Encoded]:
-    """Encode the chosen columns of a relation, by name; once : columns left out if every row has another text."""
+    """Return the chosen columns of a relation, encoded, by name.
+
+    once : columns that are left out if every row has another text
+    """
     types = [str(row[1]) for row in connection.execute(f"describe select * from {relation}").fetchall()]
     aliases = ", ".join(f"c{position}" for position in range(len(types)))
     positions = {name: position for position, name in enumerate(names) if name in chosen}
     cells = ", ".join(f"c{position}::varchar as c{position}" for position in positions.values())
-    # A column of Parquet is quickly read again; not so numbers that may be none, which its bounds do not know of.
-    again = relation.startswith("read_parquet(") and not any(
+    # reading a Parquet column twice is fast, except for real numbers, whose column statistics ignore NaN
+    is_read_again = relation.startswith("read_parquet(") and not any(
         types[position] in _REAL for position in positions.values()
     )
-    kept_as = "view" if again else "table"
-    connection.execute(f"create temp {kept_as} cells as select {cells} from {relation} as source({aliases})")
+    storage = "view" if is_read_again else "table"
+    connection.execute(f"create temp {storage} cells as select {cells} from {relation} as source({aliases})")
     of_text = relation.startswith("read_csv(")
     return {
         name: encode_column(
             connection, f"c{position}", "" if of_text else types[position], real=types[position] in _REAL
         )
         for name, position in positions.items()
-        if name not in once or _repeats(connection, f"c{position}")
+        if name not in once or _has_repeats(connection, f"c{position}")
     }
 
 
-def _repeats(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
-    """Return True if a text is missing or occurs twice, up to blanks and composed letters."""
+def _has_repeats(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
+    """Return whether a text is missing or occurs twice, ignoring blanks and composed letters."""
     text = f"if({name} > '!' and right({name}, 1) > '!' and strlen({name}) = length({name}), {name}, "
-    text += f"nfc_normalize(trim({name}, {quote_text(BLANKS)})))"  # of most texts nothing changes, which costs as much
+    text += f"nfc_normalize(trim({name}, {quote_text(BLANKS)})))"  # skipped for most texts, because it doubles the time
     (repeats,) = connection.execute(f"select count(*) > count(distinct {text}) from cells").fetchall()
     return bool(repeats[0])
 
 
 def encode_column(connection: duckdb.DuckDBPyConnection, name: str, stored: str, *, real: bool) -> Encoded:
-    """Encode a column of the table `cells`; NaN among real numbers is missing, too."""
-    cleaned = _cleaned(_hashed(connection, name), {"", "nan", "-nan"} if real else {""})
+    """Return an encoded column of the table `cells`; among real numbers, NaN is missing."""
+    cleaned = _strip_texts(_encode_by_hash(connection, name), {"", "nan", "-nan"} if real else {""})
     return replace(cleaned, stored=stored)
 
 
-def _hashed(connection: duckdb.DuckDBPyConnection, name: str, *, salt: int = 0) -> Encoded:
-    """Encode a column by hashes of its texts, so that no text becomes an object twice."""
+def _encode_by_hash(connection: duckdb.DuckDBPyConnection, name: str, *, salt: int = 0) -> Encoded:
+    """Return a column encoded by hashes of its texts, so that each text becomes a Python object only once."""
     text_hash = f"hash({name}, {salt})"
     selected = f"{name} as text, {text_hash} as hash"
     query = f"select {selected} from cells where {name} is not null group by {name} order by hash"
     distinct_texts = connection.execute(query).fetchnumpy()
     hashes = distinct_texts["hash"]
-    if (hashes[1:] == hashes[:-1]).any():  # two texts of one hash: once in ten million large columns
-        return _hashed(connection, name, salt=salt + 1)
+    if (hashes[1:] == hashes[:-1]).any():  # a hash collision, expected once in ten million large columns
+        return _encode_by_hash(connection, name, salt=salt + 1)
     texts: list[str | None] = distinct_texts["text"].tolist()
     rows = connection.execute(f"select if({name} is null, null, {text_hash}) as hash from cells").fetchnumpy()["hash"]
     missing = np.ma.getmaskarray(rows)
     codes = np.full(len(rows), len(texts), dtype=np.int32)
-    codes[~missing] = places_of(hashes, np.ma.getdata(rows)[~missing])
+    codes[~missing] = look_up_hashes(hashes, np.ma.getdata(rows)[~missing])
     return Encoded((*texts, None) if missing.any() else tuple(texts), codes)
 
 
-def places_of(ordered: NDArray[np.uint64], wanted: NDArray[np.uint64]) -> NDArray[np.int32]:
-    """Return (n,) the position of each hash among hashes in ascending order, which contain it.
+def look_up_hashes(ordered: NDArray[np.uint64], hashes_to_find: NDArray[np.uint64]) -> NDArray[np.int32]:
+    """Return (n,) positions of hashes in a sorted array that contains them.
 
-    Hashes are spread evenly, so the first bits give a position to begin at, and few hashes are further on. It takes a
-    fourth of the time of a binary search.
+    Hashes are uniformly distributed, so their first bits give a position close to the result. This takes a quarter of
+    the time of a binary search.
 
-    >>> places_of(np.array([3, 7, 1 << 63], np.uint64), np.array([7, 1 << 63, 3], np.uint64))
+    >>> look_up_hashes(np.array([3, 7, 1 << 63], np.uint64), np.array([7, 1 << 63, 3], np.uint64))
     array([1, 2, 0], dtype=int32)
     """
     shift = np.uint64(64 - min(len(ordered).bit_length() + 3, 22))
     first = np.concatenate(([0], np.cumsum(np.bincount((ordered >> shift).astype(np.int64))))).astype(np.int32)
-    place = np.empty(len(wanted), dtype=np.int32)
-    for start in range(0, len(wanted), CHUNK):  # whose temporaries stay in the cache
-        block, block_places = wanted[start : start + CHUNK], place[start : start + CHUNK]
+    place = np.empty(len(hashes_to_find), dtype=np.int32)
+    for start in range(0, len(hashes_to_find), CHUNK):  # blocks that fit into the cache
+        block, block_places = hashes_to_find[start : start + CHUNK], place[start : start + CHUNK]
         block_places[:] = first[(block >> shift).astype(np.int64)]
-        unsettled = np.flatnonzero(ordered[block_places] != block)
-        while len(unsettled):
-            block_places[unsettled] += np.int32(1)
-            unsettled = unsettled[ordered[block_places[unsettled]] != block[unsettled]]
+        not_found = np.flatnonzero(ordered[block_places] != block)
+        while len(not_found):
+            block_places[not_found] += np.int32(1)
+            not_found = not_found[ordered[block_places[not_found]] != block[not_found]]
     return place
 
 
-def _cleaned(raw: Encoded, empty: set[str]) -> Encoded:
-    """Remove blanks around texts; empty texts are missing."""
+def _strip_texts(raw: Encoded, empty: set[str]) -> Encoded:
+    """Return the column without blanks around texts; empty texts are missing."""
     stripped = [None if text is None else text.strip(BLANKS) for text in raw.texts]
     cells = tuple(None if text in empty else text for text in stripped)
     if cells == raw.texts:
@@ -125,7 +128,7 @@ def _cleaned(raw: Encoded, empty: set[str]) -> Encoded:
 
 
 def encode_array(array: np.ma.MaskedArray[Any, Any]) -> Encoded:
-    """Encode an array of any type, with values as DuckDB writes them; masked cells are missing."""
+    """Return an encoded array of any type, with values as DuckDB writes them; masked cells are missing."""
     missing = np.ma.getmaskarray(array).copy()
     values = np.asarray(array.data)
     if values.dtype.kind == "O" and not missing.any() and set(map(type, values)) == {str}:
@@ -145,12 +148,12 @@ def encode_array(array: np.ma.MaskedArray[Any, Any]) -> Encoded:
     codes[~missing] = code
     texts = tuple(str(value) for value in unique)
     if values.dtype.kind == "b":
-        texts = tuple(text.lower() for text in texts)  # as the engine writes it
+        texts = tuple(text.lower() for text in texts)  # as DuckDB writes them
     return Encoded((*texts, None) if missing.any() else texts, codes)
 
 
 def _encode_texts(values: Sequence[str]) -> Encoded:
-    """Encode texts, each distinct one once."""
+    """Return encoded texts; each distinct text is processed once."""
     number = {text: position for position, text in enumerate(dict.fromkeys(values))}
     encoded = encode_array(np.ma.asarray(np.array(list(number), dtype=np.str_)))
     return Encoded(encoded.texts, encoded.codes[np.fromiter(map(number.__getitem__, values), np.int64, len(values))])

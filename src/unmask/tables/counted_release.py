@@ -1,4 +1,4 @@
-"""Mondrian on the combinations of a counted source, and its release, which the engine writes row by row."""
+"""Mondrian on the counted combinations of a source, and its release, which the engine writes."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ from unmask.tables.writing import stored_type
 
 
 @dataclass(frozen=True, eq=False)
-class Generalized:
-    """A release of a counted table.
+class CountedRelease:
+    """Release of a counted table.
 
     Parameters
     ----------
     release : Table
-        Its classes, counted, without sensitive values.
+        Counted classes of the release, without sensitive values.
     points : (n, d) array of int32
         Codes of each distinct combination of quasi-identifiers.
     box : (n,) array of int32
-        Its class.
+        Class of each combination.
     loss : InformationLoss
-        Over all rows. Rows that are not released count as suppressed. Comparisons of distributions and random queries
-        need rows and are not part of it.
+        Loss over all rows; rows that are not released count as suppressed. Comparisons of distributions and random
+        queries need rows and are left out.
     """
 
     release: Table
@@ -50,33 +50,33 @@ class Generalized:
     loss: InformationLoss
 
 
-def generalize(table: Table, protection: Mondrian) -> Generalized:
-    """Cut a counted table into the boxes that `protection` cuts its rows into.
+def generalize(table: Table, protection: Mondrian) -> CountedRelease:
+    """Cut a counted table into the boxes into which `protection` would cut its rows.
 
-    A strict cut separates values, so rows that agree never part, and a class is a point with its rows as weight. The
-    relaxed form parts them at random and needs the rows themselves.
+    A strict cut separates values, so equal rows are never separated, and a class is a point weighted by its rows. The
+    relaxed form separates equal rows at random and needs the rows.
 
     Parameters
     ----------
     table : Table
-        A counted table.
+        Counted table.
     protection : Mondrian
-        A strict form without levels.
+        Strict form without levels.
 
     Returns
     -------
-    Generalized
-        The classes of the release, and what they lost.
+    CountedRelease
+        The classes of the release, and their loss.
 
     Raises
     ------
     UnmaskError
-        The protection needs rows.
+        If the protection needs rows.
     """
     if protection.levels:
-        raise UnmaskError("recoding columns to levels before they are cut needs the table in memory; leave levels out")
+        raise UnmaskError("an engine cannot recode columns to levels before they are cut; leave levels or --engine out")
     if not protection.strict:
-        raise UnmaskError("the relaxed Mondrian parts equal rows and needs them in memory; use the strict form")
+        raise UnmaskError("the relaxed Mondrian separates equal rows and needs them in memory; use the strict form")
     complete = table.complete
     classes = complete.classes
     rows_of_levels = [complete.totals_of(column) for column in complete.quasi_identifiers]
@@ -99,54 +99,55 @@ def generalize(table: Table, protection: Mondrian) -> Generalized:
         lost[column.name] = ColumnLoss.of(Loss.of(column, released, pairs, suppressed_rows))
     suppressed = table.n_rows - release.n_rows
     loss = InformationLoss.of(lost, sizes, suppressed_rows=suppressed)
-    return Generalized(release, classes.levels, of_class, loss)
+    return CountedRelease(release, classes.levels, of_class, loss)
 
 
 def write_release(
     stored: StoredTable,
-    generalized: Generalized,
+    counted_release: CountedRelease,
     path: Path,
     *,
     formulas: Formulas = "keep",
     force: bool = False,
 ) -> dict[str, int]:
-    """Write the rows of a source with the cells of its release as Parquet, whole or not at all.
+    """Write the rows of a source with the cells of its release to a Parquet file, which appears only when it is
+    complete.
 
-    Rows are sorted by their class and by all that is released with them. So the row order does not depend on the order
-    of the source, and the same release is the same file. Columns without a role are left out; the others keep the order
-    of the source.
+    Rows are sorted by their class and their other released cells. Therefore the row order does not depend on the
+    source, and equal releases are equal files. Columns without a role are left out; the others have the order of the
+    source.
 
     Parameters
     ----------
     stored : StoredTable
         The table that was read and generalized.
-    generalized : Generalized
+    counted_release : CountedRelease
         Its release.
     path : Path
-        A Parquet file.
+        Parquet file.
     formulas : {"keep", "escape", "refuse"}
-        What to do about cells that a spreadsheet would run.
+        Handling of cells that a spreadsheet would run.
     force : bool
-        Overwrite a file.
+        Overwrite an existing file.
 
     Returns
     -------
     dict of str to int
-        Name of a column -> its cells that a spreadsheet would run.
+        Number of cells that a spreadsheet would run, by column.
     """
     check_output(path, force=force)
     engine, name = stored.engine, stored.name
-    quasi_identifiers = [column.name for column in generalized.release.quasi_identifiers]
+    quasi_identifiers = [column.name for column in counted_release.release.quasi_identifiers]
     columns = stored.shorts(stored.dictionary)
-    keep = [column for column in generalized.release.order if column not in stored.dictionary]
+    keep = [column for column in counted_release.release.order if column not in stored.dictionary]
     points, kept_columns = stored.shorts(quasi_identifiers), unchanged_columns(keep)
     secret = {short: stored.dictionary[column] for short, column in columns.items() if short not in points}
     kinds = engine.table(f"{name}_rows", stored.source, {**columns, **kept_columns})
-    released = dict(zip(points, generalized.release.quasi_identifiers, strict=True))
-    codes = {short: np.ascontiguousarray(generalized.points[:, j]) for j, short in enumerate(points)}
-    engine.put(f"{name}_box", {**codes, "box": generalized.box})
+    released = dict(zip(points, counted_release.release.quasi_identifiers, strict=True))
+    codes = {short: np.ascontiguousarray(counted_release.points[:, j]) for j, short in enumerate(points)}
+    engine.put(f"{name}_box", {**codes, "box": counted_release.box})
     cells = {short: _labels(column)[column.codes] for short, column in released.items()}
-    engine.put(f"{name}_label", {"box": np.arange(len(generalized.release.classes.sizes), dtype=np.int32), **cells})
+    engine.put(f"{name}_label", {"box": np.arange(len(counted_release.release.classes.sizes), dtype=np.int32), **cells})
     labels = {}
     for short, column in secret.items():
         engine.put(f"{name}_{short}_label", {"code": column.codes, "label": _labels(column)})
@@ -175,18 +176,18 @@ def write_release(
 
 
 def _formulas(engine: Engine, text: str, texts: dict[str, str]) -> dict[str, int]:
-    """Return by name the number of cells that a spreadsheet would run. texts : column of the query -> name."""
+    """Count the cells that a spreadsheet would run, by column name. texts : name of each column of the query"""
     counts = engine.rows(sql.count_formulas(text, list(texts), STARTS)) if texts else {}
     formula_cells = {column: int(counts[short][0]) + is_formula(column) for short, column in texts.items()}
     return {column: n for column, n in formula_cells.items() if n}
 
 
 def _labels(column: Column) -> NDArray[Any]:
-    """(L,) text of each level, None for a missing cell."""
+    """Return (L,) text of each level, None for a missing cell."""
     return np.array([label or None for label in column.levels.labels], dtype=object)
 
 
 def _type(column: Column) -> str:
-    """Return the type of the cells, as in the file of `Table.write`, by the name that both engines know."""
+    """Return the type of the cells as in a file of `Table.write`, by the name that both engines know."""
     stored = stored_type(column)
     return "string" if stored == "VARCHAR" else stored.lower()

@@ -1,7 +1,7 @@
-"""Example tables: loaders of public data sets, and a generated census with known structure.
+"""Example tables: loaders of public data sets, and a synthetic census with known structure.
 
-Files are looked for in `$UNMASK_DATA/tables`, then in the user's cache (`~/.cache/unmask/tables`). UCI Adult is
-downloaded there when it is in neither. Every file is checked against its SHA-256 before it is read.
+Files are searched in `$UNMASK_DATA/tables`, then in the user's cache (`~/.cache/unmask/tables`). UCI Adult is
+downloaded if it is missing. The SHA-256 of every file is verified before it is read.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ __all__ = [
 ]
 
 Q5 = ("age", "education-num", "marital-status", "race", "sex")
-"""The quasi-identifiers of the Adult comparisons: 6,072 classes and 3,187 unique rows among 30,162."""
+"""Quasi-identifiers of the comparisons on Adult: 6,072 classes and 3,187 unique rows among 30,162."""
 
 ADULT_COLUMNS = (
     "age", "workclass", "fnlwgt", "education", "education-num", "marital-status", "occupation", "relationship", "race",
     "sex", "capital-gain", "capital-loss", "hours-per-week", "native-country", "salary-class",
 )  # fmt: skip
-"""The columns of UCI Adult, in the order of its file, which does not name them."""
+"""Columns of UCI Adult, in the order of its file, which has no header."""
 
 _ORIGIN = {
     "adult/adult.data": "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/adult.data",
@@ -53,7 +53,9 @@ _SHA256 = {
 
 
 def locate(name: str) -> Path:
-    """Return the path of a data file such as "adult/adult.data"; verify its checksum, download Adult if missing."""
+    """Return the path of a data file such as "adult/adult.data", after its checksum is verified. Adult is
+    downloaded.
+    """
     if name not in _SHA256:
         raise UnmaskError(f"data file {name!r} is unknown; expected one of {', '.join(sorted(_SHA256))}")
     return files.locate(f"tables/{name}", sha256=_SHA256[name], origin=_ORIGIN.get(name))
@@ -70,7 +72,7 @@ def adult(
 ) -> Table:
     """Read the training part of UCI Adult: 30,162 rows without a "?", or all 32,561, in file order.
 
-    With "all" the "?" stays a value of its own.
+    With rows="all", "?" is a value of its own.
 
     Source: B. Becker, R. Kohavi, Adult, UCI Machine Learning Repository, 1996 (CC BY 4.0).
     """
@@ -123,17 +125,15 @@ _DIAGNOSIS = ("none", "asthma", "diabetes", "hypertension", "cancer", "depressio
 
 
 def synthetic_census(n: int, *, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
-    """Generate a census of n people with known structure; it needs no file.
+    """Generate a census of n people with known structure, (n,) arrays by name; age is int64, the others are text.
 
-    age : 16 to 95, falling slowly to 65 and faster beyond. sex : female with probability 0.51.
-    zip : region (4, chances 0.4, 0.3, 0.2, 0.1), district (5, equal), area (10, chances falling as 1 / rank): five
-        digits, the first the region, the second the district, the last the area.
-    education : one of five; more education for the younger and in the first regions; no degree before 22.
-    marital-status : by age and sex; no person is married before 18, women are widowed twice as often.
-    diagnosis : depends on age and region only: given both it is independent of all other columns. "none" falls with
-        age, hypertension, diabetes and cancer rise, asthma is twice as frequent in the region "north".
-
-    Returns columns by name, each (n,): age int64, the others text.
+    age : 16 to 95; frequencies fall slowly until 65 and faster after it. sex : female with probability 0.51.
+    zip : five digits. The first is the region (4, probabilities 0.4, 0.3, 0.2, 0.1), the second the district (5,
+        uniform), the last the area (10, probabilities proportional to 1 / rank).
+    education : one of five. Younger people and the first regions have more education; no degree before 22.
+        marital-status : depends on age and sex; nobody is married before 18, and women are widowed twice as often.
+    diagnosis : depends on age and region only. Given both, it is independent of all other columns. "none" falls with
+        age; hypertension, diabetes and cancer rise; asthma is twice as frequent in the region "north".
 
     >>> census = synthetic_census(4, rng=np.random.default_rng(1))
     >>> list(census), census["age"].shape
@@ -175,9 +175,9 @@ def _marital(age: NDArray[np.int64], female: NDArray[np.bool_]) -> NDArray[np.fl
 
 
 def diagnosis_weights(age: NDArray[np.int64], region: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return (n, 6) relative chances of each diagnosis of the census, given age and region (number 0 to 3).
+    """Return (n, 6) relative probabilities of the diagnoses in the synthetic census, given age and region (0 to 3).
 
-    In the order none, asthma, diabetes, hypertension, cancer, depression; rows need not sum to 1.
+    The order is none, asthma, diabetes, hypertension, cancer, depression. Rows need not sum to 1.
 
     >>> diagnosis_weights(np.array([20]), np.array([0])).shape
     (1, 6)
@@ -191,7 +191,7 @@ def diagnosis_weights(age: NDArray[np.int64], region: NDArray[np.int64]) -> NDAr
 
 
 def _draw(values: Sequence[str], weights: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.str_]:
-    """Draw one value per row, with chances proportional to the weights of the row (n, len(values))."""
+    """Draw one value per row, with probabilities proportional to the row's weights, (n, len(values))."""
     total = np.cumsum(weights, axis=1)
     spot: NDArray[np.int64] = (rng.random(len(weights))[:, None] * total[:, -1:] >= total).sum(axis=1)
     assert spot.shape == (len(weights),)

@@ -1,6 +1,6 @@
-"""Dates and moments as numbers, and as texts that a person would write: `2024-03-05`, `2024-Q1`, `[1931, 1950]`.
+"""Dates and times as numbers, and as readable texts: `2024-03-05`, `2024-Q1`, `[1931, 1950]`.
 
-A release never has the exact date of one person at the end of an interval: what a class spans is rounded outwards.
+Intervals in releases are rounded outwards, so that their ends are not the exact dates of people.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from unmask.tables.notation import EVERYTHING
 from unmask.tables.scales import Bounds, Scale
 
 DayOrder = Literal["day-first", "month-first"]
-"""What stands first in `03/04/1970`."""
+"""First part of a date such as `03/04/1970`."""
 
 PERIODS = ("day", "month", "quarter", "year")
-"""Periods that have a name of their own, the finest first."""
+"""Periods with a notation of their own, finest first."""
 
 UNITS = (*PERIODS, "decade")
-"""What dates can be generalized to, the finest first."""
+"""Levels to which dates can be generalized, finest first."""
 
 _EPOCH = date(1970, 1, 1).toordinal()
 _DAY = 86_400
@@ -34,14 +34,14 @@ _TIME = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?"
 
 
 class Calendar(Scale):
-    """A line of time; a cell may be a period: a day, a month `2024-03`, a quarter `2024-Q1`, a year `2024`.
+    """Time scale. A cell may be a period: a day, a month `2024-03`, a quarter `2024-Q1`, or a year `2024`.
 
-    An interval reaches from the beginning of its first period to the end of its last: `[2019-11, 2020-02]`.
+    An interval extends from the beginning of its first period to the end of its last: `[2019-11, 2020-02]`.
     """
 
     @abstractmethod
     def ends(self, first: int, last: int) -> Bounds:
-        """First and last value of these days, counted from 1970-01-01."""
+        """Return the first and last value of these days, counted from 1970-01-01."""
 
     @abstractmethod
     def day(self, value: float) -> int:
@@ -49,18 +49,18 @@ class Calendar(Scale):
 
     @abstractmethod
     def interval(self, low: float, high: float) -> str:
-        """Text of bounds that are no whole days."""
+        """Return the text of bounds that are not whole days."""
 
     def value(self, text: str) -> Bounds:
-        """First and last value of a period."""
+        """Return the first and last value of a period."""
         try:
             return self.ends(*_days(text))
         except ValueError:  # February 30
             return math.nan, math.nan
 
     def period(self, value: float, unit: str) -> Bounds:
-        """First and last value of the period that a value lies in; an infinite one is its own."""
-        return (value, value) if math.isinf(value) else self.ends(*_around(self.day(value), unit))
+        """Return the first and last value of the period that contains a value; an infinite value is its own period."""
+        return (value, value) if math.isinf(value) else self.ends(*_period_bounds(self.day(value), unit))
 
     def write(self, low: float, high: float) -> str:
         """Return the name of a period, or `[a, b]` with the coarsest periods that have these ends."""
@@ -78,8 +78,9 @@ class Calendar(Scale):
     def cover(self, low: float, high: float) -> str:
         """Return the released cell of values from low to high.
 
-        One value as it is; else the finest period that holds all, from a month upwards (a day, for moments); else an
-        interval of whole months, where it has at most 24 of them, or of whole years.
+        A single value is unchanged. Otherwise the cell is the finest period that contains all values, from a month
+        upwards (from a day for times). Without such a period it is an interval of at most 24 whole months, or of whole
+        years.
         """
         if low == high:
             return self.write(low, high)
@@ -88,7 +89,7 @@ class Calendar(Scale):
             unit = next(unit for unit in PERIODS if self.period(low, unit) == self.period(high, unit))
             return _name(self.day(low), unit)
         unit = "month" if finite and _months(self.day(low), self.day(high)) <= _FEW_MONTHS else "year"
-        return _written(self, self.period(low, unit)[0], self.period(high, unit)[1])
+        return _write_bound(self, self.period(low, unit)[0], self.period(high, unit)[1])
 
     def rounded(self, low: float, high: float, unit: str) -> str:
         """Return the whole periods of a unit that contain all values from low to high."""
@@ -115,7 +116,7 @@ class Days(Calendar):
         """Return the value itself."""
         return int(value)
 
-    def after(self, value: float) -> float:
+    def next_value(self, value: float) -> float:
         """Return the next day."""
         return value + 1
 
@@ -124,12 +125,12 @@ class Days(Calendar):
         return value - 1
 
     def interval(self, low: float, high: float) -> str:
-        """Days are whole."""
+        """Raise AssertionError, because days are whole."""
         raise AssertionError((low, high))
 
 
 class Moments(Calendar):
-    """Dates with a time of day, as seconds since 1970-01-01 00:00, to the microsecond.
+    """Dates with a time, as seconds since 1970-01-01 00:00, to the microsecond.
 
     >>> MOMENTS.read("1970-01-02 00:01"), MOMENTS.write(60, 60)
     ((86460.0, 86460.0), '1970-01-01 00:01')
@@ -141,15 +142,15 @@ class Moments(Calendar):
         super().__init__(rf"{_PERIOD}(?:(?<=-[0-9]{{2}}-[0-9]{{2}})[T ]{_TIME})?")
 
     def ends(self, first: int, last: int) -> Bounds:
-        """From the first midnight to just before the last."""
+        """Return the first midnight, and the last value before the midnight after the last day."""
         return float(first * _DAY), self.previous_value(float((last + 1) * _DAY))
 
     def day(self, value: float) -> int:
-        """Return the day of a moment."""
+        """Return the day of a time."""
         return math.floor(value / _DAY)
 
     def value(self, text: str) -> Bounds:
-        """Return a moment, or first and last value of a period."""
+        """Return a time twice, or the first and last value of a period."""
         if len(text) <= 10:
             return super().value(text)
         first, _ = super().value(text[:10])
@@ -160,18 +161,18 @@ class Moments(Calendar):
         return moment, moment
 
     def write(self, low: float, high: float) -> str:
-        """Return a moment, to the minute if its seconds are 0."""
+        """Return a time, to the minute if its seconds are 0."""
         return self._moment(low) if low == high else super().write(low, high)
 
     def interval(self, low: float, high: float) -> str:
-        """Return an interval; an end next to a moment is written as open."""
-        from_, open_low = self._written(low, self.previous_value)
-        to, open_high = self._written(high, self.after)
+        """Return the text of an interval. An end that is adjacent to a shorter text is written as open."""
+        from_, open_low = self._write_bound(low, self.previous_value)
+        to, open_high = self._write_bound(high, self.next_value)
         if not (from_ and to):
             return f">{'' if open_low else '='}{from_}" if from_ else f"<{'' if open_high else '='}{to}"
         return f"{'(' if open_low else '['}{from_}, {to}{')' if open_high else ']'}"
 
-    def _written(self, value: float, outwards: Callable[[float], float]) -> tuple[str, bool]:
+    def _write_bound(self, value: float, outwards: Callable[[float], float]) -> tuple[str, bool]:
         if math.isinf(value):
             return "", False
         closed = self._moment(value)
@@ -189,13 +190,13 @@ DAYS, MOMENTS = Days(), Moments()
 
 
 @lru_cache(maxsize=1 << 16)
-def _written(calendar: Calendar, low: float, high: float) -> str:
-    """Cache the texts that many boxes are rounded to."""
+def _write_bound(calendar: Calendar, low: float, high: float) -> str:
+    """Return the text of bounds, cached because many boxes are rounded to the same bounds."""
     return calendar.write(low, high)
 
 
 def _days(text: str) -> tuple[int, int]:
-    """First and last day of a period."""
+    """Return the first and last day of a period."""
     year, unit = int(text[:4]), "year"
     month, day = 1, 1
     if text[5:6] == "Q":
@@ -204,12 +205,12 @@ def _days(text: str) -> tuple[int, int]:
         month, unit = int(text[5:7]), "month"
     if len(text) > 7:
         day, unit = int(text[8:10]), "day"
-    return _around(date(year, month, day).toordinal() - _EPOCH, unit)
+    return _period_bounds(date(year, month, day).toordinal() - _EPOCH, unit)
 
 
 @lru_cache(maxsize=1 << 17)
-def _around(day: int, unit: str) -> tuple[int, int]:
-    """First and last day of the period around a day."""
+def _period_bounds(day: int, unit: str) -> tuple[int, int]:
+    """Return the first and last day of the period that contains a day."""
     if unit == "day":
         return day, day
     date_of_day = date.fromordinal(day + _EPOCH)
@@ -234,7 +235,7 @@ def _name(day: int, unit: str) -> str:
 
 
 def _months(first: int, last: int) -> int:
-    """Months that an interval of days touches."""
+    """Return the number of months that an interval of days overlaps."""
     begin, end = date.fromordinal(first + _EPOCH), date.fromordinal(last + _EPOCH)
     return 12 * (end.year - begin.year) + end.month - begin.month + 1
 
@@ -249,9 +250,10 @@ _UNCLEAR = re.compile(r"(?<![0-9])([0-9]{1,2})([-/])([0-9]{1,2})\2[0-9]{4}(?![0-
 
 
 def day_orders(texts: Iterable[str]) -> set[str]:
-    """Return the orders that dates of a column show: a first part above 12 is a day, and so is a second one.
+    """Return the orders that the dates of a column show: a part above 12 is a day.
 
-    "unclear" stands for the dates that show neither. `05.03.1970` is day-first and `1970-03-05` needs no order.
+    "unclear" stands for dates that do not show their order. `05.03.1970` is day-first, and `1970-03-05` has a fixed
+    order.
 
     >>> sorted(day_orders(["31/12/1970", "1/2/1970"])), day_orders(["05.03.1970"])
     (['day-first', 'unclear'], set())
@@ -264,7 +266,7 @@ def day_orders(texts: Iterable[str]) -> set[str]:
 
 
 def iso(text: str, order: str = "day-first") -> str:
-    """Return the text with dates as `YYYY-MM-DD` and times in two digits; moments in UTC.
+    """Return the text with dates as `YYYY-MM-DD`, times with two digits, and times with an offset in UTC.
 
     >>> iso("5.3.1970"), iso("03/05/1970 9:30", "month-first"), iso("1970/03/05T09:30:00+01:00")
     ('1970-03-05', '1970-03-05 09:30', '1970-03-05 08:30:00')
@@ -285,19 +287,19 @@ def iso(text: str, order: str = "day-first") -> str:
 
 def _in_utc(moment: str, offset: str) -> str:
     hours, minutes = int(offset[1:3]), int(offset[3:].lstrip(":") or 0)
-    ahead = timedelta(hours=hours, minutes=minutes)
+    offset_from_utc = timedelta(hours=hours, minutes=minutes)
     try:
-        begins = datetime.fromisoformat(moment[:16]) - (ahead if offset[0] == "+" else -ahead)
-    except (ValueError, OverflowError):  # no such moment
+        moment_utc = datetime.fromisoformat(moment[:16]) - (offset_from_utc if offset[0] == "+" else -offset_from_utc)
+    except (ValueError, OverflowError):  # not a valid time
         return moment
-    return begins.isoformat(" ", "minutes") + moment[16:]
+    return moment_utc.isoformat(" ", "minutes") + moment[16:]
 
 
 _MIDNIGHT = re.compile(r" 00:00(?::00(?:\.0+)?)?(?![0-9:])")
 
 
 def without_midnight(text: str) -> str:
-    """Remove times of day that are midnight.
+    """Return the text without times that are midnight.
 
     >>> without_midnight("1970-03-05 00:00:00"), without_midnight("1970-03-05 00:30")
     ('1970-03-05', '1970-03-05 00:30')

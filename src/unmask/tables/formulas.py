@@ -1,4 +1,4 @@
-"""Cells that a spreadsheet would run: texts that begin like a formula and are no number."""
+"""Cells that a spreadsheet would run as formulas: texts that begin like a formula and are not numbers."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from unmask.tables.column import Column
 from unmask.tables.table import Table
 
 Formulas: TypeAlias = Literal["keep", "escape", "refuse"]
-"""What is done about them: nothing, an apostrophe before them, or no release."""
+"""Handling of such cells: no change, an apostrophe before them, or no release."""
 
 
 def formula_cells(table: Table) -> dict[str, int]:
-    """Cells of each column that begin with =, +, -, @, a tab or a carriage return and are no number; none, no column.
+    """Count the cells of each column that begin with =, +, -, @, a tab or a carriage return and are not numbers.
 
-    A column whose name does counts one more.
+    Columns without such cells are left out. A column whose name begins like a formula counts one more.
 
     >>> formula_cells(Table.read({"note": ["=1+1", "-3", "-"]}, quasi_identifiers="note"))
     {'note': 1}
@@ -35,8 +35,8 @@ def formula_cells(table: Table) -> dict[str, int]:
     return counts
 
 
-def escaped(table: Table) -> Table:
-    """Return the table with an apostrophe before every such cell and name."""
+def escape_table(table: Table) -> Table:
+    """Return the table with an apostrophe before every such cell and column name."""
 
     def escape_column(column: Column) -> Column:
         labels = tuple(map(escape_formula, column.levels.labels))
@@ -52,7 +52,10 @@ def escaped(table: Table) -> Table:
 
 
 def check_formulas(cells: Mapping[str, int], handling: Formulas) -> None:
-    """Raise an error for a release with such cells if they are to be refused. cells : column -> number of cells."""
+    """Raise UnmaskError if a release has such cells and they are refused.
+
+    cells : number of such cells by column
+    """
     if cells and handling == "refuse":
         listing = ", ".join(f"{name} {n:,}" for name, n in cells.items())
         raise UnmaskError(

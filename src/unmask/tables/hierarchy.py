@@ -1,4 +1,4 @@
-"""A generalization hierarchy: the leaves of a column and the ancestors that may be published in their place."""
+"""Generalization hierarchies: the leaves of a column and the ancestors that may replace them."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """A tree over the values of one column, written as one path per leaf.
+    """Generalization hierarchy of one column, given by one path per leaf.
 
-    leaves : the atomic values, in file order; a leaf's index is its place here.
-    ancestor : `ancestor[level][leaf]`, level 0 being the leaves themselves and the last level the root(s).
+    leaves : atomic values, in file order; the index of a leaf is its position.
+    ancestor : `ancestor[level][leaf]`; level 0 has the leaves, and the last level the root or roots.
 
-    A label names one set of leaves: the same label may be repeated on several levels of one path, but a label that
-    covers different leaves on two levels is refused, since a published cell could not be read back. Levels are
-    nested: leaves that share an ancestor share all higher ones.
+    A label means one set of leaves. It may be repeated on several levels of one path. A label that covers different
+    leaves on two levels is refused, because a released cell would be ambiguous. Levels are nested: leaves that share an
+    ancestor share all higher ancestors.
 
     >>> tree = Hierarchy.from_paths([("10", "1*", "*"), ("11", "1*", "*"), ("20", "2*", "*")])
     >>> tree.levels, sorted(tree.members("1*"))
@@ -52,7 +52,7 @@ class Hierarchy:
 
     @classmethod
     def from_paths(cls, paths: Iterable[Sequence[str]], *, name: str = "the hierarchy") -> Hierarchy:
-        """Build a hierarchy from one path per leaf: the leaf first, then its ancestors up to the root.
+        """Return the hierarchy of one path per leaf: the leaf first, then its ancestors up to the root.
 
         >>> Hierarchy.from_paths([("a", "*"), ("b", "*")]).leaves
         ('a', 'b')
@@ -84,7 +84,7 @@ class Hierarchy:
         with temporary_folder(None) as folder, open_database(folder) as connection:
             file = prepare_file(Path(path), folder)
             if file.text is None:
-                raise UnmaskError(f"{name} is no plain text; expected one line for each leaf")
+                raise UnmaskError(f"{name} is not plain text; expected one line for each leaf")
             sample = read_sample(file.text)
             dialects = [
                 candidate for mark in delimiter or ";,\t|" for candidate in score_dialects(sample, delimiter=mark)
@@ -97,7 +97,7 @@ class Hierarchy:
             try:
                 paths = read_rows(connection, reading, "select * from rows", folder)
             except AmbiguousInput as error:
-                raise UnmaskError(f"{name}: {str(error).partition(';')[0]}; mend that line") from None
+                raise UnmaskError(f"{name}: {str(error).partition(';')[0]}; correct that line") from None
         if best_dialect.delimiter != ";" or reading.header or file.note:
             header = ", line 1 names the levels" if reading.header else ""
             _log.warning("%s: %s", name, file.note or f"delimiter {best_dialect.delimiter!r}{header}")
@@ -105,22 +105,22 @@ class Hierarchy:
 
     @property
     def levels(self) -> int:
-        """Number of levels, leaves and root included."""
+        """Number of levels, including leaves and root."""
         return len(self.ancestor)
 
     @cached_property
     def numbers(self) -> NDArray[np.int32]:
-        """(levels, leaves) the node above each leaf at each level, numbered from 0 by name."""
+        """(levels, leaves) node above each leaf at each level, numbered from 0 in the order of labels."""
         return np.stack([np.unique(labels, return_inverse=True)[1] for labels in self.ancestor]).astype(np.int32)
 
     @property
     def height(self) -> int:
-        """Levels below the root, whether it is written or understood."""
+        """Number of levels below the root, even if the hierarchy does not list the root."""
         return self.levels - (len(set(self.ancestor[-1])) == 1)
 
     @cached_property
     def nodes(self) -> dict[str, frozenset[int]]:
-        """Every label of the tree and the leaf indices it covers, lowest level first."""
+        """Leaf indices of each label of the tree, lowest level first."""
         leaves_of_node: dict[str, set[int]] = {}
         for labels in self.ancestor:
             for leaf, label in enumerate(labels):
@@ -129,14 +129,16 @@ class Hierarchy:
 
     @cached_property
     def label_of(self) -> dict[frozenset[int], str]:
-        """The canonical label of each node, by the leaves it covers: the lowest level that covers exactly them."""
+        """Canonical label of each node by its leaves: the label of the lowest level that covers exactly these
+        leaves.
+        """
         labels: dict[frozenset[int], str] = {}
         for label, leaves in self.nodes.items():
             labels.setdefault(leaves, label)
         return labels
 
     def lowest(self, leaves: Collection[int]) -> str | None:
-        """Return the label of the lowest node over leaves; None without a common ancestor.
+        """Return the label of the lowest node that covers the leaves; None without a common ancestor.
 
         >>> Hierarchy.from_paths([("10", "1*", "*"), ("11", "1*", "*"), ("20", "2*", "*")]).lowest([0, 1])
         '1*'
@@ -147,7 +149,7 @@ class Hierarchy:
         return None
 
     def members(self, node: str) -> frozenset[int]:
-        """Return the indices of the leaves under a node (a leaf covers itself).
+        """Return the indices of the leaves under a node; a leaf covers itself.
 
         >>> sorted(Hierarchy.from_paths([("a", "*"), ("b", "*")]).members("*"))
         [0, 1]
@@ -174,7 +176,8 @@ class Hierarchy:
         )
 
     def order(self) -> tuple[int, ...]:
-        """Leaf indices in depth-first order: leaves under one node are neighbors; children keep their file order.
+        """Return the leaf indices in depth-first order: leaves under one node are adjacent, and children keep their
+        file order.
 
         >>> Hierarchy.from_paths([("a", "x", "*"), ("b", "y", "*"), ("c", "x", "*")]).order()
         (0, 2, 1)
@@ -191,7 +194,7 @@ class Hierarchy:
 
 
 def _has_header(rows: Sequence[Sequence[str]], name: str) -> bool:
-    """Return whether the first line names the levels; an error if that cannot be known."""
+    """Return whether the first line names the levels; raise UnmaskError if it is ambiguous."""
     roots = {row[-1] for row in rows[1:]}
     if len(roots) == 1 and len(rows) > 2:
         return rows[0][-1] not in roots

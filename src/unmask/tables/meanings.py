@@ -1,4 +1,4 @@
-"""From texts of cells to columns, by declared or recognized types."""
+"""Columns from the texts of cells, by declared or recognized types."""
 
 from __future__ import annotations
 
@@ -19,14 +19,17 @@ from unmask.tables.number_formats import Decimal
 from unmask.tables.types import Declared, Recognized, parse_type, recognize
 
 
-def trees(hierarchies: Mapping[str, Hierarchy | str | PathLike[str]]) -> dict[str, Hierarchy]:
-    """Hierarchies by column; those given as a path are read."""
+def read_hierarchies(hierarchies: Mapping[str, Hierarchy | str | PathLike[str]]) -> dict[str, Hierarchy]:
+    """Return hierarchies by column; those given as a path are read."""
     return {name: tree if isinstance(tree, Hierarchy) else Hierarchy.read(tree) for name, tree in hierarchies.items()}
 
 
 @dataclass(frozen=True, eq=False)
 class Meanings:
-    """Declared notation of the cells of a table; the arguments are those of `Table.read`. like : by name."""
+    """Declared notation of the cells of a table; the arguments are those of `Table.read`.
+
+    like : column of another table with the same name, by name
+    """
 
     types: Mapping[str, str]
     orders: Mapping[str, Sequence[str]]
@@ -44,12 +47,12 @@ class Meanings:
     def of(
         self, encoded: Mapping[str, Encoded], *, plain: Collection[str] = ()
     ) -> tuple[dict[str, Column], tuple[str, ...]]:
-        """Return columns by name, and notes on reading them. plain : names of columns kept as texts."""
+        """Return columns by name, and notes on how they were read. plain : columns that are kept as text"""
         columns, notes = self.read({name: column for name, column in encoded.items() if name not in plain})
         return columns | {name: _read_kept(name, encoded[name], self.na or ()) for name in plain}, notes
 
     def read(self, encoded: Mapping[str, Encoded]) -> tuple[dict[str, Column], tuple[str, ...]]:
-        """Return columns by name, and notes on reading them."""
+        """Return columns by name, and notes on how they were read."""
         declared = {name: self._declared(name) for name in encoded}
         types = recognize(encoded, declared, na=self.na, decimal=self.decimal)
         columns = {name: self._column(name, column, declared[name], types[name]) for name, column in encoded.items()}
@@ -62,7 +65,7 @@ class Meanings:
         if like is not None and of_type is None and order is None and tree is None:
             order, tree = like.levels.domain if like.type == "ordinal" else None, like.hierarchy
         if tree is not None and order is not None:
-            tree = tree.reorder(order)  # its leaves and the domain of the levels have one numbering
+            tree = tree.reorder(order)  # leaves and domain have the same order
         return Declared(of_type, days, order, tree, like)
 
     def _column(self, name: str, encoded: Encoded, declared: Declared, type_read: Recognized) -> Column:
@@ -90,14 +93,14 @@ def _read_kept(name: str, encoded: Encoded, na: Sequence[str]) -> Column:
 
 
 def weights_of(column: Column) -> NDArray[np.float64]:
-    """(n_rows,) numbers; nan for a missing cell."""
+    """Return (n_rows,) numbers of a weight column; nan for a missing cell."""
     levels = column.levels
     bad = int(column.counts[(levels.low != levels.high) & ~levels.is_missing].sum())
     if bad:
-        raise UnmaskError(f"weight {column.name!r} is no exact number in {bad} rows; expected a number in each row")
+        raise UnmaskError(f"weight {column.name!r} is not an exact number in {bad} rows; expected a number in each row")
     return levels.low[column.codes]
 
 
 def undefined_weights(weight: NDArray[np.float64] | None) -> int:
-    """Count the rows that stand for no person or for less than one, so that the population of a class is not known."""
+    """Count the rows with a weight below 1 or missing, which make the population of a class unknown."""
     return 0 if weight is None else int(np.count_nonzero(~(weight >= 1)))

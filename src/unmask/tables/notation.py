@@ -1,4 +1,4 @@
-"""The text of cells that are no numbers: how a set, a masked value and a suppressed cell are written and read."""
+"""Notation of cells that are not numbers: sets, masked values, suppressed and missing cells."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Collection, Iterable
 from unmask.core.errors import UnmaskError
 
 EVERYTHING = "*"
-"""The label of a suppressed cell: any value."""
+"""Label of a suppressed cell, which may be any value."""
 
 MISSING = ""
-"""The label of a missing cell."""
+"""Label of a missing cell."""
 
 UNKNOWN = "\0"
-"""The label of a cell that the adversary does not know. No file holds it: `Knowledge(missing=...)` alone makes it."""
+"""Label of a cell that the adversary does not know. Only `Knowledge(missing=...)` makes it; no file contains it."""
 
 MASK = re.compile(r"([^*]+)(\*+)")
 SPECIAL = re.compile(r'[,{}"|~*]|^\s|\s$')
@@ -46,10 +46,10 @@ def split_set(text: str) -> tuple[str, ...] | None:
 
 
 def format_set(values: Iterable[str]) -> str:
-    """Canonical text of a set of values: sorted, in braces, a value with a comma, brace, quote or star in quotes.
+    """Return the canonical text of a set of values: sorted, in braces, special values in quotes.
 
-    A single value is written without braces unless it would be read as something else. The empty text stands for a
-    missing cell and is refused.
+    Values with a comma, brace, quote or star are quoted. A single value is written without braces, unless it would be
+    read as something else. The empty text is a missing cell and is refused.
 
     >>> format_set(["b", "a"]), format_set(["a, b", "c"]), format_set(["a"])
     ('{a, b}', '{"a, b", c}', 'a')
@@ -65,7 +65,8 @@ def format_set(values: Iterable[str]) -> str:
 
 
 def overlap(mask: str, other_mask: str) -> bool:
-    """Return True if two masks may hide the same value: one prefix begins with the other, and both are long enough.
+    """Return whether two masks may hide the same value: one prefix begins with the other, and both masks are long
+    enough.
 
     A star hides at most one character, so `12**` may be 12, 123 or 1234.
 
@@ -77,7 +78,7 @@ def overlap(mask: str, other_mask: str) -> bool:
 
 
 def common_beginning(values: Collection[str]) -> str:
-    """Return the longest common prefix of values.
+    """Return the longest common prefix of the values.
 
     >>> common_beginning(["48163", "48159"])
     '481'
@@ -92,9 +93,9 @@ def common_beginning(values: Collection[str]) -> str:
 
 
 def format_prefix(values: Collection[str], *, width: int) -> str:
-    """Return the common prefix of codes, with a star for each hidden character of a code of `width`.
+    """Return the common prefix of codes, with a star for each hidden character of a code of `width` characters.
 
-    A mask among the values counts with the beginning that it shows.
+    A mask among the values counts with its prefix.
 
     >>> format_prefix(["48163", "48159", "481**"], width=5), format_prefix(["E11", "E11.9"], width=5)
     ('481**', 'E11**')

@@ -1,4 +1,4 @@
-"""Decimal commas and thousands marks: which a column has, and its numbers in plain notation."""
+"""Decimal marks and thousands separators: recognition in a column, and numbers in plain notation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal
 from unmask.tables.scales import NUMBERS
 
 Decimal = Literal[".", ","]
-"""What stands before the decimals of a number."""
+"""Decimal mark of a number."""
 
 _BLANKS = " \u00a0\u2009\u202f"
 _GROUPED = {
@@ -25,9 +25,9 @@ _NAMES = {".": "points", ",": "commas", "'": "apostrophes", "\u2019": "apostroph
 
 
 def plain(text: str, decimal: Decimal) -> str:
-    """Return a number with a decimal point and without thousands marks.
+    """Return a number with a decimal point and without thousands separators.
 
-    Another text is not changed, or is not a number afterwards either.
+    Another text is unchanged, or is not a number afterwards either.
 
     >>> plain("1.234,56", ","), plain("1 234.50", "."), plain("[3,5; 4,5]", ",")
     ('1234.56', '1234.50', '[3.5; 4.5]')
@@ -43,7 +43,8 @@ def plain(text: str, decimal: Decimal) -> str:
 def decimal_of(texts: Iterable[str]) -> Literal[".", ",", "", "either", "mixed"] | None:
     """Return the decimal mark of all texts of a column; None if a text is not a number with either mark.
 
-    "" : no text shows one. "either": both fit, and differ, as in 1.234 alone. "mixed": some need a point, some a comma.
+    "" : no text has a mark. "either": both marks are possible and give different numbers, as in 1.234. "mixed": some
+    texts need a point, and others a comma.
 
     >>> decimal_of(["1.234", "3,5"]), decimal_of(["1.234"]), decimal_of(["12", "1 234"]), decimal_of(["old"])
     (',', 'either', '', None)
@@ -67,6 +68,6 @@ def decimal_of(texts: Iterable[str]) -> Literal[".", ",", "", "either", "mixed"]
 
 
 def thousands(texts: Iterable[str], decimal: Decimal) -> str:
-    """Return the names of the thousands marks of the texts; "" without such marks."""
+    """Return the names of the thousands separators of the texts; "" without them."""
     names = {_NAMES[match[2]] for text in texts if (match := _GROUPED[decimal].fullmatch(text))}
     return " and ".join(sorted(names))

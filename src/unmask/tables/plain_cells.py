@@ -1,7 +1,7 @@
-"""Cells that are written as databases and programs write them, read all together.
+"""Fast reading of cells in the plain notation of databases and programs.
 
-One regular expression looks at all texts of a column at once, and NumPy reads them: a column of a million different
-values in a second instead of a minute. What is written in another way is read cell by cell, with the same result.
+One regular expression tests all texts of a column, and NumPy converts them: a column of a million distinct values takes
+a second instead of a minute. Other notations are read cell by cell, with the same result.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 PlainForm = Literal["whole", "decimal", "span", "day", "moment"]
-"""What all texts of a column are: whole numbers, numbers, whole numbers and `[a, b]` between two, days, or days with a
-time.
+"""Form of all texts of a column: whole numbers; decimals; whole numbers and intervals `[a, b]` of them; days; or
+days with a time.
 """
 
 _NUMBER = r"(?:-(?=[0-9.]*[1-9]))?(?:0|[1-9][0-9]{0,9})"
@@ -31,19 +31,21 @@ _UNITS = {"day": "datetime64[D]", "moment": "datetime64[s]"}
 
 
 def form_of(texts: Sequence[str]) -> PlainForm | None:
-    """Return the form of all texts; None if there are several forms, or no texts.
+    """Return the form of all texts; None for several forms, or without texts.
 
     >>> form_of(["12", "-7"]), form_of(["12.50", "7"]), form_of(["[5, 9]", "7"]), form_of(["007"])
     ('whole', 'decimal', 'span', None)
     """
     joined = "\n".join(texts)
-    if joined.count("\n") >= len(texts):  # none, or one of two lines
+    if joined.count("\n") >= len(texts):  # no texts, or a text with a line break
         return None
     return next((form for form, pattern in _FORMS.items() if not re.search(rf"(?m)^(?!(?:{pattern})$)", joined)), None)
 
 
 def values_of(texts: Sequence[str], form: PlainForm) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-    """First and last number, day or second since 1970 of each text; None where there is no such day or span.
+    """Return the lower and upper bound of each text, dates as days and times as seconds since 1970.
+
+    None if a text is not a valid date or interval.
 
     >>> values_of(["1970-01-02"], "day"), values_of(["2023-02-30"], "day")
     ((array([1.]), array([1.])), None)

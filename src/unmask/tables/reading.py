@@ -1,6 +1,6 @@
-"""From a source of rows to dictionary-coded columns: each column as its distinct texts and one code per row.
+"""Reading of sources as dictionary-coded columns: distinct texts of each column, and one code per row.
 
-DuckDB does the work, so that no Python object is made per row. A source is a file (CSV, TSV, .gz, Parquet), a data
+DuckDB reads the rows, so that no Python object is made per row. A source is a file (CSV, TSV, .gz, Parquet), a data
 frame (pandas, polars), an Arrow table, a mapping of names to arrays, a DuckDB relation, or a pair (connection, SQL).
 """
 
@@ -26,14 +26,15 @@ from unmask.data.resources import temporary_folder
 from unmask.data.source_files import TextOptions, prepare_file
 from unmask.tables.coding import Encoded, encode, encode_array
 
-_LISTED = 40  # column names in a message
+_LISTED = 40
+"""Largest number of column names in a message."""
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Columns by name in the order of the source, and notes on what was guessed.
+    """Columns of a source by name, in its order, and notes on what was guessed.
 
-    dropped : those not asked for, without those in which every row has a value of its own
+    dropped : columns that were not requested, without those whose values are all different
     """
 
     columns: Mapping[str, Encoded]
@@ -52,12 +53,12 @@ def read_encoded(
 ) -> Source:
     """Read columns of a source in its column and row order.
 
-    names : names that must be there, checked before any row is read; None for all columns.
-    dropped : names that must be there; they are looked at for values that rows share.
-    delimiter : of a text file; None guesses it from the first lines.
-    header : column names of a text file whose first line is already a row; or whether line 1 names the columns, which
-        is found and asked about if it is in doubt when left out.
-    encoding : of a text file that is not UTF-8; None guesses it, with a note.
+    names : columns that must exist, which is checked before any row is read; None for all columns
+    dropped : columns that must exist, and are only searched for values that rows share
+    delimiter : delimiter of a text file; None guesses it from the first lines
+    header : column names of a text file whose first line is a row, or whether line 1 names the columns. None detects
+        it, and asks if it is ambiguous
+    encoding : encoding of a text file that is not UTF-8; None guesses it, with a note
 
     >>> columns = read_encoded({"age": [30, 20, 30], "zip": [1, 2, 3]}, names=["age"]).columns
     >>> list(columns)
@@ -87,20 +88,21 @@ def read_encoded(
 
 
 AS_TEXT = ("delimiter", "header", "encoding")
-"""Arguments of `Table.read` about text files."""
+"""Arguments of `Table.read` for text files."""
 
 
 def column_names(path: str | PathLike[str], *, role_columns: Sequence[str] = (), **as_text: Any) -> list[str]:
-    """Read the names of the columns of a file as `read_encoded` does, without rows.
+    """Read the column names of a file, as `read_encoded` does, without rows.
 
-    as_text : `delimiter`, `header`, `encoding`; named : columns of which one in line 1 makes it a header
+    role_columns : columns with a role; line 1 is a header if it contains one of them
+    as_text      : `delimiter`, `header`, `encoding`
     """
     with engine() as (connection, folder):
         return _relation(connection, folder, path, (), TextOptions(**as_text), role_columns).names
 
 
 def first_rows(path: str | PathLike[str], n: int, **as_text: Any) -> Source:
-    """Read the first n rows of a file, every column as text; as_text : see `column_names`"""
+    """Read the first n rows of a file, with every column as text; as_text : see `column_names`"""
     with engine() as (connection, folder):
         names, relation, notes = _relation(connection, folder, path, (), TextOptions(**as_text))
         rows = f"(select * from {relation} limit {int(n)})"
@@ -109,7 +111,7 @@ def first_rows(path: str | PathLike[str], n: int, **as_text: Any) -> Source:
 
 @contextmanager
 def engine() -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
-    """Open a private in-memory database and its folder for spilled data; both are removed afterwards.
+    """Open a private in-memory database and its folder for spilled data. Both are removed on exit.
 
     >>> with engine() as (connection, _):
     ...     connection.execute("select 1 + 1").fetchall()
@@ -119,11 +121,13 @@ def engine() -> Iterator[tuple[duckdb.DuckDBPyConnection, str]]:
         try:
             yield connection, folder
         except duckdb.Error as error:
-            raise explain_failure(error, _reason(error)) from None  # the engine's own message quotes the row
+            raise explain_failure(error, _reason(error)) from None  # DuckDB's message quotes the row
 
 
 def check_columns(names: Sequence[str], wanted: Sequence[str], *, place: str, hint: str = "") -> None:
     """Raise UnmaskError for a repeated or an unknown column name; suggest the nearest known one.
+
+    hint : text before the suggestion
 
     >>> check_columns(["age", "zip"], ["agee"], place="the table")
     Traceback (most recent call last):
@@ -143,7 +147,7 @@ def check_columns(names: Sequence[str], wanted: Sequence[str], *, place: str, hi
 
 
 class _Rows(NamedTuple):
-    """Column names of a source, the SQL of its rows, and what was guessed of the file."""
+    """Column names of a source, the SQL relation of its rows, and notes on what was guessed."""
 
     names: list[str]
     relation: str
@@ -158,7 +162,10 @@ def _relation(
     as_text: TextOptions,
     optional: Sequence[str] = (),
 ) -> _Rows:
-    """Return the rows of a source; check names before rows are read. optional : further columns that may be there"""
+    """Return the rows of a source; column names are checked before rows are read.
+
+    optional : further columns that may exist
+    """
     if isinstance(source, str | PathLike):
         path, description = Path(os.fspath(source)), _described(source)
         file = prepare_file(path, folder, encoding=as_text.encoding)
@@ -188,7 +195,7 @@ def _relation(
     names = [str(name) for name in names]
     check_columns(names, wanted, place=_described(source))
     if hasattr(source, "iloc"):
-        source = cast("Any", source).copy()  # DuckDB cannot scan a pandas frame of negative strides (reversed rows)
+        source = cast("Any", source).copy()  # DuckDB cannot scan a pandas frame with reversed rows
     connection.register("source_frame", source)
     return _Rows(names, "source_frame")
 
@@ -198,7 +205,7 @@ def _parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Sequence
     try:
         described = connection.execute(f"describe select * from {relation}").fetchall()
     except duckdb.Error as error:
-        raise explain_failure(error, f"{description} is no readable Parquet file; it may be truncated") from None
+        raise explain_failure(error, f"{description} is not a readable Parquet file; it may be truncated") from None
     names = [str(row[0]) for row in described]
     check_columns(names, wanted, place=description)
     return _Rows(names, relation)
@@ -215,7 +222,7 @@ def _text_file(
         hint = f"only one column was found with delimiter {head.delimiter!r}, {guess!r} seems right; "
     if given_names is not None and len(given_names) != len(head.names):
         raise UnmaskError(
-            f"{description} has {len(head.names)} columns, {len(given_names)} names were given in `header`; {hint}"
+            f"{description} has {len(head.names)} columns, but `header` has {len(given_names)} names; {hint}"
         )
     hint += "" if head.header or header is not None else "line 1 is taken for a row (--header reads it as names); "
     names = list(head.names) if given_names is None else [str(name) for name in given_names]
@@ -225,7 +232,7 @@ def _text_file(
 
 
 def _fetch(connection: Any, sql: str) -> dict[str, list[object]]:
-    """Rows of a query over any database connection of Python's DB-API."""
+    """Return the rows of a query over a database connection of Python's DB-API, by column."""
     if not hasattr(connection, "cursor") or not isinstance(sql, str):
         raise UnmaskError("a pair as source must be (database connection, SQL text)")
     cursor = connection.cursor()

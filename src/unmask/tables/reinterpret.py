@@ -1,4 +1,4 @@
-"""Reinterpretation of released cells that are written as one value, or as missing, and represent several values.
+"""Released cells that are written as one value, or as missing, and represent several values.
 
 Examples are rounded and top-coded numbers, truncated codes, renamed categories, and suppressed cells.
 """
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.tables.background import hidden_values
-from unmask.tables.cells import members_of
+from unmask.tables.cells import membership_matrix
 from unmask.tables.coding import Encoded
 from unmask.tables.column import Column
 from unmask.tables.levels import Levels
@@ -23,11 +23,17 @@ from unmask.tables.matching import compatible
 from unmask.tables.meanings import Meanings
 from unmask.tables.notation import EVERYTHING, format_set
 from unmask.tables.protections.recoding import new_cells
-from unmask.tables.sensitive_bands import PAIRS, TOLERATED, has_sets, without_shared_ends, without_stars
+from unmask.tables.sensitive_bands import (
+    MAX_LEVEL_PAIRS,
+    MAX_MISFIT_SHARE,
+    blank_hidden_cells,
+    has_sets,
+    separate_shared_ends,
+)
 from unmask.tables.table import Table
 
-FITS, EXPLAINED = 0.99, 0.8
-"""Share of rows that a reading must fit, and share of the otherwise unmatched rows that it must explain.
+MIN_FIT, MIN_EXPLAINED = 0.99, 0.8
+"""Share of rows that a rule must fit, and share of the otherwise unmatched rows that it must explain.
 
 Noise with fewer values than the original reaches neither, because its counts follow no rule.
 """
@@ -48,7 +54,7 @@ class Reading(NamedTuple):
     hidden: float = 0.0
 
 
-def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | None) -> dict[str, Reading]:
+def find_readings(original: Table, release: Table, origin: NDArray[np.int64] | None) -> dict[str, Reading]:
     """Find released columns whose cells are written as single values and represent several.
 
     Examples are an age of 30 for 30 to 39, 90 for 90 and above, the first day for a month, and 010 for all zip codes
@@ -80,7 +86,7 @@ def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | Non
     --------
     >>> people = Table.read({"age": [20, 21, 27, 29, 30, 36]}, quasi_identifiers="age")
     >>> release = Table.read({"age": [20, 20, 20, 20, 30, 30]}, quasi_identifiers="age")
-    >>> read = read_coarse(people, release, None)["age"]
+    >>> read = find_readings(people, release, None)["age"]
     >>> read.rule, read.column.levels.labels
     ('rounded down', ('[20, 29]', '>=30'))
     """
@@ -92,12 +98,12 @@ def read_coarse(original: Table, release: Table, origin: NDArray[np.int64] | Non
         if column in release.quasi_identifiers:
             released_column, hidden = _read_suppressed(original, release, column)
         elif column in release.sensitive and not _labels(column) <= _labels(original_column):
-            released_column = without_stars(column)
-        read = _reading(original_column, released_column, origin)
+            released_column = blank_hidden_cells(column)
+        read = _read_rule(original_column, released_column, origin)
         if read is None and column not in release.kept and origin is not None:
-            read = _renamed(original_column, released_column, origin)
+            read = _read_renaming(original_column, released_column, origin)
         if read and column in release.sensitive:
-            read = read._replace(column=without_shared_ends(without_stars(read.column)))
+            read = read._replace(column=separate_shared_ends(blank_hidden_cells(read.column)))
         if read or hidden or released_column is not column:
             readings[column.name] = (read or Reading("", released_column, 0.0))._replace(hidden=hidden)
     return readings
@@ -119,7 +125,7 @@ def _read_suppressed(original: Table, release: Table, column: Column) -> tuple[C
     return replace(column, levels=levels, codes=code[column.codes]), float(share * counts[gap] / counts.sum())
 
 
-def with_readings(release: Table, readings: dict[str, Reading]) -> Table:
+def apply_readings(release: Table, readings: dict[str, Reading]) -> Table:
     """Return the release with reinterpreted columns."""
     if not readings:
         return release
@@ -130,31 +136,31 @@ def with_readings(release: Table, readings: dict[str, Reading]) -> Table:
     return replace(release, quasi_identifiers=quasi, kept=kept_columns, sensitive=sensitive)
 
 
-def _reading(original: Column, released: Column, origin: NDArray[np.int64] | None) -> Reading | None:
+def _read_rule(original: Column, released: Column, origin: NDArray[np.int64] | None) -> Reading | None:
     if original.type != released.type or has_sets(original) or has_sets(released):
         return None
     share_unfit = misfit(original, released)
-    if share_unfit <= 1 - FITS or len(original.levels) * len(released.levels) > PAIRS:
+    if share_unfit <= 1 - MIN_FIT or len(original.levels) * len(released.levels) > MAX_LEVEL_PAIRS:
         return None
     if origin is None and _fits_by_chance(original, released):
         return None
-    rules_of = _intervals if original.levels.kind == "numeric" else _prefixes
+    rules_of = _rounding_rules if original.levels.kind == "numeric" else _truncation_rules
     rules = rules_of(original.levels, released.levels)
     readings = [Reading(rule, replace(released, levels=levels), share_unfit) for rule, levels in rules]
     shares = [_share_fitting(original, reading.column, origin) for reading in readings]
     chosen = int(np.argmax(shares))
-    return readings[chosen] if shares[chosen] >= max(FITS, 1 - (1 - EXPLAINED) * share_unfit) else None
+    return readings[chosen] if shares[chosen] >= max(MIN_FIT, 1 - (1 - MIN_EXPLAINED) * share_unfit) else None
 
 
-def _renamed(original: Column, released: Column, origin: NDArray[np.int64]) -> Reading | None:
-    """Return the reading of labels that do not occur in the original, by the rows behind them (`read_renamed`)."""
-    if has_sets(original) or has_sets(released) or len(original.levels) * len(released.levels) > PAIRS:
+def _read_renaming(original: Column, released: Column, origin: NDArray[np.int64]) -> Reading | None:
+    """Return the reading of labels that do not occur in the original, from the original rows (`read_renamed`)."""
+    if has_sets(original) or has_sets(released) or len(original.levels) * len(released.levels) > MAX_LEVEL_PAIRS:
         return None
     rows = np.flatnonzero(origin >= 0)
     label = same_labels(original, released)[released.codes[rows]]
     is_stated = ~(released.levels.is_missing | released.levels.suppressed)[released.codes[rows]]
     share_renamed = float(np.mean(is_stated & (label != original.codes[origin[rows]]))) if rows.size else 0.0
-    column = read_renamed(original, released, origin) if share_renamed > 1 - FITS else None
+    column = read_renamed(original, released, origin) if share_renamed > 1 - MIN_FIT else None
     return None if column is None else Reading("renamed or grouped", column, share_renamed)
 
 
@@ -175,27 +181,29 @@ def misfit(original: Column, released: Column) -> float:
 
 
 def share_changed(original: Column, released: Column) -> float:
-    """Return `misfit` if it exceeds `TOLERATED`, otherwise 0, as for columns that were reinterpreted."""
+    """Return `misfit` if it exceeds `MAX_MISFIT_SHARE`, otherwise 0, as for columns that were reinterpreted."""
     share = 0.0 if has_sets(released) else misfit(original, released)
-    return share if share > TOLERATED else 0.0
+    return share if share > MAX_MISFIT_SHARE else 0.0
 
 
 def share_unknown(original: Column, released: Column) -> float:
     """Return the share of released cells with a value that does not occur in the original; 0 for numbers."""
     new = np.flatnonzero((same_labels(original, released) < 0) & ~released.levels.is_missing & (released.counts > 0))
-    if original.levels.kind == released.levels.kind == "numeric" or len(original.levels) * len(new) > PAIRS:
+    if original.levels.kind == released.levels.kind == "numeric" or len(original.levels) * len(new) > MAX_LEVEL_PAIRS:
         return 0.0
     is_covered = compatible(original.levels, released.levels.select(new), missing="own").any(axis=0)
     return float(released.counts[new[~is_covered]].sum() / max(len(released.codes), 1))
 
 
 def _fits_by_chance(original: Column, released: Column) -> bool:
-    """Return True if every rule may fit: few rows with distinct values find matches among many people."""
+    """Return whether every rule may fit: few rows with distinct values find matches among many people."""
     return len(released.codes) < min(2 * len(released.levels), len(original.codes) / 10)
 
 
 def _share_fitting(original: Column, released: Column, origin: NDArray[np.int64] | None) -> float:
-    """Return the share of released rows that fit the person behind them; without an origin, that can fit people."""
+    """Return the share of released rows that match their own person; without an origin, the share that match any
+    people.
+    """
     fits = compatible(original.levels, released.levels, missing="wildcard")
     if origin is not None:
         rows = np.flatnonzero(origin >= 0)
@@ -204,20 +212,20 @@ def _share_fitting(original: Column, released: Column, origin: NDArray[np.int64]
     return float(np.minimum(people, released.counts).sum() / released.counts.sum())
 
 
-def _intervals(original: Levels, released: Levels) -> Iterator[tuple[str, Levels]]:
-    """Yield the levels for values rounded down, rounded to the nearest, and rounded up."""
+def _rounding_rules(original: Levels, released: Levels) -> Iterator[tuple[str, Levels]]:
+    """Yield the levels for values rounded down, to the nearest value, and up."""
     levels = np.flatnonzero(np.isfinite(released.low))
     value, scale = released.low[levels], released.scale
     atoms = np.concatenate([original.low[np.isfinite(original.low)], value])
     is_integer = bool((atoms == np.floor(atoms)).all())
     previous, after = (
         np.array([number + step if is_integer else move(number) for number in value.tolist()])
-        for step, move in ((-1, scale.previous_value), (1, scale.after))
+        for step, move in ((-1, scale.previous_value), (1, scale.next_value))
     )
     middle = (value[:-1] + value[1:]) / 2
-    to, from_ = (np.floor(middle), np.ceil(middle)) if is_integer else (middle, middle)
+    to, lower = (np.floor(middle), np.ceil(middle)) if is_integer else (middle, middle)
     yield "rounded down", _bounded(released, levels, value, np.append(previous[1:], np.inf))
-    yield "rounded", _bounded(released, levels, np.append(-np.inf, from_), np.append(to, np.inf))
+    yield "rounded", _bounded(released, levels, np.append(-np.inf, lower), np.append(to, np.inf))
     yield "rounded up", _bounded(released, levels, np.append(-np.inf, after[:-1]), value)
 
 
@@ -230,10 +238,10 @@ def _bounded(levels: Levels, exact: NDArray[np.intp], first: NDArray[np.float64]
 
 
 MASKS = "xX#_-?.0"
-"""Characters that mask others."""
+"""Characters that replace the end of a code."""
 
 
-def _prefixes(original: Levels, released: Levels) -> Iterator[tuple[str, Levels]]:
+def _truncation_rules(original: Levels, released: Levels) -> Iterator[tuple[str, Levels]]:
     """Yield the levels for codes that were truncated, masked at the end, or lost leading zeros."""
     values = sorted(original.domain)
     cut = {label: _with_prefix(values, label) for label in released.labels}
@@ -274,7 +282,7 @@ def _with_values(original: Levels, released: Levels, values: dict[str, list[str]
         elif level != released.missing:
             covered[level] = tuple(sorted(place[value] for value in values[label]))
             labels[level] = format_set(values[label]) if label in place else label
-    members = members_of(covered, len(original.domain))
+    members = membership_matrix(covered, len(original.domain))
     return replace(released, labels=tuple(labels), domain=original.domain, members=members)
 
 
@@ -423,24 +431,24 @@ def unify_spelling(original: Table, releases: Sequence[Table]) -> tuple[Table, l
         sharing = {
             number: column_read.column(column.name)
             for number, column_read in enumerate(releases)
-            if _keeps(column_read, column.name)
+            if _is_kept(column_read, column.name)
         }
         if all(set(column_read.levels.labels) <= set(column.levels.labels) for column_read in sharing.values()):
             continue
         try:
             typed = _by_type(column)
-            theirs = {number: _by_type(column_read, like=typed) for number, column_read in sharing.items()}
+            typed_of_releases = {number: _by_type(column_read, like=typed) for number, column_read in sharing.items()}
         except UnmaskError:
             continue
         if typed.type == "text":
             continue
-        read = _with(read, typed)
-        for number, column_read in theirs.items():
-            read_others[number] = _with(read_others[number], column_read)
+        read = _replace_kept(read, typed)
+        for number, column_read in typed_of_releases.items():
+            read_others[number] = _replace_kept(read_others[number], column_read)
     return read, read_others
 
 
-def _keeps(table: Table, name: str) -> bool:
+def _is_kept(table: Table, name: str) -> bool:
     return any(column.name == name for column in table.kept)
 
 
@@ -452,5 +460,5 @@ def _by_type(column: Column, like: Column | None = None) -> Column:
     return Meanings({}, {}, {}, na=(), like=typed).read(encoded)[0][column.name]
 
 
-def _with(table: Table, read: Column) -> Table:
+def _replace_kept(table: Table, read: Column) -> Table:
     return replace(table, kept=tuple(read if column.name == read.name else column for column in table.kept))

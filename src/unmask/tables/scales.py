@@ -1,6 +1,6 @@
-"""Cells on a line of numbers: how a value, an interval and an open end are written and read, by the column's type.
+"""Notation of numeric cells: values, intervals and open ends, for each type of column.
 
-The grammar of intervals is one; what stands at their ends is the scale's own: a number, a date, a moment.
+All scales share the grammar of intervals. The ends are numbers, dates or times.
 """
 
 from __future__ import annotations
@@ -16,21 +16,23 @@ from unmask.core.errors import UnmaskError
 from unmask.tables.notation import EVERYTHING
 
 Bounds = tuple[float, float]
-"""The inclusive ends of an interval; an open end is stored as the next value inwards."""
+"""Inclusive ends of an interval; an open end is stored as the next value inwards."""
 
 _DIGITS = 15
-"""Decimal digits that a float keeps, whatever they are."""
+"""Decimal digits that a float always keeps."""
 
 _WHOLE = 1e15
-"""Whole numbers below it have no float next to them with as few digits, so an end at one of them is closed."""
+"""Size of whole numbers below which an adjacent float has more digits. An interval that ends at such a number is
+closed.
+"""
 
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 class Scale(ABC):
-    """A line of numbers and the texts that stand for its points and intervals.
+    """Numeric scale, and the texts of its values and intervals.
 
-    point : regular expression of what may stand alone or at an end of an interval.
+    point : regular expression of a single value or an end of an interval
     """
 
     def __init__(self, point: str) -> None:
@@ -39,15 +41,15 @@ class Scale(ABC):
         self._range = re.compile(rf"({point})\s*(?:-|\u2013|\.\.|\bto\b)\s*({point})", re.IGNORECASE)
         self._brackets = re.compile(rf"([\[\](])\s*({end})\s*[,;]\s*({end})\s*([\[\])])")
         self._one_sided = re.compile(rf"(<=|>=|<|>|\u2264|\u2265|under\b|over\b)\s*({point})", re.IGNORECASE)
-        self._and_more = re.compile(rf"({point})(?:\s*\+|\s+(?:and|or)\s+(?:over|older|more))", re.IGNORECASE)
+        self._open_ended = re.compile(rf"({point})(?:\s*\+|\s+(?:and|or)\s+(?:over|older|more))", re.IGNORECASE)
 
     @abstractmethod
     def value(self, text: str) -> Bounds:
-        """Return the first and last value of an endpoint's text; nan for an invalid one such as February 30."""
+        """Return the first and last value of the text of an end; nan for an invalid one such as February 30."""
 
     @abstractmethod
     def write(self, low: float, high: float) -> str:
-        """Canonical text of the values from low to high, both included; `read` gives back the same bounds."""
+        """Return the canonical text of the values from low to high, both included; `read` returns the same bounds."""
 
     def cover(self, low: float, high: float) -> str:
         """Return the released cell of a class with values from low to high: an interval that contains them."""
@@ -57,19 +59,19 @@ class Scale(ABC):
         """Return the released cell of each class."""
         return [self.cover(low, high) for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
 
-    def after(self, value: float) -> float:
-        """Return the next value; an infinite one stays."""
+    def next_value(self, value: float) -> float:
+        """Return the next value; an infinite value is unchanged."""
         return value if math.isinf(value) else math.nextafter(value, math.inf)
 
     def previous_value(self, value: float) -> float:
-        """Return the previous value."""
+        """Return the previous value; an infinite value is unchanged."""
         return value if math.isinf(value) else math.nextafter(value, -math.inf)
 
     def read(self, text: str) -> Bounds | None:
         """Return the inclusive bounds of a cell: `a`, `[a, b]`, `[a, b)`, `]a, b]`, `a-b`, `<a`, `>=a`, `a+`, `*`.
 
-        So are the words of tables for people: `a to b`, `under a`, `over a`, `a and over`, `a or more`, `a and older`.
-        None for any other text.
+        Phrases in published tables are also read: `a to b`, `under a`, `over a`, `a and over`, `a or more`, `a and
+            older`. None for any other text.
         """
         low, high = self._bounds(text)
         return (low, high) if low <= high and low < math.inf and high > -math.inf else None
@@ -84,14 +86,14 @@ class Scale(ABC):
             return self.value(match[1])[0], self.value(match[2])[1]
         if match := self._brackets.fullmatch(text):
             from_, to = self._end(match[2]), self._end(match[3])
-            first = from_[0] if match[1] == "[" else self.after(from_[1])
+            first = from_[0] if match[1] == "[" else self.next_value(from_[1])
             return first, to[1] if match[4] == "]" else self.previous_value(to[0])
         if match := self._one_sided.fullmatch(text):
             sign, (low, high) = match[1].lower(), self.value(match[2])
             if sign in ("<", "<=", "\u2264", "under"):
                 return -math.inf, self.previous_value(low) if sign in ("<", "under") else high
-            return self.after(high) if sign in (">", "over") else low, math.inf
-        if match := self._and_more.fullmatch(text):
+            return self.next_value(high) if sign in (">", "over") else low, math.inf
+        if match := self._open_ended.fullmatch(text):
             return self.value(match[1])[0], math.inf
         return math.nan, math.nan
 
@@ -103,7 +105,7 @@ class Scale(ABC):
 
 
 class Numbers(Scale):
-    """Numbers with a decimal point; numbers that differ beyond 15 significant digits are one.
+    """Numbers with a decimal point. Numbers that differ only beyond 15 significant digits are equal.
 
     >>> NUMBERS.read("20-30"), NUMBERS.read("-5--1"), NUMBERS.read("20+"), NUMBERS.read("HS-grad")
     ((20.0, 30.0), (-5.0, -1.0), (20.0, inf), None)
@@ -118,13 +120,15 @@ class Numbers(Scale):
 
     def value(self, text: str) -> Bounds:
         """Return the number twice."""
-        number = float(text) + 0.0  # no negative zero
+        number = float(text) + 0.0  # + 0.0 removes a negative zero
         if len(text) > _DIGITS:
-            number = _rounded(number)
+            number = _round_digits(number)
         return number, number
 
     def write(self, low: float, high: float) -> str:
-        """One value as a number, all as `*`; an end that is the float next to a shorter number is open."""
+        """Return one value as a number, and all values as `*`. An end that is the float next to a shorter number
+        is open.
+        """
         low, high = float(low) + 0.0, float(high) + 0.0
         if not low <= high or low == math.inf or high == -math.inf:
             raise UnmaskError(
@@ -134,8 +138,8 @@ class Numbers(Scale):
             return format_number(low)
         if low.is_integer() and high.is_integer() and max(-low, high) < _WHOLE:
             return f"[{int(low)}, {int(high)}]"
-        from_, open_low = _written(low, -math.inf)
-        to, open_high = _written(high, math.inf)
+        from_, open_low = _write_bound(low, -math.inf)
+        to, open_high = _write_bound(high, math.inf)
         if math.isinf(low) or math.isinf(high):
             if math.isinf(low) and math.isinf(high):
                 return EVERYTHING
@@ -143,7 +147,7 @@ class Numbers(Scale):
         return f"{'(' if open_low else '['}{from_}, {to}{')' if open_high else ']'}"
 
     def covers(self, lows: NDArray[np.float64], highs: NDArray[np.float64]) -> list[str]:
-        """Return the released cell of each class; whole numbers, the most common ones, take a sixth of the time."""
+        """Return the released cell of each class. Whole numbers, the usual case, take a sixth of the time."""
         ends = np.stack((lows, highs))
         if not (ends == np.rint(ends)).all() or (np.abs(ends) >= _WHOLE).any():
             return super().covers(lows, highs)
@@ -152,7 +156,7 @@ class Numbers(Scale):
 
 
 def format_number(value: float) -> str:
-    """Return the shortest text that reads back as the same number; whole numbers have no decimal point.
+    """Return the shortest text that is read as the same number; whole numbers have no decimal point.
 
     >>> format_number(20.0), format_number(0.1)
     ('20', '0.1')
@@ -161,17 +165,19 @@ def format_number(value: float) -> str:
     return str(int(value)) if value.is_integer() and abs(value) < _WHOLE else repr(value)
 
 
-def _rounded(value: float) -> float:
-    """To 15 significant digits; a whole or infinite number stays."""
+def _round_digits(value: float) -> float:
+    """Return the number with 15 significant digits; a whole or infinite number is unchanged."""
     return value if value.is_integer() or math.isinf(value) else float(f"{value:.{_DIGITS}g}")
 
 
-def _written(value: float, outwards: float) -> tuple[str, bool]:
-    """Return a bound as text and True if it is open: next to a number that is shorter, or alone can be read."""
+def _write_bound(value: float, outwards: float) -> tuple[str, bool]:
+    """Return the text of a bound, and True if it is open: next to a number that is shorter, or that only can be
+    read.
+    """
     closed, beyond = format_number(value) if math.isfinite(value) else "", math.nextafter(value, outwards)
-    if math.isfinite(beyond) and _rounded(beyond) == beyond:
+    if math.isfinite(beyond) and _round_digits(beyond) == beyond:
         open_ = format_number(beyond + 0.0)
-        if len(open_) < len(closed) or _rounded(value) != value:
+        if len(open_) < len(closed) or _round_digits(value) != value:
             return open_, True
     return closed, False
 

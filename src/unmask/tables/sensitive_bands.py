@@ -1,4 +1,4 @@
-"""Bands of sensitive values in releases: of a salary, or groups of diseases."""
+"""Sensitive values that a release generalizes, such as salary bands or groups of diseases."""
 
 from __future__ import annotations
 
@@ -15,21 +15,23 @@ from unmask.tables.notation import MISSING
 from unmask.tables.protections.recoding import new_cells
 from unmask.tables.table import Table
 
-PAIRS = 1 << 26
-"""Pairs of a value of the original and one of the release up to which they are compared."""
+MAX_LEVEL_PAIRS = 1 << 26
+"""Largest number of pairs of levels of the original and the release that are compared."""
 
 
-TOLERATED = 0.1
-"""Share of people who may not fit their own rows before who reads cells as true is no adversary to go by."""
+MAX_MISFIT_SHARE = 0.1
+"""Share of people who may be incompatible with their own rows. Above it, an adversary who takes cells literally
+is not realistic.
+"""
 
 
 def band_sensitive_values(original: Table, releases: Collection[Table]) -> tuple[Table, dict[str, bool]]:
-    """Return the original with its sensitive values as releases state them, and the columns where these state less:
-    whether values became cells.
+    """Return the original with sensitive values generalized as in the releases, and whether each column was
+    generalized.
 
-    Of a salary in bands an adversary infers the band. So each value becomes the cell that it is in. Where more than a
-    tenth of the people are in several cells, of one release or of some, values stay, and no guess can be right about a
-    cell of several.
+    If a salary is released in bands, an adversary infers the band. Therefore each value is replaced by the released
+    cell that contains it. If more than a tenth of the people are in several cells, of one release or of several, values
+    are unchanged. A guess of a cell with several values is then never right.
 
     >>> people, release = (
     ...     Table.read({"age": [1, 1], "pay": cells}, quasi_identifiers="age", sensitive="pay")
@@ -44,22 +46,22 @@ def band_sensitive_values(original: Table, releases: Collection[Table]) -> tuple
             release.column(name) for release in releases if any(column.name == name for column in release.sensitive)
         ]
         if original_column.hierarchy is None and not has_sets(original_column) and any(map(has_sets, released_columns)):
-            banded = _banded(original_column, released_columns)
-            columns[name], coarser[name] = banded or original_column, banded is not None
+            band = _band_column(original_column, released_columns)
+            columns[name], coarser[name] = band or original_column, band is not None
     return replace(original, sensitive=tuple(columns.values())) if any(coarser.values()) else original, coarser
 
 
-def _banded(original: Column, released_columns: Sequence[Column]) -> Column | None:
-    """Return the column in cells of the releases, None where they overlap."""
+def _band_column(original: Column, released_columns: Sequence[Column]) -> Column | None:
+    """Return the column in cells of the releases; None if these overlap."""
     values_of_cell: dict[str, NDArray[np.bool_]] = {}
     for column in released_columns:
-        if len(original.levels) * len(column.levels) > PAIRS:
+        if len(original.levels) * len(column.levels) > MAX_LEVEL_PAIRS:
             return None
         fits = compatible(original.levels, column.levels, missing="own")
         used = (column.counts > 0) & ~column.levels.is_missing & ~column.levels.suppressed
         values_of_cell |= {column.levels.labels[cell]: fits[:, cell] for cell in np.flatnonzero(used).tolist()}
     cells = np.array(list(values_of_cell.values()))
-    if not values_of_cell or original.counts[cells.sum(axis=0) > 1].sum() > TOLERATED * len(original.codes):
+    if not values_of_cell or original.counts[cells.sum(axis=0) > 1].sum() > MAX_MISFIT_SHARE * len(original.codes):
         return None
     first, labels = np.where(cells.any(axis=0), cells.argmax(axis=0), -1), list(values_of_cell)
     texts = [
@@ -69,13 +71,11 @@ def _banded(original: Column, released_columns: Sequence[Column]) -> Column | No
     return replace(original, levels=levels, codes=code[original.codes])
 
 
-def without_stars(column: Column) -> Column:
-    """Return the column with a missing cell for each that hides its value: `*`, and a group of values some
-    of which are stated, too.
-    """
+def blank_hidden_cells(column: Column) -> Column:
+    """Return the column with missing cells in place of `*`, and of sets whose values also occur as separate cells."""
     levels = column.levels
     hides = levels.suppressed.copy()
-    if levels.kind != "numeric" and has_sets(column) and len(levels) ** 2 <= PAIRS:
+    if levels.kind != "numeric" and has_sets(column) and len(levels) ** 2 <= MAX_LEVEL_PAIRS:
         meets = compatible(levels, levels, missing="own") & (column.counts > 0) & ~hides
         hides |= ~levels.atomic & ~levels.is_missing & (meets.sum(axis=1) > 1)
     if not hides.any():
@@ -85,8 +85,8 @@ def without_stars(column: Column) -> Column:
     return replace(column, levels=levels, codes=code[column.codes])
 
 
-def without_shared_ends(column: Column) -> Column:
-    """Return the column where a number that two cells share is in the first alone: a secret is in one cell."""
+def separate_shared_ends(column: Column) -> Column:
+    """Return the column with a number that two intervals share only in the first of them."""
     levels = column.levels
     if levels.kind != "numeric":
         return column
@@ -94,11 +94,11 @@ def without_shared_ends(column: Column) -> Column:
     order = np.flatnonzero(np.isfinite(levels.high) | np.isfinite(levels.low))
     for previous, level in pairwise(order[np.argsort(levels.high[order], kind="stable")].tolist()):
         if levels.high[previous] == low[level] < levels.high[level]:
-            low[level] = levels.scale.after(low[level])
+            low[level] = levels.scale.next_value(low[level])
             labels[level] = levels.scale.write(low[level], levels.high[level])
     return replace(column, levels=replace(levels, low=low, labels=tuple(labels)))
 
 
 def has_sets(column: Column) -> bool:
-    """Return whether some cells stand for several values, and not for all."""
+    """Return whether a cell means several values, but not all."""
     return bool(column.levels.is_set.any())

@@ -1,6 +1,6 @@
-"""Tables whose rows stay in an engine: their distinct cells, and how many rows have each combination of cells.
+"""Tables whose rows stay in a database engine: distinct cells, and the number of rows with each combination of cells.
 
-Criteria, class adversaries and Mondrian need no more of a table. The engine counts combinations out of core.
+Criteria, class attacks and Mondrian need only these counts. The engine counts combinations that exceed the memory.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from unmask.tables.reading import check_columns, read_encoded
 from unmask.tables.unit import ASSUMED, ROW, Key, counting_unit, key_rank, stated_unit
 
 BYTES_PER_VALUE = 500
-"""Memory of one distinct value of a column: its texts and its place in dictionaries."""
+"""Memory of one distinct value of a column: its texts and dictionary entries."""
 
 BYTES_PER_COMBINATION = 180
-"""Memory of one combination in an audit or a protection, besides `BYTES_PER_CELL` for each of its cells."""
+"""Memory of one combination in an audit or a protection, in addition to `BYTES_PER_CELL` for each of its cells."""
 
 BYTES_PER_CELL = 36
 """Memory of one cell of a combination."""
 
 MARGIN_OF_ESTIMATES = 1.1
-"""Factor that covers the error of an engine's approximate count."""
+"""Factor that covers the error of an engine's approximate counts."""
 
 WORD_BITS = 62
-"""Bits of a word that hold codes."""
+"""Bits of an integer that hold codes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,26 +81,27 @@ class StoredTable:
     dictionary: dict[str, Column] = field(default_factory=dict)
 
     def check(self, names: Sequence[str]) -> None:
-        """Raise an error for a column that the source does not have."""
+        """Raise UnmaskError for a column that the source lacks."""
         check_columns(self.engine.names(self.source), names, place="the source")
 
     def shorts(self, names: Iterable[str]) -> dict[str, str]:
-        """Return short name -> name, of columns that were read."""
+        """Return the name of each read column by its short name in the engine, c0, c1, and so on."""
         position = {name: position for position, name in enumerate(self.dictionary)}
         return {f"c{position[name]}": name for name in names}
 
     def codes_of(self, shorts: Iterable[str]) -> dict[str, str]:
-        """Return short name -> the table of the engine with the code of each cell."""
+        """Return the engine's table with the codes of each column, by short name."""
         return {short: f"{self.name}_{short}" for short in shorts}
 
     def gaps(self, shorts: Mapping[str, str]) -> dict[str, int]:
-        """Return short name -> code of a missing cell, 0 if none is missing."""
+        """Return the code of a missing cell in each column, by short name; 0 if no cell is missing."""
         return {short: max(self.dictionary[name].levels.missing, 0) for short, name in shorts.items()}
 
     def read_levels(self, names: Sequence[str], meanings: Meanings) -> tuple[str, ...]:
-        """Read the distinct cells of columns into the dictionary and the engine; return notes on reading them.
+        """Read the distinct cells of columns into the dictionary and the engine, and return notes on how they were
+        read.
 
-        Several cells may have one code: 3.5 and 3,50, or an accent that is written in two ways.
+        Several cells may have the same code: 3.5 and 3,50, or an accent in two encodings.
         """
         self.dictionary.clear()
         shorts = {f"c{position}": name for position, name in enumerate(names)}
@@ -121,7 +122,7 @@ class StoredTable:
         return notes
 
     def combinations(self, names: Sequence[str]) -> dict[str, Column]:
-        """Return by name the columns of the distinct combinations, in the order of their codes."""
+        """Return the columns of the distinct combinations by name, in the order of their codes."""
         shorts = self.shorts(names)
         words = self._words(shorts)
         rows = self.engine.rows(sql.pack_codes(f"{self.name}_source", self.codes_of(shorts), self.gaps(shorts), words))
@@ -139,11 +140,12 @@ class StoredTable:
     def record_sizes(
         self, quasi_identifiers: Sequence[str], keep: Sequence[str], missing: Missing
     ) -> NDArray[np.int64] | None:
-        """Return (2, m) numbers of rows that agree in every column that is not sensitive, and how many sets have each.
+        """Return (2, m) numbers of rows that agree in every column that is not sensitive, and the number of sets of
+        each size.
 
-        The engine counts all rows once more, kept cells as they are: as many sets as there are distinct rows, which go
-        to its disk if they exceed its memory. Rows that the rule for missing cells leaves out are not counted. None
-        without kept columns, and if missing cells meet others.
+        The engine counts all rows once more, with unchanged kept cells. Counts that exceed its memory go to disk. Rows
+        that the rule for missing cells leaves out are not counted. None without kept columns, or if missing cells are
+        wildcards.
         """
         if not keep or not self.counts_records or missing == "wildcard":
             return None
@@ -160,7 +162,9 @@ class StoredTable:
         return np.stack([sets["part"][order], sets["n"][order]]).astype(np.int64)
 
     def unit(self, person: str | None, identifiers: Sequence[str]) -> str:
-        """Return what counts as one person, which is a row; raise an error if a column joins rows, or may."""
+        """Return the unit that counts as one person, which is a row; raise UnmaskError if a column joins rows,
+        or may do so.
+        """
         names = (person,) if person else identifiers
         if person == ROW or not names:
             return (stated_unit(ROW, shared=False) if names else ASSUMED).words
@@ -184,7 +188,7 @@ class StoredTable:
         return unit.words
 
     def _words(self, shorts: Mapping[str, str]) -> tuple[Mapping[str, int], ...]:
-        """Return the bits of each column, in words that hold as many columns as fit."""
+        """Return the bits of each column, in integers that hold as many columns as possible."""
         words: list[dict[str, int]] = [{}]
         for short, name in shorts.items():
             bits = (len(self.dictionary[name].levels) - 1).bit_length()
@@ -195,12 +199,12 @@ class StoredTable:
 
 
 def unchanged_columns(keep: Sequence[str]) -> dict[str, str]:
-    """Return short name -> name, of columns that leave as they are."""
+    """Return the name of each kept column by its short name in the engine, o0, o1, and so on."""
     return {f"o{position}": name for position, name in enumerate(keep)}
 
 
 def _unpacked(keys: NDArray[np.int64], word: Mapping[str, int]) -> dict[str, NDArray[np.int32]]:
-    """Return the codes that are packed in a word, the first column in the highest bits."""
+    """Return the codes that are packed in an integer; the first column has the highest bits."""
     codes, shift = {}, sum(word.values())
     for column, bits in word.items():
         shift -= bits
@@ -211,7 +215,7 @@ def _unpacked(keys: NDArray[np.int64], word: Mapping[str, int]) -> dict[str, NDA
 def _distinct_values(
     engine: Engine, name: str, columns: Sequence[str]
 ) -> dict[str, tuple[NDArray[Any], NDArray[np.int64]]]:
-    """Return the values of every column, ascending, and their rows; None comes last if a cell is missing."""
+    """Return the values of each column, ascending, and their rows; None is last if a cell is missing."""
     engine.keep(f"{name}_values", sql.select_cells(f"{name}_source", columns))
     gaps = engine.rows(sql.select_gaps(f"{name}_values", columns))
     values = {}
@@ -225,12 +229,12 @@ def _distinct_values(
 
 
 def _dictionary(cells: NDArray[Any], codes: NDArray[np.int32], kind: Kind) -> dict[str, NDArray[Any]]:
-    """Return a table for the engine: the values v that are not missing, and their code."""
+    """Return a table for the engine: the values v that are not missing, and their codes."""
     values = cells[:-1] if len(cells) and cells[-1] is None else cells
     is_text = kind in ("text", "untyped")
     if not is_text:
         values = values.astype(np.int64 if kind == "integer" else np.float64)
-    if not len(values):  # a value that the column does not have, so that the table has a type
+    if not len(values):  # a value that does not occur gives the table a type
         values = np.array([""], dtype=object) if is_text else np.zeros(1, values.dtype)
     return {"v": values, "code": codes[: len(values)].astype(np.int32)}
 
@@ -240,7 +244,10 @@ def _dictionary(cells: NDArray[Any], codes: NDArray[np.int32], kind: Kind) -> di
 
 @dataclass(frozen=True)
 class Size:
-    """Estimated size of a counted table; values : name of each column -> number of distinct values."""
+    """Estimated size of a counted table.
+
+    values : number of distinct values of each column, by name
+    """
 
     rows: int
     combinations: int
@@ -248,7 +255,7 @@ class Size:
 
     @property
     def n_bytes(self) -> int:
-        """Memory of the combinations in arrays, and of the values of the columns."""
+        """Memory of the combinations in arrays and of the values of the columns, in bytes."""
         of_combination = BYTES_PER_COMBINATION + BYTES_PER_CELL * (len(self.values) + 1)
         return self.combinations * of_combination + sum(self.values.values()) * BYTES_PER_VALUE
 
@@ -258,7 +265,7 @@ class Size:
 
 
 def estimate(stored: StoredTable, names: Sequence[str]) -> Size:
-    """Estimate the size of the combinations of columns from one pass over the rows."""
+    """Estimate the number of combinations of columns from one pass over the rows."""
     stored.check(names)
     shorts = {f"c{position}": name for position, name in enumerate(names)}
     stored.engine.table("estimated", stored.source, shorts)
@@ -271,13 +278,13 @@ def estimate(stored: StoredTable, names: Sequence[str]) -> Size:
 
 
 def check_memory(sizes: Mapping[str, Size], array_bytes: int) -> None:
-    """Raise an error if tables need more memory than arrays have."""
+    """Raise FailedError if tables need more memory than is available for arrays, in bytes."""
     needed = sum(size.n_bytes for size in sizes.values())
     if needed > array_bytes:
         combinations = sum(size.combinations for size in sizes.values())
         n_values, column = max((n, column) for size in sizes.values() for column, n in size.values.items())
         raise FailedError(
-            f"about {combinations:,} combinations of cells need {format_bytes(needed)} of arrays, which have "
-            f"{format_bytes(array_bytes)}; give more memory (--memory-limit), coarsen a column or leave it out: "
-            f"{column!r} has about {n_values:,} different values"
+            f"about {combinations:,} combinations of cells need {format_bytes(needed)} of memory, expected at most "
+            f"{format_bytes(array_bytes)}; raise --memory-limit, or coarsen or leave out a column: {column!r} has "
+            f"about {n_values:,} different values"
         )

@@ -24,11 +24,11 @@ from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of
 from unmask.tables.grouping import class_counts, count_distinct, count_most_common, pack
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.levels import Missing
-from unmask.tables.meanings import Meanings, trees, weights_of
+from unmask.tables.meanings import Meanings, read_hierarchies, weights_of
 from unmask.tables.number_formats import Decimal
 from unmask.tables.reading import check_columns, read_encoded
 from unmask.tables.stored import StoredTable
-from unmask.tables.unit import ASSUMED, ROW, counting_unit, key_of, person_by, stated_unit
+from unmask.tables.unit import ASSUMED, ROW, counting_unit, identifier_key, number_people, stated_unit
 from unmask.tables.writing import write_parquet, write_table
 
 
@@ -356,7 +356,9 @@ class Table:
         used = [name for role, names in roles.items() if role != "identifiers" for name in names]
         codes = None if na is None else _names(na)
         alike = {column.name: column for column in (like.columns if like else ())}
-        meanings = Meanings(types or {}, orders or {}, trees(hierarchies or {}), cells, codes, decimal, alike)
+        meanings = Meanings(
+            types or {}, orders or {}, read_hierarchies(hierarchies or {}), cells, codes, decimal, alike
+        )
         if household in used:
             raise UnmaskError(
                 f"column {household!r} has another role, expected one that is not released; leave that out"
@@ -392,9 +394,9 @@ class Table:
         joined = (
             None
             if person_column not in (by_name := {**identifier_columns, **columns})
-            else person_by(by_name[person_column])
+            else number_people(by_name[person_column])
         )
-        keys = [key_of(name, identifier_columns.get(name), n_rows) for name in roles["identifiers"]]
+        keys = [identifier_key(name, identifier_columns.get(name), n_rows) for name in roles["identifiers"]]
         unit = counting_unit(keys, n_rows) if person is None else stated_unit(person, shared=joined is not None)
         if unit.question:
             raise UnmaskError(unit.question)

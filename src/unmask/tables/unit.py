@@ -1,7 +1,7 @@
-"""The unit of counting: one row is one person, or a column tells which rows belong to one person.
+"""Unit of counting: one row is one person, or a column shows which rows belong to one person.
 
-Names never join rows. A number of people that no row shares proves that one row is one person. If rows share such a
-number, unmask asks the owner, because the answer decides what k, shares and numbers of people count.
+Names never join rows. An identifier that no two rows share proves that one row is one person. If rows share an
+identifier, unmask asks the owner, because the answer determines k, all shares and all numbers of people.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from unmask.data.column_names import split_words
 from unmask.tables.column import Column
 
 ROW = "row"
-"""The answer that each row is another person."""
+"""Answer that each row is another person."""
 
-FEW = 5
-"""Different values below which a column without a word such as "id" or "number" labels groups and not people."""
+MIN_DISTINCT = 5
+"""Number of different values below which a column labels groups and not people, unless its name has a word such
+as "id".
+"""
 
 _NAME = re.compile(
     "(full|first|last|middle|given|family|birth|maiden|sur|fore|user|vor|nach|familien|geburts)?names?"
@@ -39,9 +41,11 @@ _GENERIC = re.compile(f"(case|fall|record|rec|unique|lfd|pseudo|hashed)+{_NUMBER
 
 
 class Key(NamedTuple):
-    """A column that may number people, its different values, and its missing cells.
+    """Column that may identify people.
 
-    rank : 2 if the name speaks of people, 1 if it numbers something, 0 if it never joins rows.
+    rank     : 2 if its name refers to people, 1 if it numbers something, 0 if it never joins rows
+    distinct : number of different values
+    missing  : number of missing cells
     """
 
     name: str
@@ -53,7 +57,9 @@ class Key(NamedTuple):
 class CountingUnit(NamedTuple):
     """Unit that counts as one person.
 
-    words : the unit, and how it was decided. question : what decides it, if that is open. column : its column.
+    words    : the unit, and how it was determined
+    question : question to the owner if the unit is open
+    column   : column that the question is about
     """
 
     words: str
@@ -65,16 +71,16 @@ ASSUMED = CountingUnit("one row is one person (assumed; --person names a column 
 
 
 def key_rank(name: str, distinct: int, *, identifies: bool) -> int:
-    """Return how strongly a column speaks for a number of people, see `Key`.
+    """Return how likely a column identifies people, see `Key`.
 
     Parameters
     ----------
     name : str
         Name of the column.
     distinct : int
-        Different values of the column.
+        Number of different values.
     identifies : bool
-        The column has the role identifier.
+        True if the column has the role identifier.
 
     Examples
     --------
@@ -86,19 +92,19 @@ def key_rank(name: str, distinct: int, *, identifies: bool) -> int:
     words = split_words(name)
     if any(map(_NAME.fullmatch, words)):
         return 0
-    bare = [word for word in words if not _NUMBERS.fullmatch(word)]
-    only_generic = len(words) == 1 and (identifies or distinct >= FEW)
+    other_words = [word for word in words if not _NUMBERS.fullmatch(word)]
+    only_generic = len(words) == 1 and (identifies or distinct >= MIN_DISTINCT)
     if (
-        bare
-        and _PERSON.fullmatch(bare[-1])
-        and (only_generic or len(bare) < len(words) or re.search(_NUMBER + "$", bare[-1]))
+        other_words
+        and _PERSON.fullmatch(other_words[-1])
+        and (only_generic or len(other_words) < len(words) or re.search(_NUMBER + "$", other_words[-1]))
     ):
         return 2
     return int(identifies or bool(_GENERIC.fullmatch("".join(words))))
 
 
 def counting_unit(keys: Iterable[Key], n_rows: int) -> CountingUnit:
-    """Return the unit that columns prove, or the question that they raise.
+    """Return the unit that the columns prove, or a question to the owner.
 
     Examples
     --------
@@ -110,7 +116,7 @@ def counting_unit(keys: Iterable[Key], n_rows: int) -> CountingUnit:
     ranked = sorted((key for key in keys if key.rank and key.distinct), key=lambda key: (-key.rank, -key.distinct))
     top = [key for key in ranked if key.rank == ranked[0].rank]
     if proof := next((key.name for key in top if key.distinct == n_rows), ""):
-        return _proved(proof)
+        return _proven_unit(proof)
     shared = next((key for key in top if key.distinct + key.missing < n_rows), None)
     if shared is None:
         return ASSUMED
@@ -122,30 +128,38 @@ def counting_unit(keys: Iterable[Key], n_rows: int) -> CountingUnit:
 
 
 def stated_unit(person: str, *, shared: bool) -> CountingUnit:
-    """Return the unit that the owner states. shared : whether rows share a value of the column."""
+    """Return the unit that the owner states.
+
+    shared : True if rows share a value of the column
+    """
     if person == ROW:
         return CountingUnit("one row is one person (stated)")
-    return CountingUnit(f"rows with the same {person} are one person (stated)") if shared else _proved(person)
+    return CountingUnit(f"rows with the same {person} are one person (stated)") if shared else _proven_unit(person)
 
 
-def _proved(name: str) -> CountingUnit:
+def _proven_unit(name: str) -> CountingUnit:
     return CountingUnit(f"one row is one person (no two rows have the same {name})")
 
 
-def key_of(name: str, column: Column | None, n_rows: int) -> Key:
-    """Return what a column with the role identifier says about the number of people. column : None without repeats."""
+def identifier_key(name: str, column: Column | None, n_rows: int) -> Key:
+    """Return the key of a column with the role identifier.
+
+    column : None if no value occurs twice
+    """
     sizes = np.ones(n_rows) if column is None else column.counts
     missing = 0 if column is None or column.levels.missing < 0 else int(sizes[column.levels.missing])
     distinct = int(np.count_nonzero(sizes)) - (missing > 0)
     return Key(name, key_rank(name, distinct, identifies=True), distinct, missing)
 
 
-def person_by(column: Column) -> NDArray[np.int64] | None:
-    """(n_rows,) the person of each row by a column; None if no value occurs twice. A missing cell is a person alone.
+def number_people(column: Column) -> NDArray[np.int64] | None:
+    """Return (n_rows,) the person of each row by a column; None if no value occurs twice.
+
+    A row with a missing cell is a separate person.
 
     >>> from unmask.tables import Table
     >>> table = Table.read({"patient": ["a", "b", "a", "", ""]}, quasi_identifiers=["patient"])
-    >>> person_by(table.columns[0])
+    >>> number_people(table.columns[0])
     array([0, 1, 0, 6, 7])
     """
     has_person = column.codes != column.levels.missing

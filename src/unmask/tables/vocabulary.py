@@ -1,4 +1,4 @@
-"""The atomic values of a column that is not numeric, and how its cells refer to them."""
+"""Atomic values of a column that is not numeric, and the values that each of its cells means."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SEPARATORS = (",", "|", "~")
 
 
 class Masks:
-    """Index of the values that a mask such as `123**` may hide: a run in the order of their text."""
+    """Index of the values that a mask such as `123**` may hide: a range in text order."""
 
     def __init__(self, values: Sequence[str]) -> None:
         self._values = values
@@ -33,7 +33,7 @@ class Masks:
         return [self._values[position] for position in self._order]
 
     def hidden(self, mask: str) -> tuple[int, ...]:
-        """Places of the values that begin with the mask's prefix and are no longer than it.
+        """Return the positions of the values that begin with the mask's prefix and are not longer than the mask.
 
         >>> Masks(["120", "12", "1200", "20"]).hidden("12*")
         (0, 1)
@@ -44,7 +44,7 @@ class Masks:
         )
 
     def hidden_by(self, masks: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return all pairs of a mask and a value that it hides, by their positions.
+        """Return the positions of all pairs of a mask and a value that it may hide.
 
         >>> Masks(["120", "12", "1200", "20"]).hidden_by(["12*", "2*"])
         (array([0, 0, 1]), array([1, 0, 3]))
@@ -57,7 +57,7 @@ class Masks:
         return mask_of[fits], np.array(self._order, dtype=np.int64)[place[fits]]
 
     def _run(self, prefix: str) -> tuple[int, int]:
-        """Return the ends of the run of values with a prefix, in the order of their text."""
+        """Return the ends of the range of values with a prefix, in text order."""
         begin = bisect_left(self._sorted, prefix)
         return begin, bisect_right(self._sorted, prefix, lo=begin, key=lambda value: value[: len(prefix)])
 
@@ -68,11 +68,11 @@ def _lengths(texts: Sequence[str]) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The D atomic values of a column and what its texts mean in terms of them.
+    """The D atomic values of a column, and the meaning of its texts.
 
-    closed : the values are given by an order or a hierarchy; otherwise they are those seen in the column.
-    parts : texts that may stand between the separators of `a,b`: values that are given or known from elsewhere, and the
-        nodes of the hierarchy. Among values that were only seen, `Smith, John` is one of them.
+    closed : True if an order or a hierarchy declares the values; otherwise they are those in the column.
+    parts : texts that may be parts of a set in the notation `a,b`: declared values, values known from elsewhere, and
+        hierarchy nodes. Other texts with separators, such as `Smith, John`, are values.
     """
 
     domain: tuple[str, ...]
@@ -85,20 +85,25 @@ class Vocabulary:
     def declare(
         cls, column: str, *, order: Sequence[str] | None, hierarchy: Hierarchy | None, ordinal: bool
     ) -> Vocabulary:
-        """Return the values of an order, or of a hierarchy in file order; with both the hierarchy follows the order."""
+        """Return the values of an order, or of a hierarchy in file order. With both, the hierarchy follows the
+        order.
+        """
         tree = hierarchy.reorder(order) if hierarchy is not None and order is not None else hierarchy
         domain = tree.leaves if tree is not None else tuple(order or ())
         if len(set(domain)) != len(domain) or not all(domain) or EVERYTHING in domain:
-            raise UnmaskError(f"the values given for column {column!r} repeat one, or hold an empty one or '*'")
+            raise UnmaskError(
+                f"the declared values of column {column!r} are repeated, empty or '*'; expected different values"
+            )
         return cls(domain, frozenset(tree.nodes if tree is not None else domain), tree, True, ordinal)
 
     @classmethod
     def infer(
         cls, column: str, *, texts: Sequence[str | None], ordinal: bool, labels: Sequence[str] = ()
     ) -> Vocabulary:
-        """Return the values of a column, alone or inside `{...}`; sorted, for an ordinal column as numbers.
+        """Return the values of a column, single or inside `{...}`, sorted; the values of an ordinal column in numeric
+        order.
 
-        labels : values known from elsewhere; they may be parts of a set, and are no sets.
+        labels : values known from elsewhere; they may be parts of a set, and are not sets themselves
         """
         present, parts = [text for text in texts if text], frozenset(labels)
         sets = {
@@ -111,16 +116,16 @@ class Vocabulary:
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """The place of each atomic value."""
+        """Position of each atomic value."""
         return {value: position for position, value in enumerate(self.domain)}
 
     @cached_property
     def masks(self) -> Masks:
-        """Look-up of masked values."""
+        """Index of the values by prefix."""
         return Masks(self.domain)
 
     def read(self, text: str | None) -> tuple[str, tuple[int, ...] | None] | None:
-        """Canonical label and covered values of a cell; None when it has no meaning in this column."""
+        """Return the canonical label and the values of a cell; None for a text without a meaning in this column."""
         if not text:
             return MISSING, ()
         if self.hierarchy is not None and text in self.hierarchy.nodes:
@@ -169,7 +174,7 @@ class Vocabulary:
         return format_set(self.domain[position] for position in covered), covered
 
     def _misread(self, value: str) -> bool:
-        """Return True if a value would be read as a mask or a set in a column without order or hierarchy."""
+        """Return whether a value would be read as a mask or a set, in a column without order or hierarchy."""
         return not self.closed and (_hides(value) or split_set(value) is not None)
 
 
@@ -180,7 +185,7 @@ def _hides(text: str) -> bool:
 def _by_number(values: Iterable[str], column: str) -> tuple[str, ...]:
     ends = {value: NUMBERS.read(value) for value in values}
     if any(pair is None for pair in ends.values()):
-        raise UnmaskError(f"ordinal column {column!r} has values that are no numbers; give their order in `orders`")
+        raise UnmaskError(f"ordinal column {column!r} has values that are not numbers; declare their order in `orders`")
     return tuple(sorted(ends, key=lambda value: (ends[value] or (0.0, 0.0), value)))
 
 

@@ -1,4 +1,4 @@
-"""A table as a file: CSV or TSV, packed or not, Parquet, or a workbook."""
+"""Writing of tables to CSV, TSV (.gz), Parquet and Excel files."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
 
 MAX_ROWS, MAX_CHARACTERS, MAX_EXACT = 1_048_576, 32_767, 10**15
-"""Limits of a sheet: rows, characters of a cell, and the size of a whole number that a spreadsheet shows exactly."""
+"""Limits of a worksheet: rows, characters of a cell, and the first whole number that a spreadsheet shows inexactly."""
 
 
 NUMBER_TYPES = r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL.*"
-"""DuckDB's names of types of numbers."""
+"""DuckDB's names of numeric types."""
 
 
 def check_name(target: Path) -> None:
-    """Raise an error for a file name of another format, or for a workbook without the library that writes it."""
+    """Raise UnmaskError for an unknown suffix, or for an Excel workbook if its library is not installed."""
     name = target.name.lower()
     if not re.search(r"\.([ct]sv(\.gz)?|parquet|pq|xlsx)$", name):
         raise UnmaskError(f"output {target.name!r} has an unknown suffix; expected .csv, .tsv (.gz), .parquet or .xlsx")
@@ -45,7 +45,7 @@ def check_name(target: Path) -> None:
 
 
 def write_table(columns: Sequence[Column], target: Path, *, force: bool) -> None:
-    """Write a table of these columns to a file, see `Table.write`."""
+    """Write a table with these columns to a file, see `Table.write`."""
     check_name(target)
     name = target.name.lower()
     if target.exists() and not force:
@@ -58,7 +58,7 @@ def write_table(columns: Sequence[Column], target: Path, *, force: bool) -> None
 
 
 def _write_workbook(columns: Sequence[Column], path: Path) -> None:
-    """Write a workbook of one sheet: numbers as numbers, all other cells as texts, which no spreadsheet runs."""
+    """Write an Excel workbook with one sheet. Cells that are not numbers are text, so that no formula runs."""
     n_rows = len(columns[0].codes)
     if n_rows >= MAX_ROWS:
         raise UnmaskError(f"the table has {n_rows:,} rows and a sheet holds {MAX_ROWS - 1:,}; write .csv or .parquet")
@@ -80,7 +80,7 @@ def _write_workbook(columns: Sequence[Column], path: Path) -> None:
 
 
 def _list_sheet_values(column: Column) -> list[str | float]:
-    """Return the cell of each label: a number if the column holds exact numbers, else a text."""
+    """Return the cell of each label: a number if the column contains exact numbers only, otherwise text."""
     labels: list[str | float] = list(column.levels.labels)
     if not re.fullmatch(NUMBER_TYPES, stored_type(column)):
         return labels
@@ -93,33 +93,34 @@ def _write_text(columns: Sequence[Column], path: Path) -> None:
     delimiter = "\t" if ".tsv" in path.name.lower() else ","
     ends = [delimiter] * (len(columns) - 1) + ["\n"]
     cells = [
-        _quoted(column.levels.labels, delimiter, end, is_only_column=len(columns) == 1)
+        _quote_cells(column.levels.labels, delimiter, end, is_only_column=len(columns) == 1)
         for column, end in zip(columns, ends, strict=True)
     ]
     with path.open("wb") as raw:
         packed = gzip.GzipFile("", "wb", 6, raw, mtime=0) if path.name.lower().endswith(".gz") else raw
         with io.TextIOWrapper(packed, encoding="utf-8", newline="") as text:
             csv.writer(text, delimiter=delimiter, lineterminator="\n").writerow([column.name for column in columns])
-            for start in range(0, len(columns[0].codes), _ROWS):
-                codes = (column.codes[start : start + _ROWS] for column in columns)
+            for start in range(0, len(columns[0].codes), _ROWS_PER_BLOCK):
+                codes = (column.codes[start : start + _ROWS_PER_BLOCK] for column in columns)
                 rows = np.stack([texts[code] for texts, code in zip(cells, codes, strict=True)], axis=1)
                 text.write("".join(rows.ravel().tolist()))
 
 
-_ROWS = 1 << 14
-"""Rows of a text file that are put together at a time."""
+_ROWS_PER_BLOCK = 1 << 14
+"""Rows of a text file that are joined at a time."""
 
 
 class _Lines(list[str]):
-    """Lines that a `csv.writer` writes."""
+    """List of lines to which a `csv.writer` writes."""
 
     write = list.append
 
 
-def _quoted(labels: Sequence[str], delimiter: str, end: str, *, is_only_column: bool) -> NDArray[np.object_]:
-    """Each label as a cell of a text file, quoted where it must be, and what follows it: once, and not for each row.
+def _quote_cells(labels: Sequence[str], delimiter: str, end: str, *, is_only_column: bool) -> NDArray[np.object_]:
+    """Return each label as a cell of a text file, with quotes if needed and its separator.
 
-    is_only_column : there is no other column; an empty cell is then quoted, or its row would be none
+    end            : separator or line end after the cell
+    is_only_column : there is no other column; an empty cell is then quoted, because an empty line is not a row
     """
     lines, empty_cell = _Lines(), () if is_only_column else ("",)
     csv.writer(lines, delimiter=delimiter, lineterminator="\n").writerows((label, *empty_cell) for label in labels)
@@ -127,11 +128,11 @@ def _quoted(labels: Sequence[str], delimiter: str, end: str, *, is_only_column: 
 
 
 def write_parquet(columns: Sequence[Column], path: Path) -> None:
-    """Write a Parquet file of these columns, in the types that they had in the source."""
+    """Write a Parquet file of these columns, with the types of the source."""
     types = [stored_type(column) for column in columns]
     names = [column.name for column in columns]
-    plain = path.with_suffix(".csv")
-    _write_text(columns, plain)
+    text_path = path.with_suffix(".csv")
+    _write_text(columns, text_path)
     with engine() as (connection, _):
         texts = ", ".join(f"'c{position}': 'VARCHAR'" for position in range(len(names)))
         chosen = ", ".join(
@@ -139,7 +140,7 @@ def write_parquet(columns: Sequence[Column], path: Path) -> None:
             for position, (name, stored) in enumerate(zip(names, types, strict=True))
         )
         rows = (
-            f"read_csv({quote_text(escape_path(plain))}, delim=',', quote='\"', escape='\"', header=true, "
+            f"read_csv({quote_text(escape_path(text_path))}, delim=',', quote='\"', escape='\"', header=true, "
             f"auto_detect=false, columns={{{texts}}}, hive_partitioning=false, max_line_size=16777216)"
         )
         statement = f"copy (select {chosen} from {rows}) to {quote_text(str(path))} (format parquet)"
@@ -151,8 +152,10 @@ def write_parquet(columns: Sequence[Column], path: Path) -> None:
 
 
 def stored_type(column: Column) -> str:
-    """DuckDB's name of the type that holds the cells of a column: as in the source where all of them are exact values,
-    else text; exact values from text are whole numbers, doubles, dates or timestamps.
+    """Return DuckDB's name of the type of a column's cells.
+
+    If all cells are exact values, this is the type of the source. For a source of text, exact values become whole
+    numbers, doubles, dates or timestamps. Other cells are text.
     """
     levels = column.levels
     if not (levels.atomic | levels.is_missing).all():

@@ -21,10 +21,10 @@ from unmask.tables.audit.release import MIN_OWN_ROWS, Release
 from unmask.tables.audit.requested_attacks import TEXT_EQUALITY, has_generalized_cells
 from unmask.tables.matching import compatible
 from unmask.tables.reinterpret import Reading, share_changed, share_unknown
-from unmask.tables.sensitive_bands import TOLERATED
+from unmask.tables.sensitive_bands import MAX_MISFIT_SHARE
 from unmask.tables.table import Table
 
-MAX_LEVEL_PAIRS = 1 << 22
+PAIRS = 1 << 22
 """Pairs of an original and a released value up to which a column is compared with an origin."""
 
 
@@ -90,7 +90,7 @@ def _share_that_fits(release: Release, original: Table, origin: NDArray[np.int64
         if column.name not in original.names or share_changed(original.column(column.name), column):
             continue
         original_column = original.column(column.name)
-        if len(original_column.levels) * len(column.levels) <= MAX_LEVEL_PAIRS:
+        if len(original_column.levels) * len(column.levels) <= PAIRS:
             fits = compatible(original_column.levels, column.levels, missing="wildcard")
             fit &= fits[original_column.codes[origin[traced]], column.codes[traced]]
     return float(fit.mean())
@@ -101,7 +101,7 @@ def _missing_people(release: Release, original: Table) -> Iterator[str]:
     if release.origin is None:
         return
     n, released = original.n_rows, len(distinct(release.origin[release.origin >= 0]))
-    if 0 < released < (1 - TOLERATED) * n:
+    if 0 < released < (1 - MAX_MISFIT_SHARE) * n:
         yield (
             f"{release_name(release.name)} has no row of {n - released:,} of the {n:,} people, and averages count them "
             f"as not found. Among released people the re-identified share is {n / released:.1f} times as high"
@@ -117,7 +117,7 @@ def _unread_columns(release: Release, knowledge: AuditorKnowledge) -> Iterator[s
     for column in table.quasi_identifiers:
         is_known = people is not None and column.name in people.names
         share = share_unknown(people.column(column.name), column) if is_known and people is not None else 0.0
-        if share > TOLERATED:
+        if share > MAX_MISFIT_SHARE:
             yield (
                 f"{percent(share)} of the {column.name} cells in {name} have a value that no person of the "
                 "original or register has, so they match no one. If values were renamed or grouped, add --hierarchy, "

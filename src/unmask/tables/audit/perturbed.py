@@ -25,7 +25,7 @@ from unmask.tables.background import Attack, Background, Rng
 from unmask.tables.column import Column
 from unmask.tables.levels import Missing
 from unmask.tables.matching import compatible
-from unmask.tables.sensitive_bands import TOLERATED
+from unmask.tables.sensitive_bands import MAX_MISFIT_SHARE
 from unmask.tables.table import Table
 
 MAX_TARGETS, MAX_SIMULATED_PAIRS = 1000, 20_000_000
@@ -190,7 +190,7 @@ def refuse_perturbed(scene: AttackedRelease, attack: Attack) -> None:
     people = replace(targets.people, quasi_identifiers=cells)
     mismatches = _find_mismatches(people, scene.table, truth, hidden_matches=True)
     share = _share_of_mismatches(mismatches, truth) if mismatches else 0.0
-    if share > TOLERATED:
+    if share > MAX_MISFIT_SHARE:
         raise NotRunError(
             f"{percent(share)} of the people do not match their own rows, by {', '.join(mismatches)}: cells were "
             f"perturbed, and {type(link).__name__} takes cells as true, so it misses these people. Use "

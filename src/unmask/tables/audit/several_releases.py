@@ -21,7 +21,7 @@ from unmask.tables.audit.perturbed import refuse_perturbed
 from unmask.tables.audit.release import Release
 from unmask.tables.background import Background, hidden_values
 from unmask.tables.notation import EVERYTHING
-from unmask.tables.sensitive_bands import TOLERATED, has_sets
+from unmask.tables.sensitive_bands import MAX_MISFIT_SHARE, has_sets
 
 
 def attack_together(
@@ -53,7 +53,7 @@ def _find_unchanged_columns(scenes: Sequence[AttackedRelease]) -> tuple[str, ...
         raise NotRunError("needs the original table, which shows who can be behind which record (--original)")
     n_people = scenes[0].known.population.n_rows
     for scene in scenes:
-        if not (1 - TOLERATED) * n_people <= scene.table.n_rows <= n_people:
+        if not (1 - MAX_MISFIT_SHARE) * n_people <= scene.table.n_rows <= n_people:
             raise NotRunError(
                 f"{release_name(scene.release)} has {scene.table.n_rows:,} rows of {n_people:,} people, and the "
                 "adversary takes people to be in all releases"

@@ -50,7 +50,7 @@ from unmask.tables.audit.standard_attacks import attack_release
 from unmask.tables.audit.threads import MIN_ROWS, two_at_once
 from unmask.tables.knowledge import read_knowledge
 from unmask.tables.reading import check_columns
-from unmask.tables.reinterpret import read_coarse, unify_spelling, with_readings
+from unmask.tables.reinterpret import apply_readings, find_readings, unify_spelling
 from unmask.tables.sensitive_bands import band_sensitive_values
 from unmask.tables.table import Table
 
@@ -210,8 +210,8 @@ def _harmonize(
     if people is None or people.counts is not None:
         return knowledge, releases, ()
     plain = {n: table for n, table in releases.items() if table.counts is None and n not in knowledge.protections}
-    readings = {name: read_coarse(people, table, knowledge.origins.get(name)) for name, table in plain.items()}
-    releases = releases | {name: with_readings(plain[name], reading) for name, reading in readings.items()}
+    readings = {name: find_readings(people, table, knowledge.origins.get(name)) for name, table in plain.items()}
+    releases = releases | {name: apply_readings(plain[name], reading) for name, reading in readings.items()}
     if original is None:
         return knowledge, releases, tuple(list_readings(readings))
     in_memory = [table for table in releases.values() if table.counts is None]

@@ -1,9 +1,9 @@
-"""Utility of a release: loss per cell, sizes of classes, distributions, and counts that it can answer.
+"""Utility of a release: loss of cells, class sizes, distributions and counting queries.
 
-A released cell is read as the set of atomic values it stands for. Where a distribution is needed the cell is spread
-uniformly over the atoms of that set; a suppressed row counts as a row of `*`, so suppression is always paid for.
-The atoms of a numeric column are the distinct exact values of the original (and of the release, where it has others),
-those of an ordinal or categorical column the declared domain (the leaves of its hierarchy, if it has one).
+A released cell is the set of its atomic values. For distributions, a cell is spread uniformly over its atoms. A
+suppressed row counts as a row of `*`, so suppression always has a cost. The atoms of a numeric column are the distinct
+exact values of the original, and those that only the release has. The atoms of other columns are the declared domain,
+with a hierarchy its leaves.
 """
 
 from unmask.tables.utility.evaluation import (

@@ -1,4 +1,4 @@
-"""One column of original and release, cell against cell, and the distributions that follow from its cells."""
+"""Loss of one column between original and release, and the distributions of its cells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ from unmask.core.csr_rows import ranges
 from unmask.tables.grouping import class_counts
 from unmask.tables.levels import KIND, Levels, Type
 from unmask.tables.matching import compatible
-from unmask.tables.utility.sets import Sets, categorical, numeric, ordinal, singletons
+from unmask.tables.utility.sets import (
+    LevelSets,
+    compare_categorical,
+    compare_numeric,
+    compare_ordinal,
+    singleton_levels,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,29 +28,33 @@ if TYPE_CHECKING:
     from unmask.tables.hierarchy import Hierarchy
     from unmask.tables.utility.sets import Floats, Ints
 
-_BINS = 256
-"""Ordered columns of more atoms are compared on this many bins of equal count of the original."""
-_VALUES = 1024
-"""Categorical columns of more atoms keep the most common values of the original, the others are pooled."""
-_ENTRIES = 1 << 22
-"""Atoms of sets that are intersected at once."""
-_FEW = 64
-"""Levels and bins up to which shares are multiplied as arrays: sparse products of so few are nearly all preparation."""
+_MAX_BINS = 256
+"""Largest number of bins of an ordered column. Columns with more atoms have bins of equal count in the original."""
+_MAX_VALUES = 1024
+"""Largest number of values of a categorical column. The most common values are kept, and the others are pooled."""
+_MAX_ENTRIES = 1 << 22
+"""Atoms of sets that are intersected in one block."""
+_MAX_DENSE = 64
+"""Largest number of levels and bins for which shares are dense arrays. Small sparse products are dominated by
+overhead.
+"""
 
 
 @dataclass(frozen=True, eq=False)
 class Loss:
-    """One column of original and release on the same atoms, by how often each pair of levels met.
+    """Cells of one column in original and release, as sets of common atoms.
 
-    position, penalty, width, full_width : see `Sides`. pairs : CSR (original levels, released levels) of row counts.
-    suppressed_rows : (L,) original rows of each level that are not released.
+    position, source, target, penalty, width, full_width : see `ColumnSets`
+    pairs           : (original levels, released levels) CSR, number of rows with each pair of cells
+    suppressed_rows : (L,) original rows of each level that are not released
+    levels          : released levels
     """
 
     type: Type
     position: Floats | None
     n_atoms: int
-    source: Sets
-    target: Sets
+    source: LevelSets
+    target: LevelSets
     penalty: Floats
     width: Floats
     full_width: float
@@ -55,12 +65,14 @@ class Loss:
 
     @classmethod
     def of(cls, original: Column, released: Column, pairs: scipy.sparse.csr_array[Any, Any], suppressed: Ints) -> Loss:
-        """Put the cells of both columns on common atoms."""
+        """Return the cells of both columns as sets of common atoms."""
         counts = np.bincount(original.codes, minlength=len(original.levels))
         if original.levels.kind == "numeric":
-            sides = numeric(original.levels, released.levels, counts)
+            sides = compare_numeric(original.levels, released.levels, counts)
         else:
-            sides = (ordinal if original.levels.kind == "ordinal" else categorical)(original.levels, released.levels)
+            sides = (compare_ordinal if original.levels.kind == "ordinal" else compare_categorical)(
+                original.levels, released.levels
+            )
         position, source, target, penalty, width, full_width = sides
         penalty, width = np.where(target.missing, 1.0, penalty), np.where(target.missing, full_width, width)
         n_atoms = 0 if position is None else len(position)
@@ -70,79 +82,88 @@ class Loss:
         return cls(original.levels.type, *sides_of, pairs, suppressed, released.levels, tree)
 
     @classmethod
-    def of_rows(cls, original: Column, released: Column, origin: Ints, lost: NDArray[np.bool_]) -> Loss:
-        """Compare row by row; origin : the original row of each released row. lost : original rows not released."""
+    def of_rows(cls, original: Column, released: Column, origin: Ints, is_suppressed: NDArray[np.bool_]) -> Loss:
+        """Return the loss of a release row by row.
+
+        origin        : (n_released,) original row of each released row
+        is_suppressed : (n_rows,) mask of the original rows that are not released
+        """
         pairs = class_counts(
             original.codes[origin], len(original.levels), released.codes, len(released.levels)
         ).to_scipy()
-        return Loss.of(original, released, pairs, np.bincount(original.codes[lost], minlength=len(original.levels)))
+        return Loss.of(
+            original, released, pairs, np.bincount(original.codes[is_suppressed], minlength=len(original.levels))
+        )
 
     @property
-    def n_lost(self) -> int:
-        """Return original rows that were not released."""
+    def n_suppressed_rows(self) -> int:
+        """Number of original rows that are not released."""
         return int(self.suppressed_rows.sum())
 
     @property
     def n_rows(self) -> int:
-        """Return original rows."""
-        return int(self.pairs.sum()) + self.n_lost
+        """Number of original rows."""
+        return int(self.pairs.sum()) + self.n_suppressed_rows
 
-    def met(self) -> tuple[Ints, Ints, Floats]:
-        """Return (original level, released level, share of the released rows' number) of each pair that occurs."""
+    def pair_counts(self) -> tuple[Ints, Ints, Floats]:
+        """Return original level, released level and number of rows of each pair that occurs."""
         source = np.repeat(np.arange(self.pairs.shape[0]), np.diff(self.pairs.indptr))
         return source, self.pairs.indices.astype(np.int64), self.pairs.data.astype(np.float64)
 
-    def mean(self, loss: Floats, suppressed: float) -> float:
-        """Return mean over all original rows of a loss per pair; a suppressed row costs `suppressed`."""
-        _, _, count = self.met()
-        return float((np.sum(loss * count) + suppressed * self.n_lost) / self.n_rows)
+    def mean_loss(self, loss: Floats, suppressed: float) -> float:
+        """Return the mean over all original rows of a loss per pair.
 
-    def unharmed(self) -> NDArray[np.bool_]:
-        """Return pairs in which both cells are missing: nothing was lost."""
-        source, target, _ = self.met()
+        suppressed : loss of a suppressed row
+        """
+        _, _, count = self.pair_counts()
+        return float((np.sum(loss * count) + suppressed * self.n_suppressed_rows) / self.n_rows)
+
+    def both_missing(self) -> NDArray[np.bool_]:
+        """Return a mask of the pairs in which both cells are missing, which have no loss."""
+        source, target, _ = self.pair_counts()
         return self.source.missing[source] & self.target.missing[target]
 
     def ncp(self) -> float:
-        """Return normalized certainty penalty: mean share of the domain that a cell leaves open, 0 to 1.
+        """Return the normalized certainty penalty: mean share of the domain that a cell covers, from 0 to 1.
 
-        A cell that was moved, so that it does not hold what it stood for, costs its distance from that besides, at most
-        1 in all: the penalty of the literature is of generalized cells, and takes noise for no loss.
+        In the literature, only generalization is penalized. Here, a cell that does not contain its original value, as
+        after noise, also costs its normalized distance from it; the sum is at most 1.
         """
-        source, target, _ = self.met()
-        flat = self.position is not None and KIND[self.type] == "numeric" and self._span() == 0
-        loss = np.where(self.unharmed(), 0.0, self.penalty[target])
+        source, target, _ = self.pair_counts()
+        is_constant = self.position is not None and KIND[self.type] == "numeric" and self._span() == 0
+        loss = np.where(self.both_missing(), 0.0, self.penalty[target])
         is_moved = self._disjoint_pairs(source, target)
-        away = self._distance(self.source, source[is_moved], self.target, target[is_moved])
+        distance = self._distance(self.source, source[is_moved], self.target, target[is_moved])
         if (
             KIND[self.type] == "numeric" and self.full_width > 0
         ):  # over the range of the original, however far cells went
-            away = away * self._span() / self.full_width
-        loss[is_moved] = np.minimum(loss[is_moved] + away, 1.0)
-        return self.mean(loss, 0.0 if flat or self.n_atoms < 2 else 1.0)
+            distance = distance * self._span() / self.full_width
+        loss[is_moved] = np.minimum(loss[is_moved] + distance, 1.0)
+        return self.mean_loss(loss, 0.0 if is_constant or self.n_atoms < 2 else 1.0)
 
     def _disjoint_pairs(self, source: Ints, target: Ints) -> Ints:
-        """Return the pairs of cells that have nothing in common, neither of them missing."""
+        """Return the pairs of stated cells without a common atom."""
         stated_pairs = np.flatnonzero(~self.source.missing[source] & ~self.target.missing[target])
         source_level, to = source[stated_pairs], target[stated_pairs]
         if self.position is None:
-            is_disjoint = _common(self.source, source_level, self.target, to) == 0
+            is_disjoint = _count_common_atoms(self.source, source_level, self.target, to) == 0
         else:
             is_disjoint = (self.source.end[source_level] <= self.target.begin[to]) | (
                 self.target.end[to] <= self.source.begin[source_level]
             )
         return np.asarray(stated_pairs[is_disjoint])
 
-    def left_open(self) -> tuple[float, float]:
-        """Return mean over all original rows, and maximum, of what a cell leaves open, on the column's scale."""
-        _, target, _ = self.met()
-        width = np.where(self.unharmed(), 0.0, self.width[target])
-        return self.mean(width, self.full_width), max(
-            float(width.max(initial=0.0)), self.full_width if self.n_lost else 0.0
+    def remaining_width(self) -> tuple[float, float]:
+        """Return mean and maximum over all original rows of the width of a cell, on the column's scale."""
+        _, target, _ = self.pair_counts()
+        width = np.where(self.both_missing(), 0.0, self.width[target])
+        return self.mean_loss(width, self.full_width), max(
+            float(width.max(initial=0.0)), self.full_width if self.n_suppressed_rows else 0.0
         )
 
-    def suppressed(self) -> int:
-        """Return released cells that say nothing though the original cell did."""
-        source, target, count = self.met()
+    def count_suppressed_cells(self) -> int:
+        """Count the released cells that cover the whole domain or are missing, unless the original cell was so."""
+        source, target, count = self.pair_counts()
         is_everything = (self.target.size()[target] == self.n_atoms) & (self.source.size()[source] < self.n_atoms)
         is_removed = self.target.missing[target] & ~self.source.missing[source]
         return int(count[is_everything | is_removed].sum())
@@ -152,37 +173,44 @@ class Loss:
         return float(self.position[-1] - self.position[0])
 
     def precision(self) -> float | None:
-        """Return 1 - mean height / root height; a cell has the height of the lowest node that contains its set."""
+        """Return 1 - mean height / root height; None without a hierarchy.
+
+        The height of a cell is that of the lowest node that contains its set.
+        """
         if self.hierarchy is None:
             return None
         height, root = _heights(self.hierarchy, self.levels)
-        _, target, _ = self.met()
-        return 1.0 if root == 0 else 1 - self.mean(np.where(self.unharmed(), 0.0, height[target] / root), 1.0)
+        _, target, _ = self.pair_counts()
+        return 1.0 if root == 0 else 1 - self.mean_loss(np.where(self.both_missing(), 0.0, height[target] / root), 1.0)
 
     def distortion(self) -> float:
-        """Return mean normalized distance of the original value and a uniform draw from the released cell, 0 to 1."""
-        source, target, _ = self.met()
+        """Return the mean normalized distance between the original value and a uniform draw from the released
+        cell, 0 to 1.
+        """
+        source, target, _ = self.pair_counts()
         is_stated = ~self.source.missing[source] & ~self.target.missing[target]
-        loss = np.where(self.unharmed(), 0.0, 1.0)
+        loss = np.where(self.both_missing(), 0.0, 1.0)
         loss[is_stated] = self._distance(self.source, source[is_stated], self.target, target[is_stated])
         everything = self._everything()
         levels = np.flatnonzero((self.suppressed_rows > 0) & ~self.source.missing)
-        away = self._distance(self.source, levels, everything, np.zeros(len(levels), dtype=np.int64))
-        total = float(np.sum(away * self.suppressed_rows[levels])) + float(
+        distance = self._distance(self.source, levels, everything, np.zeros(len(levels), dtype=np.int64))
+        total = float(np.sum(distance * self.suppressed_rows[levels])) + float(
             self.suppressed_rows[self.source.missing].sum()
         )
-        return self.mean(loss, total / self.n_lost if self.n_lost else 0.0)
+        return self.mean_loss(loss, total / self.n_suppressed_rows if self.n_suppressed_rows else 0.0)
 
-    def _everything(self) -> Sets:
+    def _everything(self) -> LevelSets:
         members = (
             None if self.position is not None else scipy.sparse.csr_array(np.ones((1, self.n_atoms), dtype=np.bool_))
         )
-        return Sets(np.array([0]), np.array([self.n_atoms]), members, np.array([False]))
+        return LevelSets(np.array([0]), np.array([self.n_atoms]), members, np.array([False]))
 
-    def _distance(self, first: Sets, first_level: Ints, second: Sets, to: Ints) -> Floats:
-        """Return the mean distance of uniform draws from two sets, over the span of the domain; 0/1 for categories."""
+    def _distance(self, first: LevelSets, first_level: Ints, second: LevelSets, to: Ints) -> Floats:
+        """Return the mean distance between uniform draws from two sets, relative to the domain; 0 or 1 for
+        categories.
+        """
         if self.position is None:
-            common = _common(first, first_level, second, to)
+            common = _count_common_atoms(first, first_level, second, to)
             return np.asarray(
                 1 - common / np.maximum(first.size()[first_level] * second.size()[to], 1), dtype=np.float64
             )
@@ -195,9 +223,9 @@ class Loss:
 
 @dataclass(frozen=True)
 class ColumnLoss:
-    """Loss of the cells of one column over a number of rows; see `InformationLoss` for the quantities.
+    """Loss of the cells of one column, see `InformationLoss`.
 
-    width, largest : mean and maximum of what a cell leaves open, on the column's scale.
+    width, largest : mean and maximum width of a cell, on the column's scale
     """
 
     type: Type
@@ -211,16 +239,24 @@ class ColumnLoss:
 
     @classmethod
     def of(cls, cells: Loss) -> ColumnLoss:
-        """Take all of them."""
-        quantities = (cells.suppressed(), cells.ncp(), cells.precision(), cells.distortion(), *cells.left_open())
+        """Return the loss of all cells."""
+        quantities = (
+            cells.count_suppressed_cells(),
+            cells.ncp(),
+            cells.precision(),
+            cells.distortion(),
+            *cells.remaining_width(),
+        )
         return cls(cells.type, cells.n_rows, *quantities)
 
 
 @dataclass(frozen=True, eq=False)
 class Cells(Loss):
-    """The same with the cells of every row, for distributions on bins; the last bin is "missing".
+    """Loss of one column with the cells of every row, for distributions on bins; the last bin is "missing".
 
-    original, released : codes of all original rows; of the released rows.
+    original, released : codes of all original rows, and of the released rows
+    edges : edges of the bins of an ordered column, in atoms
+    pool  : bin of each atom of a categorical column; None for an ordered one
     """
 
     original: NDArray[np.int32]
@@ -229,20 +265,20 @@ class Cells(Loss):
     pool: Ints | None
 
     @classmethod
-    def of_rows(cls, original: Column, released: Column, origin: Ints, lost: NDArray[np.bool_]) -> Cells:
-        """Compare row by row, as `Loss` does."""
-        loss = Loss.of_rows(original, released, origin, lost)
+    def of_rows(cls, original: Column, released: Column, origin: Ints, is_suppressed: NDArray[np.bool_]) -> Cells:
+        """Return the cells of a release row by row, see `Loss.of_rows`."""
+        loss = Loss.of_rows(original, released, origin, is_suppressed)
         counts = np.bincount(original.codes, minlength=len(original.levels))
         edges, pool = _bins(loss.position, loss.n_atoms, loss.source, counts)
         return cls(**vars(loss), original=original.codes, released=released.codes, edges=edges, pool=pool)
 
     @property
     def n_bins(self) -> int:
-        """Return bins of the distributions, the one for missing cells included."""
+        """Number of bins, including the one for missing cells."""
         return len(self.edges) if self.pool is None else int(self.pool.max()) + 2
 
-    def shares(self, sets: Sets) -> scipy.sparse.csr_array[Any, Any]:
-        """Return (L, n_bins) share of each level in each bin, spread uniformly over its atoms; rows sum to 1."""
+    def shares(self, sets: LevelSets) -> scipy.sparse.csr_array[Any, Any]:
+        """Return (L, n_bins) shares of each level in each bin, uniform over its atoms; rows sum to 1."""
         row, column, value = self._runs(sets) if self.pool is None else self._pooled(sets)
         missing = np.flatnonzero(sets.missing)
         row = np.concatenate((row, missing))
@@ -250,7 +286,7 @@ class Cells(Loss):
         value = np.concatenate((value, np.ones(len(missing))))
         return scipy.sparse.csr_array((value, (row, column)), shape=(len(sets.missing), self.n_bins))
 
-    def _runs(self, sets: Sets) -> tuple[Ints, Ints, Floats]:
+    def _runs(self, sets: LevelSets) -> tuple[Ints, Ints, Floats]:
         level = np.flatnonzero(~sets.missing)
         begin, end = sets.begin[level], sets.end[level]
         first = np.searchsorted(self.edges, begin, side="right") - 1
@@ -259,43 +295,47 @@ class Cells(Loss):
         inside = np.minimum(end[run], self.edges[column + 1]) - np.maximum(begin[run], self.edges[column])
         return level[run], column, inside / (end - begin)[run]
 
-    def _pooled(self, sets: Sets) -> tuple[Ints, Ints, Floats]:
+    def _pooled(self, sets: LevelSets) -> tuple[Ints, Ints, Floats]:
         assert sets.members is not None
         assert self.pool is not None
         row = np.repeat(np.arange(len(sets.missing)), np.diff(sets.members.indptr))
         return row, self.pool[sets.members.indices], 1 / sets.size()[row]
 
-    def marginal(self) -> Compared:
-        """Return expected rows per bin, (n_bins,), of original and release."""
-        original, after = (np.bincount(side.codes, minlength=side.shares.shape[0]) @ side.shares for side in self.sides)
-        return Compared(original, after + self.n_lost * self.unknown)
+    def marginal(self) -> BinCounts:
+        """Return the expected rows in each bin, (n_bins,), of original and release."""
+        original, released = (
+            np.bincount(side.codes, minlength=side.shares.shape[0]) @ side.shares for side in self.sides
+        )
+        return BinCounts(original, released + self.n_suppressed_rows * self.suppressed_distribution)
 
     @cached_property
-    def sides(self) -> tuple[Side, Side]:
-        """Return original and release: the level of each row, and where each level lies."""
-        return Side.of(self.original, self.shares(self.source)), Side.of(self.released, self.shares(self.target))
+    def sides(self) -> tuple[BinnedRows, BinnedRows]:
+        """Rows of original and release, in bins."""
+        return BinnedRows.of(self.original, self.shares(self.source)), BinnedRows.of(
+            self.released, self.shares(self.target)
+        )
 
     @cached_property
-    def unknown(self) -> Floats:
-        """Return (n_bins,) distribution of `*`."""
+    def suppressed_distribution(self) -> Floats:
+        """(n_bins,) distribution of `*`."""
         return np.asarray(self.shares(self._everything()).toarray()[0], dtype=np.float64)
 
 
-class Compared(NamedTuple):
-    """Expected rows per bin (or pair of bins) in the original and in the release."""
+class BinCounts(NamedTuple):
+    """Expected rows in each bin, or pair of bins, of the original and the release."""
 
     original: Floats
     released: Floats
 
     def distance(self) -> float:
-        """Return total variation of the two distributions."""
+        """Return the total variation between the two distributions."""
         return float(0.5 * np.abs(self.original / self.original.sum() - self.released / self.released.sum()).sum())
 
 
-class Side(NamedTuple):
-    """The rows of a column before or after: the level of each, and (L, n_bins) shares of each level in each bin.
+class BinnedRows(NamedTuple):
+    """Rows of a column: the level of each row, and the shares of each level in each bin, (L, n_bins).
 
-    dense : the shares once more, where levels and bins are few.
+    dense : the shares as a dense array if levels and bins are few, otherwise None
     """
 
     codes: NDArray[np.int32]
@@ -303,30 +343,37 @@ class Side(NamedTuple):
     dense: Floats | None
 
     @classmethod
-    def of(cls, codes: NDArray[np.int32], shares: scipy.sparse.csr_array[Any, Any]) -> Side:
-        """Keep few shares as an array."""
-        return cls(codes, shares, shares.toarray() if max(shares.shape) <= _FEW else None)
+    def of(cls, codes: NDArray[np.int32], shares: scipy.sparse.csr_array[Any, Any]) -> BinnedRows:
+        """Return the rows, with dense shares if they are few."""
+        return cls(codes, shares, shares.toarray() if max(shares.shape) <= _MAX_DENSE else None)
 
-    def joint(self, second: Side) -> Floats:
-        """Return expected rows per pair of bins."""
+    def joint(self, second: BinnedRows) -> Floats:
+        """Return the expected rows in each pair of bins of two columns."""
         n, m = self.shares.shape[0], second.shares.shape[0]
         if self.dense is None or second.dense is None:
             counts = class_counts(self.codes, n, second.codes, m).to_scipy()
             return np.asarray((self.shares.T @ (counts @ second.shares)).toarray(), dtype=np.float64)
-        met = np.bincount(self.codes * np.int32(m) + second.codes, minlength=n * m).reshape(n, m)
-        return self.dense.T @ (met @ second.dense)
+        pair_counts = np.bincount(self.codes * np.int32(m) + second.codes, minlength=n * m).reshape(n, m)
+        return self.dense.T @ (pair_counts @ second.dense)
 
 
-def joint(a: Cells, b: Cells) -> Compared:
-    """Return expected rows per pair of bins, (bins of a, bins of b), of original and release; rows keep their pairs."""
-    original, after = (first.joint(second) for first, second in zip(a.sides, b.sides, strict=True))
-    return Compared(original, after + a.n_lost * np.outer(a.unknown, b.unknown) if a.n_lost else after)
+def joint(a: Cells, b: Cells) -> BinCounts:
+    """Return the expected rows in each pair of bins, (bins of a, bins of b), of original and release."""
+    original, released = (first.joint(second) for first, second in zip(a.sides, b.sides, strict=True))
+    return BinCounts(
+        original,
+        released + a.n_suppressed_rows * np.outer(a.suppressed_distribution, b.suppressed_distribution)
+        if a.n_suppressed_rows
+        else released,
+    )
 
 
 def _heights(hierarchy: Hierarchy, levels: Levels) -> tuple[Floats, int]:
-    """Return heights of the lowest node above all leaves of a level, else the root's, and of the root."""
+    """Return the height of each level and of the root. A level has the height of the lowest node above all its
+    leaves.
+    """
     root = hierarchy.height
-    covers = compatible(singletons(hierarchy.leaves), levels, missing="own").T
+    covers = compatible(singleton_levels(hierarchy.leaves), levels, missing="own").T
     height = np.full(len(levels), float(root))
     for h in reversed(range(root)):
         node = hierarchy.numbers[h]
@@ -336,26 +383,26 @@ def _heights(hierarchy: Hierarchy, levels: Levels) -> tuple[Floats, int]:
     return height, root
 
 
-def _bins(position: Floats | None, n_atoms: int, source: Sets, counts: Ints) -> tuple[Ints, Ints | None]:
-    """Return edges of the bins in atoms (ordered columns), or the bin of each atom (categorical)."""
+def _bins(position: Floats | None, n_atoms: int, source: LevelSets, counts: Ints) -> tuple[Ints, Ints | None]:
+    """Return the edges of the bins in atoms for ordered columns, or the bin of each atom for categorical columns."""
     weight = np.zeros(n_atoms)
     if position is None:
         assert source.members is not None
         weight = np.asarray((counts / np.maximum(source.size(), 1)) @ source.members, dtype=np.float64)
         order = np.argsort(-weight, kind="stable")
-        pool = np.full(n_atoms, min(n_atoms, _VALUES) - 1, dtype=np.int64)
-        pool[order[:_VALUES]] = np.arange(min(n_atoms, _VALUES))
+        pool = np.full(n_atoms, min(n_atoms, _MAX_VALUES) - 1, dtype=np.int64)
+        pool[order[:_MAX_VALUES]] = np.arange(min(n_atoms, _MAX_VALUES))
         return np.zeros(0, dtype=np.int64), pool
-    if n_atoms <= _BINS:
+    if n_atoms <= _MAX_BINS:
         return np.arange(n_atoms + 1), None
     np.add.at(weight, source.begin[~source.missing], counts[~source.missing])
     share = np.cumsum(weight) / max(weight.sum(), 1.0)
-    inner = np.searchsorted(share, np.arange(1, _BINS) / _BINS) + 1
+    inner = np.searchsorted(share, np.arange(1, _MAX_BINS) / _MAX_BINS) + 1
     return np.unique(np.concatenate(([0], inner, [n_atoms]))), None
 
 
 def _mean_distance(position: Floats, x: Floats, begin: Ints, end: Ints) -> Floats:
-    """Return mean of |x - y| for y uniform over the atoms begin to end - 1."""
+    """Return the mean of |x - y| for y uniform over the atoms begin to end - 1."""
     total = np.concatenate(([0.0], np.cumsum(position - position[0])))
     x = x - position[0]
     cross = np.clip(np.searchsorted(position - position[0], x), begin, end)
@@ -364,8 +411,10 @@ def _mean_distance(position: Floats, x: Floats, begin: Ints, end: Ints) -> Float
     return np.asarray(np.maximum(area_below + area_above, 0.0) / (end - begin), dtype=np.float64)
 
 
-def _common(first: Sets, first_level: Ints, second: Sets, to: Ints) -> Ints:
-    """Count the atoms that both sets of each pair cover; a set of one atom, as most are, is looked up in the other."""
+def _count_common_atoms(first: LevelSets, first_level: Ints, second: LevelSets, to: Ints) -> Ints:
+    """Count the common atoms of each pair of sets. Sets with one atom, the usual case, are looked up in the
+    other set.
+    """
     assert first.members is not None
     assert second.members is not None
     n_common = np.empty(len(first_level), dtype=np.int64)
@@ -373,7 +422,7 @@ def _common(first: Sets, first_level: Ints, second: Sets, to: Ints) -> Ints:
     if single.any():
         n_common[single] = second.members[to[single], first.members.indices[first.members.indptr[first_level[single]]]]
     sets = np.flatnonzero(~single)
-    step = max(1, _ENTRIES // max(1, int(max(first.size().max(initial=0), second.size().max(initial=0)))))
+    step = max(1, _MAX_ENTRIES // max(1, int(max(first.size().max(initial=0), second.size().max(initial=0)))))
     for begin in range(0, len(sets), step):
         part = sets[begin : begin + step]
         n_common[part] = (

@@ -1,4 +1,4 @@
-"""All utility measures of one release against the table it was made from."""
+"""Utility measures of a release, compared with the original table."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from unmask.tables.table import Table
 from unmask.tables.utility.columns import Cells, ColumnLoss, Loss, joint
 from unmask.tables.utility.sets import Floats, Ints
 
-_SANITY = 0.001
-"""A query's relative error is divided by at least this share of the rows (Vitter and Wang's sanity bound)."""
+_MIN_TRUE_SHARE = 0.001
+"""Smallest divisor of a query's relative error, as a share of the rows (sanity bound of Vitter and Wang)."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class InformationLoss:
     suppressed_rows : int
         Rows of the original that are not released.
     suppressed_cells : int
-        Released quasi-identifier cells that are missing or cover the whole domain, unless the original cell did.
+        Released quasi-identifier cells that are missing or cover the whole domain, unless the original cell was so.
     ncp : Mapping[str, float]
         Normalized certainty penalty of each column, from 0 to 1.
     gcp : float
@@ -70,7 +70,7 @@ class InformationLoss:
     def of(
         cls, columns: Mapping[str, ColumnLoss], sizes: Ints, *, suppressed_rows: int, k: int | None = None
     ) -> InformationLoss:
-        """Build from the loss of each column and the (J,) rows of each class."""
+        """Return the loss of a release. sizes : (J,) rows of each class"""
         released, smallest = int(sizes.sum()), int(sizes.min()) if len(sizes) else 0
         divisor = smallest if k is None else k
         return cls(
@@ -91,7 +91,7 @@ class InformationLoss:
 
 @dataclass(frozen=True)
 class Utility(InformationLoss):
-    """Loss of a release, and how well it keeps distributions and counts.
+    """Loss of a release, and its errors in distributions and counts.
 
     Parameters
     ----------
@@ -131,14 +131,15 @@ def evaluate(
 ) -> Utility:
     """Compute the utility of a release.
 
-    NCP of a cell: numeric (hi - lo) / (max - min) with the bounds cut to the original's range; ordinal and categorical
-    |set| / |domain|, 0 for a single value (not (|set| - 1) / (|domain| - 1), which others use). A missing cell costs 1
-    unless the original was missing; a constant column costs 0. A cell that does not hold the value that it stood for,
-    as after noise, costs its distance from that besides, over the span of the column (1 among categories), at most 1.
+    NCP of a numeric cell is (hi - lo) / (max - min), with bounds clipped to the range of the original. NCP of an
+    ordinal or categorical cell is |set| / |domain|, and 0 for a single value; others use (|set| - 1) / (|domain| - 1).
+    A missing cell costs 1, unless the original cell is missing. A constant column costs 0. A cell that does not contain
+    its original value, as after noise, also costs its distance from it, relative to the range of the column (1 for
+    categories). The sum is at most 1.
 
-    A query counts the rows in a random range (ordered column) or random subset (categorical) of two random
-    quasi-identifiers - of the one, where there is only one; the release answers with its spread cells. Error
-    |answer - true| / max(true, 0.001 n).
+    A query counts the rows in a random range of an ordered column, or in a random subset of a categorical one, for two
+    random quasi-identifiers (one if there is only one). The release answers with cells spread over their values. The
+    error is |answer - true| / max(true, 0.001 n).
 
     Parameters
     ----------
@@ -170,15 +171,17 @@ def evaluate(
     >>> from unmask.tables.table import Table
     >>> people = Table.read({"age": [20, 30, 40, 60]}, quasi_identifiers="age")
     >>> release = Table.read({"age": ["20-30", "20-30", "40-60", "40-60"]}, quasi_identifiers="age")
-    >>> found = evaluate(people, release, np.arange(4))
-    >>> found.ncp, found.gcp, found.discernibility, found.average_class_size
+    >>> result = evaluate(people, release, np.arange(4))
+    >>> result.ncp, result.gcp, result.discernibility, result.average_class_size
     ({'age': 0.375}, 0.375, 8, 1.0)
     """
-    origin, lost = _check(original, release, np.asarray(origin))
-    cells = {c.name: Cells.of_rows(c, release.column(c.name), origin, lost) for c in original.quasi_identifiers}
-    all_cells = {**cells, **_sensitive(original, release, origin, lost)}
+    origin, is_suppressed = _check_origin(original, release, np.asarray(origin))
+    cells = {
+        c.name: Cells.of_rows(c, release.column(c.name), origin, is_suppressed) for c in original.quasi_identifiers
+    }
+    all_cells = {**cells, **_sensitive(original, release, origin, is_suppressed)}
     columns = {name: ColumnLoss.of(column) for name, column in cells.items()}
-    loss = InformationLoss.of(columns, release.classes.sizes, suppressed_rows=int(lost.sum()), k=k)
+    loss = InformationLoss.of(columns, release.classes.sizes, suppressed_rows=int(is_suppressed.sum()), k=k)
     return Utility(
         **vars(loss),
         marginal_distance={name: column.marginal().distance() for name, column in all_cells.items()},
@@ -190,7 +193,7 @@ def evaluate(
 def information_loss(
     original: Table, release: Table, origin: NDArray[np.int64], *, k: int | None = None
 ) -> InformationLoss:
-    """Compute the loss of cells and classes, which needs no distribution.
+    """Compute the loss of cells and classes, without distributions.
 
     Parameters
     ----------
@@ -206,12 +209,12 @@ def information_loss(
     Returns
     -------
     InformationLoss
-        The measures of `evaluate` that need no distribution.
+        Measures of cells and classes.
     """
-    origin, lost = _check(original, release, np.asarray(origin))
-    cells = {c.name: Loss.of_rows(c, release.column(c.name), origin, lost) for c in original.quasi_identifiers}
+    origin, is_suppressed = _check_origin(original, release, np.asarray(origin))
+    cells = {c.name: Loss.of_rows(c, release.column(c.name), origin, is_suppressed) for c in original.quasi_identifiers}
     columns = {name: ColumnLoss.of(column) for name, column in cells.items()}
-    return InformationLoss.of(columns, release.classes.sizes, suppressed_rows=int(lost.sum()), k=k)
+    return InformationLoss.of(columns, release.classes.sizes, suppressed_rows=int(is_suppressed.sum()), k=k)
 
 
 def discernibility(sizes: Ints, *, suppressed_rows: int = 0, rows: int | None = None) -> int:
@@ -273,8 +276,8 @@ def average_class_size(sizes: Ints, *, k: int) -> float:
     return float(sizes.sum() / (len(sizes) * k))
 
 
-def _check(original: Table, release: Table, origin: NDArray[Any]) -> tuple[Ints, NDArray[np.bool_]]:
-    """Return the original row of each released row, and which original rows were not released."""
+def _check_origin(original: Table, release: Table, origin: NDArray[Any]) -> tuple[Ints, NDArray[np.bool_]]:
+    """Return the original row of each released row, and a mask of the original rows that are not released."""
     if original.n_rows == 0:
         raise UnmaskError("the original has 0 rows, expected at least 1")
     if origin.shape != (release.n_rows,):
@@ -285,15 +288,15 @@ def _check(original: Table, release: Table, origin: NDArray[Any]) -> tuple[Ints,
         raise UnmaskError(f"origin points outside the {original.n_rows} rows of the original")
     if np.bincount(origin).max(initial=0) > 1:
         raise UnmaskError("origin names a row of the original twice, expected each at most once")
-    lost = np.ones(original.n_rows, dtype=np.bool_)
-    lost[origin] = False
-    return origin.astype(np.int64), lost
+    is_suppressed = np.ones(original.n_rows, dtype=np.bool_)
+    is_suppressed[origin] = False
+    return origin.astype(np.int64), is_suppressed
 
 
-def _sensitive(original: Table, release: Table, origin: Ints, lost: NDArray[np.bool_]) -> dict[str, Cells]:
-    published = {column.name: column for column in release.sensitive}
-    columns = [column for column in original.sensitive if column.name in published]
-    return {c.name: Cells.of_rows(c, published[c.name], origin, lost) for c in columns}
+def _sensitive(original: Table, release: Table, origin: Ints, is_suppressed: NDArray[np.bool_]) -> dict[str, Cells]:
+    released_columns = {column.name: column for column in release.sensitive}
+    columns = [column for column in original.sensitive if column.name in released_columns]
+    return {c.name: Cells.of_rows(c, released_columns[c.name], origin, is_suppressed) for c in columns}
 
 
 def _query_error(cells: Mapping[str, Cells], queries: int, rng: np.random.Generator) -> float:
@@ -303,30 +306,32 @@ def _query_error(cells: Mapping[str, Cells], queries: int, rng: np.random.Genera
     pairs: list[tuple[Cells, Cells | None]] = [*combinations(columns, 2)] or [(columns[0], None)]
     errors = []
     for number, chosen in zip(rng.multinomial(queries, [1 / len(pairs)] * len(pairs)), pairs, strict=True):
-        if not number:  # of many columns most pairs are not asked about
+        if not number:  # with many columns, most pairs get no query
             continue
         a, b = chosen
         first_predicates = _random_predicates(a, int(number), rng)
         if b is None:
-            expected, after = (first_predicates @ side for side in a.marginal())
+            expected, released = (first_predicates @ side for side in a.marginal())
         else:
             second_predicates = _random_predicates(b, int(number), rng)
-            expected, after = (np.sum((first_predicates @ side) * second_predicates, axis=1) for side in joint(a, b))
-        errors.append(np.abs(after - expected) / np.maximum(expected, _SANITY * len(a.original)))
+            expected, released = (np.sum((first_predicates @ side) * second_predicates, axis=1) for side in joint(a, b))
+        errors.append(np.abs(released - expected) / np.maximum(expected, _MIN_TRUE_SHARE * len(a.original)))
     return float(np.median(np.concatenate(errors)))
 
 
 def _random_predicates(column: Cells, number: int, rng: np.random.Generator) -> Floats:
-    """Return (number, n_bins) 0/1: a random run of bins of an ordered column, a random subset of a categorical one."""
+    """Return (number, n_bins) masks: a random range of bins of an ordered column, a random subset of a
+    categorical one.
+    """
     n = column.n_bins - 1
     chosen = np.zeros((number, n + 1))
     if column.position is None:
-        picked = rng.random((number, n)) < rng.random((number, 1))
-        picked[np.arange(number), rng.integers(n, size=number)] = True
+        is_chosen = rng.random((number, n)) < rng.random((number, 1))
+        is_chosen[np.arange(number), rng.integers(n, size=number)] = True
     else:
         ends = np.sort(rng.integers(n, size=(number, 2)), axis=1)
-        picked = (np.arange(n) >= ends[:, :1]) & (np.arange(n) <= ends[:, 1:])
-    chosen[:, :n] = picked
+        is_chosen = (np.arange(n) >= ends[:, :1]) & (np.arange(n) <= ends[:, 1:])
+    chosen[:, :n] = is_chosen
     return chosen
 
 
@@ -347,8 +352,8 @@ class Width:
     largest : float
         Largest over rows.
     unit : str
-        "years", "days" or "hours" between the ends of a cell, for dates and moments; "" for numbers, whose unit is the
-        column's; "characters" hidden of a code; "values" that a cell of names may be, 1 where it is exact.
+        "years", "days" or "hours" between the ends of a date or time; "" for numbers, in the unit of the column;
+        hidden "characters" of a code; possible "values" of other cells, 1 for an exact cell.
 
     Examples
     --------
@@ -370,7 +375,9 @@ class Width:
 
     @classmethod
     def of(cls, of_type: Type, mean: float, largest: float) -> Width:
-        """Return widths on the column's scale, in the largest unit of time that the largest of them fills."""
+        """Return widths on the column's scale, in the largest unit of time that is not larger than the largest
+        width.
+        """
         if of_type not in _SECONDS:
             return cls(mean, largest, _UNITS[of_type])
         seconds = _SECONDS[of_type]
