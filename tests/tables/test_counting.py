@@ -515,7 +515,7 @@ def test_an_audit_that_exceeds_the_memory_is_refused_in_one_sentence(people):
         FailedError, match=r"combinations of cells need .* of memory, expected at most .*; raise --memory-limit"
     ):
         check_memory({"r": result, "other": result}, result.n_bytes)
-    with pytest.raises(FailedError, match=r"coarsen a column or leave it out: 'age' has about 1,000,000,000 different"):
+    with pytest.raises(FailedError, match=r"coarsen or leave out a column: 'age' has about 1,000,000,000 different"):
         check_memory({"r": replace(result, values={"age": 10**9})}, 1 << 30)
 
 
