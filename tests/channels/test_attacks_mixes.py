@@ -279,7 +279,7 @@ def test_the_textbook_formula():
     actual = StatisticalDisclosure(senders=(0,)).estimate(rounds, u)
     v = rounds.received.mean(axis=0) - 9 * u
     np.testing.assert_allclose(actual.estimate[0], v, atol=1e-12)
-    inside = np.clip(v, 0, 1)
+    inside = np.maximum(v, 0) / np.maximum(v, 0).sum()
     expected = np.sqrt((inside * (1 - inside) + 9 * u * (1 - u)) / 400)
     np.testing.assert_allclose(actual.standard_error[0], expected)
     assert actual.estimate.sum() == pytest.approx(1.0)
@@ -389,7 +389,7 @@ def test_profiles_of_everybody_link_the_messages_of_a_round():
     assert exact.status == "model"
     assert normalized.status == "scores"
     assert exact.n_targets == 4
-    weight = np.maximum(profiles.estimate, profiles.standard_error)[np.ix_(senders, receivers)]
+    weight = np.maximum(profiles.expected_shares, 1e-12)[np.ix_(senders, receivers)]
     expected = enumerate_matchings(weight)[1]
     dense = np.zeros((4, 4))
     dense[np.repeat(np.arange(4), exact.row_length), exact.candidate] = np.exp(exact.log_probability)

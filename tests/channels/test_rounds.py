@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 import unmask
 from unmask.channels import RoundLog
-from unmask.channels.attacks import LeastSquaresDisclosure, StatisticalDisclosure
+from unmask.channels.attacks import LeastSquaresDisclosure, Profiles, StatisticalDisclosure
 from unmask.channels.audit import audit
 from unmask.channels.audit.rounds import disclose_rounds, median_rounds_needed, share_of_receivers_found
 from unmask.channels.criteria import rounds_needed
@@ -48,6 +48,30 @@ def test_profiles_and_matchings_find_receivers_that_chance_does_not():
     chance = next(row.prior for row in result.rows if row.measure == "realized_error")
     assert chance > 0.9
     assert {row.status for row in result.rows} <= {"model", "scores", "refuted"}
+
+
+@pytest.mark.parametrize("n_rounds", [200, 1000])
+def test_one_to_one_rounds_announce_about_what_they_realize(n_rounds):
+    """Receivers without messages have no weight of a standard error each: announced were .46, .87 were realized."""
+    pairs = []
+    for seed in range(10):
+        rows = {row.measure: row for row in unmask.audit(make_log(n_rounds=n_rounds, seed=seed)).rows
+                if row.adversary == "one-to-one rounds"}  # fmt: skip
+        pairs.append((rows["success_probability"].posterior, rows["realized_success"].posterior))
+    announced, realized = np.mean(pairs, axis=0)
+    assert announced == pytest.approx(realized, abs=0.04)
+
+
+def test_expected_shares_of_many_estimates_are_those_of_the_true_distribution():
+    """Two shares, 0 and 0.3, in known proportion: Bayes' rule gives the expected share of each estimate."""
+    rng = np.random.default_rng(3)
+    share = np.where(rng.random((100, 50)) < 0.1, 0.3, 0.0)
+    estimate = share + rng.normal(0, 0.1, share.shape)
+    profiles = Profiles(estimate, np.full(share.shape, 0.1), np.full(50, 0.02), np.arange(100), np.full(100, 9))
+    odds = 1 / 9 * np.exp((estimate**2 - (estimate - 0.3) ** 2) / 0.02)
+    exact = 0.3 * odds / (1 + odds)
+    assert np.abs(profiles.expected_shares - exact).mean() < 0.01
+    assert np.abs(np.maximum(estimate, 0.1) - exact).mean() > 0.05  # the larger of estimate and standard error
 
 
 def test_the_pairing_of_a_line_never_enters_an_attack():

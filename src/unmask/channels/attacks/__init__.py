@@ -3,7 +3,6 @@
 from unmask.channels.attacks.bayes import BayesChannelAttack
 from unmask.channels.attacks.disclosure import (
     LeastSquaresDisclosure,
-    Profiles,
     Round,
     RoundDisclosure,
     Rounds,
@@ -12,6 +11,7 @@ from unmask.channels.attacks.disclosure import (
 )
 from unmask.channels.attacks.learning import FrequencyAttack, NearestNeighborAttack, Samples, learn_chain
 from unmask.channels.attacks.matching import MatchingAttack, MatchingMarginals, log_permanent
+from unmask.channels.attacks.profiles import Profiles
 from unmask.channels.attacks.sampled_matchings import sample_matchings
 from unmask.channels.attacks.system_anonymity import SystemAnonymity, bagai_entropy, edman_degree, gierlichs_degree
 from unmask.channels.hidden_markov import HiddenMarkovAttack, most_likely_path

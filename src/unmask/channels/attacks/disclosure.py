@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 
 from unmask.channels._matrices import Bools, Floats, Ints, Matrix
 from unmask.channels.attacks.matching import MatchingAttack, Method
+from unmask.channels.attacks.profiles import Profiles
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 
@@ -23,7 +24,7 @@ SHARE_TOLERANCE = 1e-6
 """Distance of the sum of given shares from 1."""
 
 MIN_WEIGHT = 1e-12
-"""Least weight of a pair: no receiver is ruled out."""
+"""Least weight of a pair in a round: no receiver is ruled out."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,52 +70,6 @@ class Rounds:
     def batch(self) -> Floats:
         """Return the (n_rounds,) messages b_t in each round."""
         return np.asarray(self.sent.sum(axis=1), dtype=np.float64)
-
-
-@dataclass(frozen=True, eq=False)
-class Profiles:
-    """Estimated shares of each sender's messages to each receiver, with standard errors.
-
-    Parameters
-    ----------
-    estimate : (n_senders, n_receivers) array
-        Shares, rows sum to 1. Unbiased: half of the entries that are really 0 are negative. Do not clip them before
-        averaging or comparing.
-    standard_error : (n_senders, n_receivers) array
-        Over rounds, from the multinomial model at the estimates.
-    popularity : (n_receivers,) array
-        Each receiver's share of all messages, the prior.
-    senders : (n_senders,) array
-        Number of each sender.
-    n_rounds : (n_senders,) array
-        Rounds of each sender.
-    method : str
-        Name of the attack.
-    """
-
-    estimate: Floats
-    standard_error: Floats
-    popularity: Floats
-    senders: Ints
-    n_rounds: Ints
-    method: str = ""
-
-    def posterior(self) -> Posterior:
-        """Return the belief about the receiver of each sender: estimates clipped at 0 and normalized, status `model`.
-
-        Candidates are the receivers, the prior is their popularity. Clipping leaves mass of the order of the standard
-        errors on receivers without messages.
-        """
-        clipped = np.maximum(self.estimate, 0.0)
-        clipped = np.where(self.popularity > 0, clipped, 0.0)
-        provenance = {
-            "attack": "statistical disclosure",
-            "method": self.method,
-            "rounds": int(self.n_rounds.max()),
-            "largest standard error": float(self.standard_error.max()),
-        }
-        belief = clipped / clipped.sum(axis=1, keepdims=True)
-        return Posterior.from_dense(belief, prior=self.popularity, status="model", provenance=provenance)
 
 
 @dataclass(frozen=True)
@@ -177,7 +132,7 @@ class StatisticalDisclosure:
             u, inverse_count = _background(rounds, senders, present)
         v = (present.T.astype(np.float64) @ rounds.received - background_messages * u) / A
         factor = background_messages + background_messages**2 * inverse_count
-        variance = A * _binomial_variance(v) + factor * _binomial_variance(u)
+        variance = A * _multinomial_variance(v) + factor * _multinomial_variance(u)
         return _profiles(rounds, v, np.sqrt(variance) / A, senders, "SDA")
 
 
@@ -248,7 +203,7 @@ class LeastSquaresDisclosure:
             )
         weights = inverse @ S.T
         V = weights @ rounds.received
-        variance = np.square(weights[senders]) @ S @ _binomial_variance(V)
+        variance = np.square(weights[senders]) @ S @ _multinomial_variance(V)
         return _profiles(rounds, V[senders], np.sqrt(variance), senders, "LSDA")
 
 
@@ -277,12 +232,13 @@ class RoundDisclosure:
     """The attack on the messages of one round by profiles: a belief over one-to-one matchings.
 
     The attack takes a `Round` and the `Profiles` of an earlier attack. Targets are the sent messages, candidates the
-    received ones. The weight of a pair is the larger one of the estimate and its standard error, so that no receiver is
-    ruled out for lack of rounds.
+    received ones. The weight of a pair is the expected share of the receiver, see `Profiles.expected_shares`: the
+    probability of a matching is the expected product of its shares if their errors are independent.
 
     Assumes: the profiles are right, and each message of the round left it once.
 
-    Fails when: profiles were estimated from few rounds, or dummies break the one-to-one match.
+    Fails when: there are hardly more rounds than senders, or dummies break the one-to-one match. With few rounds the
+    announced success is below the realized one.
 
     Parameters
     ----------
@@ -312,7 +268,7 @@ class RoundDisclosure:
         profile = row[senders]
         if profile.min() < 0:
             raise UnmaskError(f"sender {senders[np.argmin(profile)]} has no profile: attack this sender first")
-        weight = np.maximum(np.maximum(knowledge.estimate, knowledge.standard_error), MIN_WEIGHT)
+        weight = np.maximum(knowledge.expected_shares, MIN_WEIGHT)
         return MatchingAttack(method=self.method).marginals(weight[np.ix_(profile, receivers)]).posterior()
 
 
@@ -382,9 +338,14 @@ def _check_share(background: Floats, n_receivers: int) -> Floats:
     return u
 
 
-def _binomial_variance(p: Floats) -> Floats:
-    clipped = np.clip(p, 0.0, 1.0)
-    return np.asarray(clipped * (1.0 - clipped), dtype=np.float64)
+def _multinomial_variance(estimate: Floats) -> Floats:
+    """Return p (1 - p) of each share; negative estimates are 0, and rows sum to 1.
+
+    Without the division by the sum, the positive errors of shares that are really 0 would add to the variance.
+    """
+    positive = np.maximum(estimate, 0.0)
+    p = positive / positive.sum(axis=1, keepdims=True)
+    return np.asarray(p * (1.0 - p), dtype=np.float64)
 
 
 def _profiles(rounds: Rounds, estimate: Floats, error: Floats, senders: Ints, method: str) -> Profiles:

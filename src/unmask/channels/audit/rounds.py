@@ -10,12 +10,12 @@ import numpy as np
 from unmask.channels._matrices import Floats, Ints
 from unmask.channels.attacks.disclosure import (
     LeastSquaresDisclosure,
-    Profiles,
     RoundDisclosure,
     Rounds,
     StatisticalDisclosure,
 )
 from unmask.channels.attacks.matching import Method
+from unmask.channels.attacks.profiles import Profiles
 from unmask.channels.audit.learned import evidence_result
 from unmask.channels.audit.rows import EVIDENCE_MEASURES, make_row, score_belief
 from unmask.channels.criteria.logs import rounds_needed
@@ -136,8 +136,8 @@ def disclose_rounds(name: str, log: RoundLog) -> DisclosedRounds:
         for adversary, estimated in profiles.items()
     }
     if n_learned < log.n_rounds:
-        strongest = profiles.get(SQUARES, next(iter(profiles.values())))
-        beliefs[MATCHED] = _match_rounds(log, n_learned, strongest)
+        most_precise = min(profiles.values(), key=lambda item: (-len(item.senders), item.standard_error.mean()))
+        beliefs[MATCHED] = _match_rounds(log, n_learned, most_precise)
     return DisclosedRounds(log, n_learned, profiles, {key: item for key, item in beliefs.items() if len(item[1])})
 
 
