@@ -267,7 +267,10 @@ def test_a_belief_says_who_a_target_could_be():
         ),
         (lambda t: unmask.audit(RING, auxiliary="a.csv"), "auxiliary is a str, expected a SocialGraph, or nothing"),
         (lambda t: unmask.audit(RING, "who", auxiliary=RING), "the truth is not an array of node numbers"),
-        (lambda t: unmask.audit(RING, overlaps=[(0.5, 0.5)], seeds=5), "seeds is 5, expected a text, or a SeedPairs"),
+        (
+            lambda t: unmask.audit(RING, overlaps=[(0.5, 0.5)], seeds=5),
+            "seeds is 5, expected a text, or a list, each a text, or",
+        ),
         (lambda t: unmask.audit(CHANNEL, loss=[["a"]]), "the loss is not an array of numbers"),
         (lambda t: unmask.audit(CHANNEL, limit="no"), "limit is a str, expected True or False"),
         (lambda t: unmask.audit(unmask.Partition([1, 1]), [1, 1]), "truth is a list, expected a Partition"),

@@ -18,7 +18,7 @@ from unmask.economics.audit.facts import price_release
 from unmask.measures import Measure, estimation_error, realized_error, sampling_error
 from unmask.measures.entropy import confidence_set_size
 from unmask.scoring import STANDARD, campaign_measures, price_measures
-from unmask.studies.beliefs import Faced, _remove_identities
+from unmask.studies.beliefs import AttackedRelease, _remove_identities
 
 CASE = read_attacker("case-study")
 
@@ -99,7 +99,7 @@ def test_a_price_is_that_of_all_who_are_stood_for():
 
 
 def test_a_saved_belief_keeps_all_who_are_stood_for():
-    assert _remove_identities(Faced(pair(), None, None, 0.0)).belief.row_length.tolist() == [3]
+    assert _remove_identities(AttackedRelease(pair(), None, None, 0.0)).belief.row_length.tolist() == [3]
 
 
 def test_a_copy_stands_for_as_many():
