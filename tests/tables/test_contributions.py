@@ -66,7 +66,7 @@ def test_identity_alone_is_the_same_without_a_secret():
 def test_numbering_the_classes_on_the_way_changes_nothing(monkeypatch, limit):
     table, _ = random_table(6)
     expected = contributions(table)
-    monkeypatch.setattr(import_module("unmask.tables.criteria.contributions"), "MAX_KEYS", limit)
+    monkeypatch.setattr(import_module("unmask.tables.criteria.shapley_values"), "MAX_KEYS", limit)
     assert contributions(table) == expected
 
 
@@ -104,7 +104,7 @@ def wide_table(n=300, d=11):
 def test_of_many_columns_the_error_that_is_stated_holds_the_exact_value(monkeypatch):
     table = wide_table()
     estimates = {(contribution.target, contribution.column): contribution for contribution in contributions(table)}
-    monkeypatch.setattr(import_module("unmask.tables.criteria.contributions"), "MAX_EXACT_COLUMNS", 11)
+    monkeypatch.setattr(import_module("unmask.tables.criteria.shapley_values"), "MAX_EXACT_COLUMNS", 11)
     exact = {(contribution.target, contribution.column): contribution for contribution in contributions(table)}
     assert all(contribution.error == 0 for contribution in exact.values())
     assert all(contribution.error > 0 for contribution in estimates.values())

@@ -21,7 +21,7 @@ from unmask.data.resources import temporary_folder
 from unmask.ranges import Option
 from unmask.tables.cells import read_levels
 from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of
-from unmask.tables.grouping import class_counts, count_distinct, count_most_common, pack
+from unmask.tables.grouping import class_counts
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.levels import Missing
 from unmask.tables.meanings import Meanings, read_hierarchies, weights_of
@@ -252,22 +252,6 @@ class Table:
     def totals_of(self, column: Column) -> NDArray[np.int64]:
         """Count the complete rows of each level of a column of the table, (L,)."""
         return column.take(self._complete).counts
-
-    def count_successes_without(self, name: str) -> dict[str, int]:
-        """Return for each target the number of rows that an adversary guesses right who does not know one
-        quasi-identifier.
-
-        Target "identity": one row of each class. A sensitive column: the rows with the most common value of their
-        class.
-        """
-        columns = [column for column in self.quasi_identifiers if column.name != name]
-        key, space = pack([column.codes for column in columns], [len(column.levels) for column in columns])
-        n_classes, successes = 0, {}
-        for secret in self.sensitive:
-            n_classes, successes[secret.name] = count_most_common(
-                key, space, secret.codes, len(secret.levels), weight=self.counts
-            )
-        return {"identity": n_classes or len(count_distinct(key, space)[0]), **successes}
 
     def column(self, name: str) -> Column:
         """Return the column with this name.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
+from typing import NamedTuple
 
 from unmask.core.errors import UnmaskError
 from unmask.facts import Contribution
+from unmask.results.names import IDENTITY
 from unmask.results.result import Value
 from unmask.results.rows import ORIGINAL
 from unmask.tables import criteria, utility
@@ -35,6 +37,43 @@ def evaluate_criteria(release: Release, knowledge: AuditorKnowledge) -> Criteria
         with suppress(UnmaskError):
             return criteria.evaluate(release.table, reference=original, population=population)
     return criteria.evaluate(release.table, reference=original)
+
+
+class ReleaseFacts(NamedTuple):
+    """Facts about one release.
+
+    Parameters
+    ----------
+    criteria : mapping
+        Criteria by name.
+    column_risks : sequence of ColumnRisk
+        Success without each quasi-identifier; empty for the original, and if classes overlap.
+    contributions : sequence of Contribution
+        Contributions of the quasi-identifiers, if they are asked for.
+    no_contributions : str
+        Reason why they were not computed; "" otherwise.
+    """
+
+    criteria: Mapping[str, Value]
+    column_risks: Sequence[ColumnRisk] = ()
+    contributions: Sequence[Contribution] = ()
+    no_contributions: str = ""
+
+
+def measure_release(release: Release, knowledge: AuditorKnowledge) -> ReleaseFacts:
+    """Return the facts about a release; contributions are those of the original, or of each release without it."""
+    facts = ReleaseFacts(list_criteria(evaluate_criteria(release, knowledge), release, knowledge))
+    is_source = release.name == ORIGINAL or knowledge.original is None
+    has_risks = release.name != ORIGINAL and relation_of(release.table.complete) is None
+    if len(release.table.quasi_identifiers) < 2 or not (is_source or has_risks):
+        return facts
+    try:
+        game = criteria.ColumnGame.of(release.table)
+    except UnmaskError as error:
+        return facts._replace(no_contributions=str(error))
+    if has_risks:
+        facts = facts._replace(column_risks=tuple(_list_column_risks(release, game)))
+    return facts._replace(contributions=game.contributions()) if is_source else facts
 
 
 def list_criteria(measured: Criteria, release: Release, knowledge: AuditorKnowledge) -> dict[str, Value]:
@@ -110,33 +149,13 @@ def _proximity(release: Release, original: Table | None) -> dict[str, Value]:
     }
 
 
-def list_column_risks(measured: Criteria, release: Release) -> Iterator[ColumnRisk]:
+def _list_column_risks(release: Release, game: criteria.ColumnGame) -> Iterator[ColumnRisk]:
     """Yield the mean success of the prosecutor with every quasi-identifier, and without each of them."""
-    attacked = release.table.complete
-    if len(attacked.quasi_identifiers) < 2 or release.name == ORIGINAL or relation_of(attacked) is not None:
-        return
-    risks = {column: values.average_privacy_risk or 0.0 for column, values in measured.columns.items()}
-    n_successes = {target: round(risk * measured.rows) for target, risk in risks.items()}
-    n_successes = n_successes if release.is_foreign else {"identity": measured.classes, **n_successes}
-    for column in attacked.quasi_identifiers:
-        risk_without = attacked.count_successes_without(column.name)
-        for target, rows in n_successes.items():
-            share, share_without = rows / measured.rows, risk_without[target] / measured.rows
-            yield ColumnRisk(release.name, target, column.name, share, share_without)
-
-
-def measure_contributions(
-    releases: Iterable[Release],
-) -> tuple[dict[str, tuple[Contribution, ...]], list[tuple[str, str]]]:
-    """Return the contribution of each quasi-identifier by release, and the releases without, with the reason."""
-    contributions, not_run = {}, []
-    for release in releases:
-        try:
-            if len(release.table.quasi_identifiers) > 1:
-                contributions[release.name] = criteria.contributions(release.table)
-        except UnmaskError as error:
-            not_run.append((f"Where the risk sits, {release.name}", str(error)))
-    return {name: shares for name, shares in contributions.items() if shares}, not_run
+    success, without = game.success_without()
+    targets = [target for target in success if not (release.is_foreign and target == IDENTITY)]
+    for column, success_without in without.items():
+        for target in targets:
+            yield ColumnRisk(release.name, target, column, success[target], success_without[target])
 
 
 def measure_exposure(releases: Sequence[Release], original: Table | None) -> ColumnExposure:
@@ -158,7 +177,7 @@ def measure_exposure(releases: Sequence[Release], original: Table | None) -> Col
 def measure_utility(release: Release, original: Table) -> dict[str, Value]:
     """Return the losses of a release with a known origin, by name."""
     assert release.origin is not None
-    table, lost = release.table, utility.evaluate(original, release.table, release.origin)
+    table, lost = release.table, utility.information_loss(original, release.table, release.origin)
     return {
         "gcp": lost.gcp,
         "suppressed": 1.0 - table.n_rows / original.n_rows,

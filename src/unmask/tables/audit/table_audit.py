@@ -20,7 +20,6 @@ from unmask.policy.coverage import coverage_notes
 from unmask.ranges import MeasureNames, Option, Range
 from unmask.results import Result, Row
 from unmask.results.names import COLLECTOR, FORMER_NAMES
-from unmask.results.result import Value
 from unmask.results.rows import ORIGINAL
 from unmask.scoring import STANDARD
 from unmask.tables.attacks.linkability import check_parts
@@ -33,16 +32,8 @@ from unmask.tables.audit.column_shapes import column_bins
 from unmask.tables.audit.control_comparison import WORDS
 from unmask.tables.audit.generalization_steps import try_steps
 from unmask.tables.audit.not_run import group_by_reason, list_not_run
-from unmask.tables.audit.quasi_identifiers import ColumnRisk
 from unmask.tables.audit.release import Release, list_releases
-from unmask.tables.audit.release_facts import (
-    evaluate_criteria,
-    list_column_risks,
-    list_criteria,
-    measure_contributions,
-    measure_exposure,
-    measure_utility,
-)
+from unmask.tables.audit.release_facts import ReleaseFacts, measure_exposure, measure_release, measure_utility
 from unmask.tables.audit.requested_attacks import check_attacks
 from unmask.tables.audit.result import TableFacts, add_steps, make_result
 from unmask.tables.audit.several_releases import attack_together
@@ -262,14 +253,11 @@ def audit_tables(
     chosen = (*STANDARD, *(measure for measure in measures if measure.name not in names))
     scorer = Scorer(complete, _with_prior(attacker, knowledge), chosen)
 
-    def attack(release: Release) -> tuple[dict[str, Value], tuple[ColumnRisk, ...], AttackScores]:
-        measured = evaluate_criteria(release, knowledge)
-        risks = tuple(list_column_risks(measured, release))
-        scores = scorer.score(release, attack_release(release, complete))
-        return list_criteria(measured, release, knowledge), risks, scores
+    def attack(release: Release) -> tuple[ReleaseFacts, AttackScores]:
+        return measure_release(release, knowledge), scorer.score(release, attack_release(release, complete))
 
     is_large = original is not None and original.n_rows >= MIN_ROWS
-    evaluated, risks, scored = zip(*(two_at_once if is_large else map)(attack, attacked), strict=True)
+    measured, scored = zip(*(two_at_once if is_large else map)(attack, attacked), strict=True)
     people = [release for release in releases if release.has_rows and not release.is_foreign]
     combined = [scorer.score(release, runs) for release, runs in attack_together(people, complete)]
     if knowledge.watched is not None:
@@ -277,8 +265,8 @@ def audit_tables(
     scores = [*scored, *combined]
     price = scorer.price(scores)
     rows = tuple(_rows_by_release(scores, attacked))
-    criteria = {release.name: values for release, values in zip(attacked, evaluated, strict=True)}
-    contributions, unmeasured = measure_contributions(releases if original is None else attacked[:1])
+    by_name = {release.name: facts for release, facts in zip(attacked, measured, strict=True)}
+    criteria = {name: facts.criteria for name, facts in by_name.items()}
     adversaries = {row.adversary for row in rows}
     words = describe_adversaries(releases[0], knowledge) | dict(WORDS)
     traced = [(release, original) for release in releases if original is not None and release.origin is not None]
@@ -288,8 +276,8 @@ def audit_tables(
         calibration=_join(scores, "calibration"),
         values=_join(scores, "values"),
         classes=_join(scores, "classes"),
-        contributions=contributions,
-        column_risks=tuple(chain.from_iterable(risks)),
+        contributions={name: facts.contributions for name, facts in by_name.items() if facts.contributions},
+        column_risks=tuple(risk for facts in measured for risk in facts.column_risks),
         bins=[item for release, source in traced for item in column_bins(release, source)],
         exposure=measure_exposure(people, original),
         price=price,
@@ -308,7 +296,7 @@ def audit_tables(
         ),
         not_run=(
             *list_not_run(releases, knowledge),
-            *unmeasured,
+            *_list_without_contributions(by_name, knowledge),
             *dict.fromkeys(_join(scores, "not_run")),
             *group_by_reason(_join(scores, "unmeasured")),
             *_list_not_priced(price),
@@ -331,6 +319,15 @@ def _check(releases: Mapping[str, Table], knowledge: AuditorKnowledge) -> None:
         raise UnmaskError("a control group was given, and no original to compare it with; give both")
     if n_counted < len(releases) and knowledge.register is not None and knowledge.register.counts is not None:
         raise UnmaskError("the register is counted, and a release in memory is linked row by row; read the register")
+
+
+def _list_without_contributions(
+    measured: Mapping[str, ReleaseFacts], knowledge: AuditorKnowledge
+) -> Iterator[tuple[str, str]]:
+    """Yield the tables whose contributions were not computed, with the reason."""
+    for name, facts in measured.items():
+        if facts.no_contributions and (name == ORIGINAL or knowledge.original is None):
+            yield f"Where the risk sits, {name}", facts.no_contributions
 
 
 def _read_attacker(attacker: str | unmask.economics.Attacker) -> AttackerSource:

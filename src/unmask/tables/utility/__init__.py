@@ -6,22 +6,6 @@ exact values of the original, and those that only the release has. The atoms of 
 with a hierarchy its leaves.
 """
 
-from unmask.tables.utility.evaluation import (
-    InformationLoss,
-    Utility,
-    Width,
-    average_class_size,
-    discernibility,
-    evaluate,
-    information_loss,
-)
+from unmask.core.lazy import import_lazily
 
-__all__ = [
-    "InformationLoss",
-    "Utility",
-    "Width",
-    "average_class_size",
-    "discernibility",
-    "evaluate",
-    "information_loss",
-]
+__getattr__, __dir__, __all__ = import_lazily(__name__, __file__)

@@ -71,25 +71,10 @@ def contributions(table: Table) -> tuple[Contribution, ...]:
     >>> [(one.column, one.shapley, one.alone, one.last) for one in contributions(people)]
     [('sex', 0.25, 0.5, 0.0), ('town', 0.25, 0.5, 0.0)]
     """
-    game = _game_of(table)
-    contributed: list[Contribution] = []
-    for target, (shapley, error) in (_exact(game) if game.d <= MAX_EXACT_COLUMNS else _sampled(game)).items():
-        everything, nothing = game.value((1 << game.d) - 1)[target], game.value(0)[target]
-        contributed += [
-            Contribution(
-                target,
-                game.names[j],
-                float(shapley[j]),
-                game.value(1 << j)[target] - nothing,
-                everything - game.value((1 << game.d) - 1 ^ (1 << j))[target],
-                float(error[j]),
-            )
-            for j in np.argsort(-shapley, kind="stable").tolist()
-        ]
-    return tuple(contributed)
+    return ColumnGame.of(table).contributions()
 
 
-def _exact(game: _Game) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+def _exact(game: ColumnGame) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Return the exact Shapley values by target, with error 0."""
     d, shapley = game.d, {target: np.zeros(game.d) for target in game.targets}
     value = game.values_of_all_subsets()
@@ -101,7 +86,7 @@ def _exact(game: _Game) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float
     return {target: (values, np.zeros(d)) for target, values in shapley.items()}
 
 
-def _sampled(game: _Game) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+def _sampled(game: ColumnGame) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
     """Return the same from orders drawn, each with its reverse: the mean of the pairs, and a 95 % half-width of it."""
     rng, pairs = np.random.default_rng(0), N_ORDERS // 2
     added = {target: np.zeros((pairs, game.d)) for target in game.targets}
@@ -115,15 +100,23 @@ def _sampled(game: _Game) -> dict[str, tuple[NDArray[np.float64], NDArray[np.flo
     return {target: (values.mean(axis=0), sure * values.std(axis=0, ddof=1)) for target, values in added.items()}
 
 
-def _game_of(table: Table) -> _Game:
-    """Return the game of the evaluated rows: where cells are open, classes of fewer columns overlap."""
-    table = table.complete
-    opened = (column.counts[column.levels.open(table.missing)].any() for column in table.quasi_identifiers)
-    return _Game(table) if relation_of(table) is None and not any(opened) else _Overlapping(table)
+class ColumnGame:
+    """The success of an adversary by the columns that they know; bit j of a subset is column j.
 
+    Examples
+    --------
+    >>> from unmask.tables import Table
+    >>> people = Table.read({"sex": ["f", "m"], "town": ["a", "b"]}, quasi_identifiers=["sex", "town"])
+    >>> ColumnGame.of(people).success_without()
+    ({'identity': 1.0}, {'sex': {'identity': 1.0}, 'town': {'identity': 1.0}})
+    """
 
-class _Game:
-    """The success of an adversary by the columns they know; bit j of a subset is column j."""
+    @classmethod
+    def of(cls, table: Table) -> ColumnGame:
+        """Return the game of the evaluated rows: if cells are open, classes of fewer columns overlap."""
+        table = table.complete
+        opened = (column.counts[column.levels.open(table.missing)].any() for column in table.quasi_identifiers)
+        return cls(table) if relation_of(table) is None and not any(opened) else _Overlapping(table)
 
     def __init__(self, table: Table) -> None:
         columns, secrets = table.quasi_identifiers, table.sensitive
@@ -135,6 +128,23 @@ class _Game:
         self._weight, self._codes = combinations.sizes, np.asfortranarray(combinations.levels)
         self._nothing = np.zeros(len(self._codes), dtype=np.int64), 1
         self._found: dict[int, dict[str, float]] = {}
+
+    def contributions(self) -> tuple[Contribution, ...]:
+        """Return for each target the columns, the largest contribution first."""
+        contributed: list[Contribution] = []
+        success, without = self.success_without()
+        for target, (shapley, error) in (_exact(self) if self.d <= MAX_EXACT_COLUMNS else _sampled(self)).items():
+            nothing = self.value(0)[target]
+            for j in np.argsort(-shapley, kind="stable").tolist():
+                name, alone = self.names[j], self.value(1 << j)[target] - nothing
+                last = success[target] - without[name][target]
+                contributed.append(Contribution(target, name, float(shapley[j]), alone, last, float(error[j])))
+        return tuple(contributed)
+
+    def success_without(self) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
+        """Return the success by target with all columns, and by column without it."""
+        everything = (1 << self.d) - 1
+        return self.value(everything), {name: self.value(everything ^ 1 << j) for j, name in enumerate(self.names)}
 
     def value(self, subset: int) -> dict[str, float]:
         """Return the success by target of an adversary who knows these columns."""
@@ -191,7 +201,7 @@ class _Game:
         }
 
 
-class _Overlapping(_Game):
+class _Overlapping(ColumnGame):
     """The same where some cells meet others: the rows of each class are those of all that it meets."""
 
     def __init__(self, table: Table) -> None:
