@@ -221,8 +221,8 @@ def test_advice_describes_one_node_and_no_other_person(friends, network):
     assert (result["degree"], result["discovery"], result["weak"]) == (network.degree[node], None, None)
     assert len(result["strong"]["assignment"]) == 5
     assert set(result) == {
-        "degree", "anonymity", "rank", "people", "in_clique", "tried", "escapes", "discovery", "runs", "strong", "weak",
-        "unknown", "hidden", "k",
+        "degree", "anonymity", "rank", "people", "in_clique", "tried", "border", "escapes", "discovery", "runs", "unit",
+        "strong", "weak", "unknown", "equal_loss", "seeding", "stakes", "hidden", "k",
     }  # fmt: skip
 
 

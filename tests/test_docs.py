@@ -192,6 +192,7 @@ RESULTS = (
     "audit release.csv -q age,sex,zip -s diagnosis --original people.csv --origin origin.csv --control others.csv",
     "audit release.csv -q age,sex,zip --register register.csv --attacker case-study --policy k>=2",
     "audit graph network.csv --overlap 0.9,0.9 --attack Nar09,Rematch --seeds random:10 --transition 2,5",
+    "audit graph network.csv",
     "audit linkage --truth truth.csv --guess guess.csv --beta 0.5",
     "audit channel laplace.csv coin.csv --prior prior.csv --loss euclidean --coordinates places.csv",
     "audit channel counts.csv",

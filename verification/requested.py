@@ -178,6 +178,40 @@ def links(threshold: float, line: str) -> float:
     return float(next(row["share"] for row in rows if row["subjects"] == line))
 
 
+def person_with(contacts: int, other: int = 0) -> dict[str, str]:
+    """Return a network in which person 0 has so many contacts, three of whom know each other; another has `other`."""
+    own = [f"0 {i}" for i in range(1, contacts + 1)]
+    rest = [f"other p{i}" for i in range(other)]
+    return {"network.txt": "\n".join([*own, "1 2", "1 3", "2 3", *rest]) + "\n"}
+
+
+def advise(options: str, files: dict[str, str]) -> dict[str, object]:
+    """Return the advice for person 0."""
+    (advice,) = run(f"advise identity --graph FOLDER/network.txt --node 0 {options}", files)["results"]  # type: ignore[misc]
+    return advice  # type: ignore[no-any-return]
+
+
+def escape(name: str, options: str, files: dict[str, str]) -> float:
+    """Return the probability that seeding misses person 0."""
+    (found,) = advise(options, files)["escapes"]  # type: ignore[misc]
+    return float(found[name])  # type: ignore[has-type]
+
+
+def intact_cliques() -> float:
+    """Return the expected share of intact cliques if one in five people has two identities."""
+    pairs = "\n".join(f"{a} {b}" for a in range(12) for b in range(a))
+    command = "protect graph FOLDER/network.txt -o FOLDER/out.txt --with IdentitySeparation:adopters=1.0:identities="
+    (row,) = run(f"{command}[0.8,0.2]", {"network.txt": pairs})["results"]  # type: ignore[misc]
+    return 1 - float(row["cliques_lost_expected"])  # type: ignore[has-type]
+
+
+def weak(key: str) -> float:
+    """Return the loss, or the identity, against an adversary who finds two identities with 0.3 and 0.1."""
+    placing = advise("--discovery 0.3,0.1", person_with(9))["weak"]
+    loss, assignment = placing["loss"], placing["assignment"]  # type: ignore[index]
+    return float(loss if key == "loss" else assignment.index(1) + 1)
+
+
 NUMBERS = (
     Number("flip 0.1: error", "IV-D", 0.1,
            lambda: row_of(run("audit channel FOLDER/flip.csv", COIN), "estimation_error")),
@@ -199,6 +233,23 @@ NUMBERS = (
     ),
     Number("stars, left, beta 0.9: slope", "section 4", 0.2320, lambda: star(LEFT, 0.9), 5e-5),
     Number("stars, right, beta 0.7: slope", "section 4", 0.3503, lambda: star(RIGHT, 0.7), 5e-5),
+    *(
+        Number(f"100 contacts, shares {shares}: clique seeding fails", "Figure 5.3, (5.11)", failure,
+               lambda shares=shares: escape("cliques", f"--shares {shares}", person_with(100)))
+        for shares, failure in (("0.1,0.9", 0.949772), ("0.2,0.8", 0.999984), ("0.05,0.95", 0.448723))
+    ),
+    Number("300 contacts, even shares, border 165: top seeding fails", "(5.15)", 0.906096,
+           lambda: escape("best_known", "--shares 0.5,0.5 --top 2", person_with(300, other=165))),
+    Number("P(Y = 2) = 0.2, even shares: intact 4-cliques", "(5.4)", 0.85**4, intact_cliques),
+    Number("discovery 0.3 and 0.1: loss", "(A.5)", 0.085, lambda: weak("loss")),
+    Number("discovery 0.3 and 0.1: identity", "theorem 2", 2, lambda: weak("identity")),
+    *(
+        Number(f"{m} of {y} identities with the secret: loss", "section 6.4.3", m / y,
+               lambda m=m, y=y: float(
+                   advise(f"--identities {y} --equal-secrets {m}", person_with(9))["equal_loss"]  # type: ignore[arg-type]
+               ))
+        for m, y in ((2, 3), (2, 5), (4, 5))
+    ),
 )  # fmt: skip
 
 LINKS = {1.0: (0.0, 0.0), 0.8: (0.92, 0.92), 0.6: (1.0, 0.96), 0.4: (1.0, 0.04)}

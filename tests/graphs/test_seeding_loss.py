@@ -1,7 +1,6 @@
 """Effect of separate identities on seeding, against all ways in which contacts may be divided."""
 
 import itertools
-import math
 
 import numpy as np
 import pytest
@@ -10,30 +9,12 @@ from hypothesis import strategies as st
 
 from tests.commands import check_one_sentence, invoke
 from tests.envelopes import parsed
+from tests.graphs.divisions import list_divisions, misses_clique, misses_top
 from unmask import UnmaskError
 from unmask.graphs import IdentitySeparation, SocialGraph, datasets
 from unmask.graphs.audit.seeding_loss import measure_seeding
 from unmask.graphs.knowledge.groups import count_cliques
 from unmask.graphs.protections import PowerLaw
-
-
-def divisions(n, shares):
-    """Every way to give n contacts to identities, with its probability."""
-    for owners in itertools.product(range(len(shares)), repeat=n):
-        yield owners, math.prod(shares[owner] for owner in owners)
-
-
-def misses_clique(n, shares, clique, tolerance):
-    """Probability that no identity has all contacts inside the clique and about as many contacts as before."""
-    return sum(
-        chance
-        for owners, chance in divisions(n, shares)
-        if len({*owners[: clique - 1]}) > 1 or owners.count(owners[0]) < (1 - tolerance) * n - 1e-9
-    )
-
-
-def misses_top(n, shares, border):
-    return sum(c for owners, c in divisions(n, shares) if max(owners.count(i) for i in range(len(shares))) < border)
 
 
 def cliques_by_sets(graph, size):
@@ -79,7 +60,7 @@ def test_failure_is_that_of_all_divisions_of_contacts(graph, clique, tolerance, 
     assert loss.cliques_lost == (None if lost is None else pytest.approx(lost))
     together = sum(
         chance
-        * sum(c for owners, c in divisions(clique - 1, shares[:y]) if len({*owners}) == 1)
+        * sum(c for owners, c in list_divisions(clique - 1, shares[:y]) if len({*owners}) == 1)
         / sum(shares[:y]) ** (clique - 1)
         for y, chance in enumerate(law, 1)
     )

@@ -8,7 +8,10 @@ import pytest
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs import Nar09, SocialGraph, datasets
-from unmask.graphs.audit.identity_advice import BEST_KNOWN, advise_identity, in_clique, sentences, simulated_discovery
+from unmask.graphs.audit.identity_advice import advise_identity, in_clique
+from unmask.graphs.audit.identity_sentences import sentences
+from unmask.graphs.audit.seeding_loss import TOP_SHARE
+from unmask.graphs.audit.simulated_discovery import simulated_discovery
 from unmask.graphs.criteria import clique_failure, local_anonymity, top_failure
 from unmask.graphs.identity_game import best_assignment, expected_loss
 from unmask.studies.reading import read_plan
@@ -31,7 +34,7 @@ def complete(n: int) -> SocialGraph:
 def test_seeding_failure_is_that_of_even_shares(network):
     hub = int(np.argmax(network.degree))
     advice = advise_identity(network, hub)
-    border = int(np.sort(network.degree)[-round(BEST_KNOWN * network.n_nodes)])
+    border = int(np.sort(network.degree)[-round(TOP_SHARE * network.n_nodes)])
     assert in_clique(network, hub)
     assert [escape.identities for escape in advice.escapes] == [2, 3, 4, 5]
     for escape in advice.escapes:
@@ -116,7 +119,7 @@ def test_unknown_values_are_shown_as_unknown(network):
 def test_near_certainty_is_not_rounded_to_it():
     advice = advise_identity(complete(14), 0)
     assert 0.9995 <= advice.escapes[0].cliques < 1
-    (sentence,) = (sentence for sentence in sentences(advice) if "groups of 4" in sentence)
+    (sentence,) = (sentence for sentence in sentences(advice) if "cliques of 4" in sentence)
     assert "probability of over 99.9%, " in sentence
     assert "chance of 100.0%" not in sentence
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import time
 from dataclasses import fields
 from functools import partial
@@ -25,14 +26,40 @@ if TYPE_CHECKING:
     from unmask.graphs.protections import Separated
 
 
-def _chances(text: str | None) -> tuple[float, ...]:
-    """Probabilities, separated by commas."""
+def _numbers(text: str | None) -> tuple[float, ...]:
+    """Return numbers that are separated by commas; a text that is no number is nan."""
     try:
-        chances = tuple(map(float, split_names(text)))
+        return tuple(map(float, split_names(text)))
     except ValueError:
-        chances = (-1.0,)
+        return (math.nan,)
+
+
+def _chances(text: str | None) -> tuple[float, ...]:
+    """Return probabilities, separated by commas."""
+    chances = _numbers(text)
     if not all(0 <= chance <= 1 for chance in chances) or (text is not None and not chances):
         raise UnmaskError(f"expected a probability from 0 to 1 for each identity, such as 0.3,0.1, given {text!r}")
+    return chances
+
+
+def _amounts(text: str | None) -> tuple[float, ...]:
+    """Return amounts above 0, separated by commas."""
+    amounts = _numbers(text)
+    if not all(0 < amount < math.inf for amount in amounts) or (text is not None and not amounts):
+        raise UnmaskError(f"expected amounts above 0, one or one for each identity, such as 20,5, given {text!r}")
+    return amounts
+
+
+def _decision(text: str) -> str | tuple[float, ...]:
+    """Return a decision rule: a word, or a probability for each identity."""
+    if text in ("uniform", "likeliest"):
+        return text
+    chances = _numbers(text)
+    if not chances or not all(0 <= chance <= 1 for chance in chances):
+        raise UnmaskError(
+            "expected uniform, likeliest, or a probability from 0 to 1 for each identity, such as 0.5,0.3, given "
+            f"{text!r}"
+        )
     return chances
 
 
@@ -183,7 +210,13 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
 @click.option("--node", required=True, help="Your id in it.")
 @options(
     "unmask.graphs.audit.identity_advice:advise",
-    "identities", "discovery", "runs", "attack", "leaked", "k", "seed", discovery={"parse": _chances},
+    "identities", "shares", "model", "clique", "tolerance", "top", "discovery", "runs", "attack", "leaked", "loss",
+    "gain", "accepts", "equal_secrets", "k", "seed",
+    shares={"parse": _chances, "metavar": "P1,P2"},
+    discovery={"parse": _chances, "metavar": "P1,P2"},
+    loss={"parse": _amounts, "metavar": "U1,U2"},
+    gain={"parse": _amounts, "metavar": "U1,U2"},
+    accepts={"parse": _decision, "metavar": "uniform|likeliest|P1,P2"},
 )  # fmt: skip
 @column_options
 @output_option("--json", "as_json", is_flag=True, help="Print the advice as one JSON object.")
@@ -201,10 +234,13 @@ def advise_identity(
     \b
     unmask advise identity --graph friends.txt --node 17
     unmask advise identity --graph friends.txt --node 17 --discovery 0.3,0.1 --k 3
+    unmask advise identity --graph friends.txt --node 17 --shares 0.1,0.9 --tolerance 0.1 --top 1000
+    unmask advise identity --graph friends.txt --node 17 --discovery 0.3,0.1 --loss 20,5 --accepts likeliest
     unmask advise identity --graph friends.txt --node 17 --identities 3 --runs 10 --attack Nar09 --leaked 1000
     """
     from unmask.graphs import EdgeListOptions
-    from unmask.graphs.audit.identity_advice import advise, sentences
+    from unmask.graphs.audit.identity_advice import advise
+    from unmask.graphs.audit.identity_sentences import sentences
     from unmask.graphs.graph import SocialGraph
 
     columns = pop_options(settings, [field.name for field in fields(EdgeListOptions)])
