@@ -35,4 +35,5 @@ from unmask.tables.protections import Mondrian as Mondrian
 from unmask.tables.protections import RankSwap as RankSwap
 from unmask.tables.protections import Suppress as Suppress
 from unmask.tables.protections import SuppressCells as SuppressCells
+from unmask.tables.protections import TopBottomCode as TopBottomCode
 from unmask.tables.table import Table as Table
