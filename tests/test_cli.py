@@ -467,7 +467,7 @@ def test_unparsable_cells_of_a_declared_number_column(tmp_path, monkeypatch, cel
         (["protect", "people.csv", *ROLES, "-o", "out.xlsx"], 2, "unknown suffix"),
         (["protect", "people.csv", *ROLES, "-o", "release.csv"], 2, "release.csv exists"),
         (["protect", "people.csv", *ROLES, "-o", "out.csv", "--origin", "origin.csv"], 2, "origin.csv exists"),
-        (["protect", "people.csv", *ROLES, "-o", "out.csv", "--origin", "out.csv"], 2, "expected two files"),
+        (["protect", "people.csv", *ROLES, "-o", "out.csv", "--origin", "out.csv"], 2, "two outputs go to out.csv"),
         (["protect", "people.csv", *ROLES, "-o", "people.csv/out.csv"], 1, "cannot be written"),
         (["protect", "people.csv", *ROLES, "-o", "nowhere/out.csv"], 1, "cannot be written"),
         (["protect", "people.csv", *ROLES, "-o", "out.csv", "--origin", "people.csv/o.csv"], 1, "cannot be written"),

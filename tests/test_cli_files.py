@@ -155,9 +155,9 @@ def test_an_origin_is_its_owners(folder):  # R6
         assert stat.S_IMODE(Path(path).stat().st_mode) == 0o600
     assert stat.S_IMODE(Path("release.csv").stat().st_mode) == 0o666
     for done in (next_to_release, graph):
-        assert "which is secret" in done.stderr
+        assert "keep it secret" in done.stderr
         assert "lies in the folder of the release" in done.stderr
-    assert "which is secret" in in_own_folder.stderr
+    assert "keep it secret" in in_own_folder.stderr
     assert "lies in" not in in_own_folder.stderr
 
 

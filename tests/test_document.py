@@ -255,7 +255,7 @@ def test_choose_requires_the_policy_of_the_study(folder: Path) -> None:
     assert run("study", "unmask.toml", "-o", "run")[0] == 0
     code, output, _ = run("choose", "run")
     assert code == 1
-    assert "identity:success_probability.worst<=0.09 fails" in output
+    assert "identity:success_probability.worst<=0.09 is missed" in output
     assert run("choose", "run", "--policy", "success_probability.worst<=1")[0] == 0
 
 
@@ -272,7 +272,7 @@ def test_a_study_keeps_what_its_policy_requires_wherever_its_file_lies(folder: P
     (folder / "house.toml").unlink()  # nor does a later change of it count
     code, output, error = run("choose", "runs/today")
     assert (code, error) == (1, "")
-    assert "success_probability.worst<=0.01 fails" in output
+    assert "success_probability.worst<=0.01 is missed" in output
     assert read_policy(folder / "runs/today/policy.toml").requirements[0].source == "board"
 
 
@@ -395,7 +395,7 @@ def test_an_audit_attacks_by_the_protection_that_made_the_release(released: Path
     ("options", "reason"),
     [
         (("graphs.Decoy",), "belongs to graphs, expected one of the protections of tables"),
-        (("tables.Nope",), "none of the protections"),
+        (("tables.Nope",), "not in protections"),
         (("tables.Mondrian:k",), "there is no module 'tables.Mondrian'"),
         (("tables.Mondrian:k=2:l",), "'l' is not a parameter of tables.Mondrian"),
         (("tables.Mondrian:z=2",), "with or grid of tables.Mondrian"),

@@ -206,7 +206,7 @@ def test_the_list_names_rows_of_the_original_the_worst_first_and_why(house):  # 
     assert chances[0] == pytest.approx(surest, rel=1e-5)  # an inferred value, not a name: it was missing once
     people_listed = {int(row["row_of_original_from_0"]) for row in rows if row["target"] == "identity"}
     assert people_listed == {p for p in behind if len(sizes[behind[p]["age"], behind[p]["zip"]]) < 1 / 0.09}
-    assert "which is secret" in done.stderr
+    assert "keep it secret" in done.stderr
 
 
 def test_the_list_holds_no_cell(house):

@@ -268,7 +268,7 @@ def test_expected_success_is_shown_with_realized_success():
 
 def test_a_condition_without_a_name_is_called_by_its_measure():
     (requirement,) = Policy.of(["register:success_probability.worst <= 1"], title="Ours").requirements
-    assert name_requirement(requirement) == "Expected success of the person at highest risk, register"
+    assert name_requirement(requirement) == "Expected success at highest risk, register"
     (own_requirement,) = Policy.of(["my_own <= 1"], title="Ours").requirements
     assert name_requirement(own_requirement) == "my own"
 

@@ -57,11 +57,11 @@ def describe_cost(facts: Mapping[str, Any], width: Mapping[str, Any]) -> str:
     people = facts.get("k_people", 0)
     smallest = f"{people:,} {'person' if people == 1 else 'people'}" if people else f"{facts['k']}"
     overlap = (people or facts["k"]) * facts["classes"] > facts["rows"]
-    sizes = f"where everybody fits the rows of at least {smallest}" if overlap else f"of at least {smallest}"
+    sizes = f"in which everyone matches rows of at least {smallest}" if overlap else f"of at least {smallest}"
     held_back = f", {facts['held_back']:,} people held back" if "held_back" in facts else ""
     return (
         f"{facts['rows']:,} rows in {facts['classes']:,} classes {sizes}{held_back}, information "
-        f"lost {percent(facts['gcp'])}{by_k_alone}: a cell leaves open "
+        f"lost {percent(facts['gcp'])}{by_k_alone}, mean width of a cell: "
         + ", ".join(f"{name} {column}" for name, column in width.items())
     )
 

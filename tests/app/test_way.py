@@ -106,6 +106,7 @@ def test_the_first_document_is_that_of_init(browser: Browser, project: Project, 
         main(["init", str(hospital), "-o", str(tmp_path / "unmask.toml"), "--quiet"])
     assert ended.value.code == 0
     written, shown_document = load(tmp_path / "unmask.toml"), project.document
+    assert written.pop("releases") == [{"file": "release.csv", "origin": "origin.csv"}]
     assert {**written, "data": {**written["data"], "file": "hospital.csv"}} == shown_document
     reasons = re.findall(r"^\w+ = .*?# (.*)$", (tmp_path / "unmask.toml").read_text(), flags=re.MULTILINE)
     assert all(reason in (project.folder / "unmask.toml").read_text() for reason in reasons)

@@ -59,7 +59,7 @@ def test_only_the_owner_can_read_the_lists_and_nothing_else_names_a_subject(file
     result = invoke("audit", "linkage", *files[2], *options)
     for name in ("list.csv", "list-curves.csv"):
         assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
-        assert f"{name}, which is secret" in result.stderr
+        assert f"{name}, keep it secret" in result.stderr
     assert SECRET not in report.read_text() + result.stdout + result.stderr
 
 

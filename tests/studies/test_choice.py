@@ -45,19 +45,19 @@ def test_the_most_useful_of_those_that_pass_comes_first():
         ("k=9", True),
         ("k=2", False),
     ]
-    assert assessment[-1].failures == ("risk<=0.1 fails: a, identity, risk is 0.3",)
+    assert assessment[-1].failures == ("risk<=0.1 is missed: a, identity, risk is 0.3",)
 
 
 def test_expected_and_realized_success_are_distinguished():
     expects = summary("p", "success_probability", 0.05), summary("p", "realized_success", 0.2)
     result = results(*expects, summary("p", "utility", 1.0))
     (option,) = choose(result, [Condition.parse("success_probability<=0.1")])
-    message = "success_probability<=0.1 holds as expected alone"
+    message = "success_probability<=0.1 is met by the expected value only"
     assert option.state == "met"
     assert option.narrow == (f"{message}: 0.05 expected, 0.2 realized",)
     (option,) = choose(result, [Condition.parse("success_probability<=0.01")])
     assert option.failures == (
-        "success_probability<=0.01 fails: a, identity, success_probability is 0.05 expected, 0.2 realized",
+        "success_probability<=0.01 is missed: a, identity, success_probability is 0.05 expected, 0.2 realized",
     )
 
 
@@ -79,7 +79,7 @@ def test_a_requirement_may_be_about_a_target_and_any_field():  # U8
     )  # fmt: skip
     assert choose(result, [Condition.parse("identity:risk.worst<=0.1")])[0].state == "met"
     assert choose(result, [Condition.parse("a:job:risk<=0.1")])[0].failures == (
-        "a:job:risk<=0.1 fails: a, job, risk is 0.6",
+        "a:job:risk<=0.1 is missed: a, job, risk is 0.6",
     )
     assert choose(result, [Condition.parse("risk.gain<=0.1")])[0].state != "met"
     assert choose(result, [Condition.parse("risk.q95<=0.1")])[0].state != "met"  # not known: no seed has quantiles

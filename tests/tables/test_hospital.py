@@ -387,7 +387,7 @@ def test_the_command_line_protects_and_audits_with_the_roles_alone(file, tmp_pat
     )
     assert done.exit_code == 0, done.output
     assert "note: birth: dates, day first" in done.stderr
-    assert re.search(r"a cell leaves open birth [0-9.]+ years \(up to [0-9]+\), zip [0-9.]+ characters", done.stderr)
+    assert re.search(r"mean width of a cell: birth [0-9.]+ years \(up to [0-9]+\), zip [0-9.]+ characters", done.stderr)
     with release.open() as lines:
         assert next(csv.reader(lines)) == [*QUASI, "diagnosis", "cost"]
     done = CliRunner().invoke(

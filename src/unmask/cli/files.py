@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from unmask.render.terminal import Line
     from unmask.results import Result
 
-UNDOES = "whoever has it can undo the release"
+UNDOES = "it reverses the release"
 """Reason why the origin of a release is secret."""
 
 OWNER_FILES = frozenset({"control", "data", "file", "graph", "hierarchies", "origins", "original", "truth"})
@@ -244,6 +244,6 @@ def write_texts(texts: Mapping[Path, str]) -> None:
 
 def print_secret_file(path: Path, *, public_file: Path | None, reason: str = UNDOES) -> None:
     """Print a line for a file that must stay inside, and a warning if it is in the folder of a release."""
-    print_line(f"wrote {path}, which is secret: {reason}", err=True)
+    print_line(f"wrote {path}, keep it secret: {reason}", err=True)
     if public_file is not None and path.resolve().parent == public_file.resolve().parent:
         print_line(f"warning: {path} lies in the folder of the release; move it before the folder is shared", err=True)

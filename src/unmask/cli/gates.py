@@ -108,7 +108,7 @@ def _describe_failures(release: str, assessment: Assessment) -> Iterator[str]:
         item = f"{describe_item(violation.item)}{field}"
         yield f"missed: {release}: {item} is {violation.value:.6g} ({condition} is required)"
     if assessment.unknown_reason:
-        yield f"not tested: {release}: {condition}, and what is not known is not safe: {assessment.unknown_reason}"
+        yield f"not tested, so not met: {release}: {condition}: {assessment.unknown_reason}"
 
 
 def _list_measures(result: Result) -> str:

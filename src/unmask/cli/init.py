@@ -16,13 +16,14 @@ from unmask.cli.terminal import print_line
 from unmask.toml_text import DOCUMENT
 
 RELEASED = """\
-# What was released, once it is there; the origin is secret.
-# [[releases]]
-# file = "release.csv"
-# origin = "origin.csv"
+# Files that `unmask protect` writes and `unmask audit` attacks. The origin is secret. Without this section the audit
+# attacks the table itself.
+[[releases]]
+file = "release.csv"
+origin = "origin.csv"
 
-# What to release, and what to ask for it, is weighed by unmask game: {} your
-# own answers in. Every number is assumed until you do; one that you do not know may be {{ from = 1, to = 2 }}.
+# `unmask game` finds the protection, price and fine that pay best: {}
+# your own answers in. Every number is an assumption until then. An unknown one may be {{ from = 1, to = 2 }}.
 """
 
 PROTECTIONS = """\
@@ -49,7 +50,7 @@ def init(file: Path, output: Path, publisher: bool, force: bool, **reading: Any)
 
     \b
     unmask init people.csv
-    unmask protect unmask.toml -o release.csv
+    unmask protect unmask.toml -o release.csv --origin origin.csv
     unmask audit unmask.toml --report out.html
     """
     from unmask.first_document import first_document, reasons, unit_of
@@ -69,12 +70,12 @@ def init(file: Path, output: Path, publisher: bool, force: bool, **reading: Any)
     decided = [unit.question or f"Unit of counting: {unit.words}"] if reading["person"] is None else []
     notes = {"data": (*decided, *table.notes)}
     game = [*PROTECTIONS.splitlines(), *list_question_lines()]
-    instruction = "put" if publisher else "take the marks off the lines below, and put"
+    instruction = "put" if publisher else "remove the marks below, and put"
     questions = "\n".join(game if publisher else (f"# {line}".rstrip() for line in game))
     blank = "" if publisher else "#"
     text = format_document(document, comments={"columns": role_reasons}, notes=notes)
     write_texts({output: f"{text}\n{RELEASED.format(instruction)}{blank}\n{questions}\n"})
     if unit.question and reading["person"] is None:
         print_line(f"question: {unit.question}; or write person = ... below [data] in {output}", err=True)
-    then = f"unmask game {output}" if publisher else f"unmask protect {output} -o release.csv"
-    print_line(f"wrote {output}: {len(facts)} columns; read it, then: {then}", err=True)
+    then = f"unmask game {output}" if publisher else f"unmask protect {output} -o release.csv --origin origin.csv"
+    print_line(f"wrote {output}: {len(facts)} columns; correct the roles, then: {then}", err=True)

@@ -160,4 +160,4 @@ def print_assumptions(result: Result, source: AttackerSource, *, as_json: bool) 
     for assumption in () if as_json else result.assumptions:
         print_line(f"assumed: {assumption}")
     if source.is_assumed:
-        print_line(f"the attacker is {EMBEDDED}, an assumption: give --attacker FILE with what you know", err=True)
+        print_line(f"the attacker {EMBEDDED} is an assumption; describe yours with --attacker FILE", err=True)

@@ -34,7 +34,7 @@ DIFFERENCES = (CONTROL_FIELDS - {"control"}) | {"gain"}
 """Fields that are differences of what a measure is in two cases: of shares they are points."""
 
 OF_FIELD = {
-    "worst": "of the person at highest risk",
+    "worst": "at highest risk",
     "prior": "before the release",
     "gain": "gained",
     "low": "at least",

@@ -193,7 +193,7 @@ def _describe_failures(assessment: Assessment) -> Iterator[str]:
     for violation in assessment.violations:
         is_closest = violation == assessment.values[0]
         truth = f" expected, {realized.value:.4g} realized" if realized and is_closest else ""
-        yield f"{require} fails: {describe_item(violation.item)}{field} is {violation.value:.4g}{truth}"
+        yield f"{require} is missed: {describe_item(violation.item)}{field} is {violation.value:.4g}{truth}"
     if assessment.unknown_reason:
         yield f"{require} could not be tested: {assessment.unknown_reason}"
 
@@ -204,6 +204,6 @@ def _describe_narrow(assessment: Assessment) -> Iterator[str]:
         return
     if realized is not None and not require.holds(realized.value):
         expected = assessment.values[0].value
-        yield f"{require} holds as expected alone: {expected:.4g} expected, {realized.value:.4g} realized"
+        yield f"{require} is met by the expected value only: {expected:.4g} expected, {realized.value:.4g} realized"
     elif assessment.interval_end is not None:
         yield f"{require} holds narrowly: the interval reaches {assessment.interval_end:.4g}"
