@@ -37,12 +37,14 @@ def audits(tmp_path_factory):
     release, origin = Mondrian(k=5)(people)
     register = Table.read({name: 2 * PEOPLE[name] for name in ("age", "sex")}, quasi_identifiers=("age", "sex"))
     several = Table.read(PEOPLE, **ROLES, identifiers="patient", weight="weight", person="patient")
+    families = Table.read({**plain, "house": PEOPLE["patient"]}, **ROLES, household="house")
     protected, row = Mondrian(k=5)(several)
     results = [
         audit({"r": release}, original=people, origin=origin, register=register),
         audit({"r": protected}, original=several, origin=row),
         audit({"r": release}, original=people, synthetic=True),
         audit({"r": people}, population=100),
+        audit({"r": families}),
     ]
     return {
         name: value

@@ -181,6 +181,7 @@ def measure_utility(release: Release, original: Table) -> dict[str, Value]:
     return {
         "gcp": lost.gcp,
         "suppressed": 1.0 - table.n_rows / original.n_rows,
+        "discernibility": lost.discernibility,
         "average_class_size": table.n_rows / len(table.classes.sizes),
         **{f"width_{width.unit or 'number'} ({column})": width.mean for column, width in lost.width.items()},
     }
