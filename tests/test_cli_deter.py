@@ -2,6 +2,7 @@
 
 import csv
 import stat
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -62,6 +63,17 @@ def test_the_fine_is_that_of_the_library_and_the_rows_left_out_stop_the_campaign
     assert not campaign(attacker, sizes[30:]).access
     assert stat.S_IMODE(rows.stat().st_mode) == 0o600
     assert "secret" in done.stderr
+
+
+def test_a_budget_has_the_fine_and_the_price_with_which_no_campaign_re_identifies_more_people(patients, fined):
+    attacker, sizes = read_attacker(fined), [3] * 3 + [27] * 27 + [90] * 270
+    done = invoke("deter", patients, "-q", "age", "--attacker", fined, "--budget", 2.5, "--json")
+    (row,) = parsed(done.stdout)["tables"]["budget"]
+    for change in ({"fine": row["fine"]}, {"access_cost": attacker.access_cost + row["price"] * (1 + 1e-9)}):
+        assert campaign(replace(attacker, **change), sizes).most_success.sum() <= 2.5
+    assert campaign(replace(attacker, fine=row["fine"] * 0.999), sizes).most_success.sum() > 2.5  # 3 alike pay alone
+    refused = invoke("deter", patients, "-q", "age", "--attacker", fined, "--budget", -1)
+    assert refused.exit_code == 2
 
 
 def test_a_page_has_no_record_and_names_what_stops_it(patients, fined, tmp_path):

@@ -1,6 +1,7 @@
 """The rational attacker on the command line: `unmask price`, and the price section of an audit."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -81,6 +82,25 @@ def test_few_rows_in_classes_of_one_size_are_not_counted_out(tmp_path, attacker)
     assert [(row["size"], row["records"]) for row in told["results"]] == [(3, "fewer than 10"), (20, 20)]
     assert told["tables"]["about"][0]["attacker"] == "attacker.toml"  # no path
     assert "fewer than 10" in invoke(*asked).stdout
+
+
+def test_an_audit_has_the_risk_with_unknown_sizes_by_a_register_or_by_weights(tmp_path, attacker):
+    people = [age for age, n in ((30, 40), (40, 12), (50, 20)) for _ in range(n)]
+    path, register = tmp_path / "people.csv", tmp_path / "register.csv"
+    path.write_text("age,ill,weight\n" + "".join(f"{age},{i % 3},{2 + i % 2}\n" for i, age in enumerate(people)))
+    register.write_text("age\n" + "".join(f"{age}\n" for age in people for _ in range(3)))
+    audit = ("audit", path, "-q", "age", "-s", "ill", "--attacker", attacker, "--json")
+    by_register = parsed(invoke(*audit, "--register", register, "--coverage", 0.5).stdout)["tables"]["unknown_sizes"]
+    by_weight = parsed(invoke(*audit, "--weight", "weight").stdout)["tables"]["unknown_sizes"]
+    for rows, sizes, prior in ((by_register, [36, 60, 120], 0.5), (by_weight, [30, 50, 100], 1.0)):
+        assert [row["size"] for row in rows] == sizes
+        assert [row["records"] for row in rows] == [12, 20, 40]
+        buyer = replace(read_attacker(attacker), prior=prior)
+        cells = [size / sum(sizes) for size in sizes]
+        for name, belief in (("known", "known"), ("unknown", "binomial")):
+            prices = price_records(buyer, sizes, population=sum(sizes), cell_probability=cells, belief=belief)
+            assert [row[name] for row in rows] == pytest.approx(prices.success_probability.tolist())
+    assert "unknown_sizes" not in parsed(invoke(*audit, "--keep", "weight").stdout)["tables"]
 
 
 def test_without_an_attacker_it_is_called_an_assumption():
@@ -220,15 +240,15 @@ def test_groups_of_one_try_are_not_tried_to_the_end(tmp_path):
     assert "Every candidate is tried in groups up to 1." in invoke("price", "1-100", "--attacker", few).stdout
 
 
-def test_an_attacker_who_takes_ties_is_given_no_campaign_of_one_who_leaves_them(tmp_path):
+def test_a_campaign_worth_nothing_is_not_made_even_with_ties_and_a_warning_says_so(tmp_path):
     tied = tmp_path / "tied.toml"
     tied.write_text('[attacker]\ngain = 300\nexploit_cost = 4\nmax_fines = 0\nmax_tries = 1\nties = "attack"\n')
     said = invoke("price", "75", "--attacker", tied).stdout
-    assert "One campaign against 1 record was not computed" in said
-    assert 'ties = "walk_away"' in said
+    assert "A campaign that is worth nothing is not made" in said
     assert "Alone, groups up to 75 are worth an attack" in said
     told = parsed(invoke("price", "75", "--attacker", tied, "--json").stdout)
     assert told["results"][0]["success_probability"] == pytest.approx(1 / 75)
+    assert told["tables"]["campaign"][0]["payoff"] == 0
 
 
 def test_vary_prints_the_thresholds_at_each_value_and_the_page_draws_them(tmp_path):

@@ -25,6 +25,7 @@ COSTS = ("fine", "price", "row")
 @attacker_option
 @optional_table_options
 @options("unmask.economics.stopping:Costs", *COSTS, **{name: {"flags": (f"--{name}-cost",)} for name in COSTS})
+@options("unmask.economics.audit.deterrence:audit_deterrence", "budget")
 @output_option(
     "--leave-out",
     type=FILE,
@@ -35,8 +36,8 @@ COSTS = ("fine", "price", "row")
 @output_option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @output_option("--force", is_flag=True, help="Overwrite the page and the rows.")
 def deter(
-    data: str, attacker: str | None, leave_out: Path | None, output: Path | None, as_json: bool, force: bool,
-    **values: Any,
+    data: str, attacker: str | None, budget: float | None, leave_out: Path | None, output: Path | None, as_json: bool,
+    force: bool, **values: Any,
 ) -> None:  # fmt: skip
     r"""Find the smallest fine, price and group size that stop attacks on a table.
 
@@ -57,7 +58,7 @@ def deter(
     source, (sizes, is_list) = read_source(attacker), read_sizes(data, values)
     if is_list and leave_out is not None:
         raise UnmaskError("a list of sizes has no rows to leave out; give a release with --quasi-identifiers")
-    result, rows = audit_deterrence(source, sizes, costs=costs, is_exact=is_list)
+    result, rows = audit_deterrence(source, sizes, costs=costs, budget=budget, is_exact=is_list)
     if output is not None:
         write_page(result, output)
     if leave_out is not None:

@@ -235,6 +235,11 @@ class Attacker:
                 "Some tries are detected less than those before them: a larger group gets the attacker there, so the "
                 "risk may rise with its size."
             )
+        if self.ties == "attack":
+            warnings.append(
+                "With ties = \u201cattack\u201d, one person is attacked even if that is worth nothing. A campaign "
+                "that is worth nothing is not made: ask a little more than the fine or price that stops it."
+            )
         return tuple(warnings)
 
     @property

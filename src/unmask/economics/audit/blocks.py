@@ -15,6 +15,7 @@ from unmask.economics.audit.sentences import (
     format_amount,
 )
 from unmask.economics.audit.tables import N_DRAWN
+from unmask.economics.audit.unknown_sizes import make_unknown_block
 from unmask.results import Block, Chart, View
 from unmask.results.formats import spans_widely
 
@@ -77,7 +78,8 @@ CHANGES = View(
 def make_blocks(facts: PriceFacts) -> tuple[Block, ...]:
     """Return the findings about attacks by a rational attacker, in the order of the page."""
     of_releases = (_campaign_block, _single_block, _size_block) if facts.releases else ()
-    return tuple(make_block(facts) for make_block in (*of_releases, _attacker_block))
+    unknown = () if facts.unknown_sizes is None else (make_unknown_block(facts.unknown_sizes),)
+    return (*(make_block(facts) for make_block in of_releases), *unknown, _attacker_block(facts))
 
 
 def list_not_run(facts: PriceFacts) -> Iterator[tuple[str, str]]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.economics.attacker import list_parameters
+from unmask.economics.attacker import Amount, Attacker, list_parameters
 from unmask.economics.audit.facts import AttackerSource
 from unmask.economics.audit.group_sizes import suppress_for_print
 from unmask.economics.audit.parameters import parameter_table
 from unmask.economics.audit.sentences import format_amount, format_bounds
 from unmask.economics.best_response import Bounds
+from unmask.economics.deterrence import deter
 from unmask.economics.prices import check_group_sizes
 from unmask.economics.resources import ASSUMPTION as RESOURCE_ASSUMPTION
 from unmask.economics.stopping import Costs, Deterrents, Mix, find_deterrents
@@ -33,6 +34,14 @@ STOPS: Final = "stops"
 MIXES: Final = "mixes"
 """Name of the table with the cheapest mix against each attack."""
 
+BUDGET: Final = "budget"
+"""Name of the table with the fine and the price that keep campaigns within a budget."""
+
+BUDGET_NOTE: Final = (
+    "The number of people is expected, under any campaign that is best at this fine or price. A lower amount may do as "
+    "well if some people may be re-identified."
+)
+
 MERGED: Final = 1e-5
 """Relative width below which bounds on an amount are shown as one."""
 
@@ -47,10 +56,6 @@ STOPS_NOTE: Final = (
     "left out first. \u201cx to y\u201d: between these the answer is not known; y is safe."
 )
 
-TIES_CAUTION: Final = (
-    "The attacker takes ties against one person. The campaign is that of an attacker who walks away from ties."
-)
-
 TIES_NOTE: Final = (
     "An attacker who gains nothing walks away (ties = \u201cwalk_away\u201d). At the fine or price shown the attack is "
     "worth nothing, so ask a little more."
@@ -58,7 +63,12 @@ TIES_NOTE: Final = (
 
 
 def audit_deterrence(
-    source: AttackerSource, sizes: ArrayLike, *, costs: Costs | None = None, is_exact: bool = True
+    source: AttackerSource,
+    sizes: ArrayLike,
+    *,
+    costs: Costs | None = None,
+    budget: Amount | None = None,
+    is_exact: bool = True,
 ) -> tuple[Result, list[int]]:
     """Find what stops an attack on one person, and a campaign against all records.
 
@@ -70,13 +80,15 @@ def audit_deterrence(
         Group size of each record.
     costs : Costs, optional
         Costs of the publisher in the mix.
+    budget : float, optional
+        largest expected number of people whom a campaign may re-identify: adds the fine and the price that suffice
     is_exact : bool
         False if the records are people of a release: numbers of fewer than 10 people are then suppressed.
 
     Returns
     -------
     result : Result
-        Tables "stops", "mixes", "now" and "parameters", and a finding about each attack.
+        Tables "stops", "mixes", "now", "parameters" and perhaps "budget", and a finding about each attack.
     left_out : list of int
         Rows to leave out, counted from 0, so that no campaign pays; only the owner may know them.
 
@@ -95,6 +107,7 @@ def audit_deterrence(
     deterrents = {
         name: find_deterrents(attackers, counts, weights, is_campaign=name == CAMPAIGN) for name in (SINGLE, CAMPAIGN)
     }
+    budgets = () if budget is None else (_budget_table(attackers, counts, budget),)
     result = Result(
         title="What deters an attack",
         kind="Deterrence",
@@ -108,11 +121,12 @@ def audit_deterrence(
             _mix_table(deterrents),
             _now_table(source, counts),
             parameter_table("parameters", list_parameters(attackers[0])),
+            *budgets,
         ),
-        blocks=tuple(_list_blocks(deterrents, weights, len(counts))),
+        blocks=(*_list_blocks(deterrents, weights, len(counts)), *map(_budget_block, budgets)),
         decision=_make_decision(deterrents[CAMPAIGN], source),
         assumptions=(RESOURCE_ASSUMPTION,) if source.has_resources else (),
-        cautions=(*attackers[0].warnings, *([TIES_CAUTION] if attackers[0].ties == "attack" else [])),
+        cautions=attackers[0].warnings,
     )
     rows = deterrents[CAMPAIGN].rows
     limit = (rows.below or np.inf) if rows.left_out else 0
@@ -165,6 +179,32 @@ def _name_classes(mix: Mix) -> int | str:
     if not mix.left_out:
         return "none"
     return "all" if mix.below is None else mix.below
+
+
+def _budget_table(attackers: Sequence[Attacker], counts: NDArray[np.int64], budget: float) -> Table:
+    """Return the fine, and the price, with which no campaign re-identifies more people than the budget."""
+    fine, access = (
+        max(deter(attacker, counts, budget, amount=amount) for attacker in attackers)
+        for amount in ("fine", "access_cost")
+    )
+    columns = (
+        Column("people", "People re-identified at most", "number"),
+        Column("fine", "Fine", "number", rounds_up=True), Column("price", "Price", "number", rounds_up=True),
+    )  # fmt: skip
+    price = max(access - min(attacker.access_cost for attacker in attackers), 0.0)
+    return Table.from_records(BUDGET, columns, [(budget, fine, price)])
+
+
+def _budget_block(table: Table) -> Block:
+    (row,) = table.rows
+    heading = "Campaigns within a budget"
+    if not np.isfinite(row["fine"]):
+        return Block(BUDGET, heading, "No fine is known that keeps campaigns within the budget.", tables=(BUDGET,))
+    sentence = (
+        f"A campaign re-identifies at most {row['people']:,g} people with a fine of {round_up(row['fine'])}, or with a "
+        f"price of {round_up(row['price'])} on top of the outside data."
+    )
+    return Block(BUDGET, heading, sentence, tables=(BUDGET,), notes=(BUDGET_NOTE,))
 
 
 def _now_table(source: AttackerSource, sizes: np.ndarray) -> Table:

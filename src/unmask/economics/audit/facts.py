@@ -7,22 +7,24 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.arrays import Floats, weighted_quantiles
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.economics.attacker import Attacker
-from unmask.economics.campaign import campaign
+from unmask.economics.audit.unknown_sizes import make_unknown_table
+from unmask.economics.campaign import campaign, remove_discount
 from unmask.economics.deterrence import break_even, risk_by_fine, stopping_fine
 from unmask.economics.groups import TargetInput, count_candidates, count_people_per_target
 from unmask.economics.prices import MAX_TABLE_SIZE, ExploitationTable, Prices, exploitation_table
 from unmask.economics.profile import EMBEDDED, read_attacker, read_resources
 from unmask.economics.records import price_posterior, price_records
 from unmask.economics.variations import TornadoRow, tornado
+from unmask.results import Table
 
 N_FINES: Final = 20
 """Number of fines at which the share of re-identified people is computed."""
@@ -63,6 +65,13 @@ class AttackerSource:
         attackers = read_resources(path)
         resources = {} if "" in attackers else attackers
         return cls(next(iter(attackers.values())), Path(path).name, path == EMBEDDED, resources)
+
+
+class OutsideGroups(NamedTuple):
+    """Number of people in the outside data who fit each record of a release, and of all people in the data."""
+
+    sizes: NDArray[np.int64]
+    population: int
 
 
 @dataclass(frozen=True)
@@ -159,6 +168,9 @@ class PriceFacts:
         Typical size of an attacked group.
     tornado_payoff : float
         Payoff of such a group.
+    unknown_sizes : Table, optional
+        Risk with group sizes that the attacker knows, or does not know, before they pay; of the riskiest release whose
+        people outside are counted.
     """
 
     source: AttackerSource
@@ -169,6 +181,7 @@ class PriceFacts:
     tornado: tuple[TornadoRow, ...] = ()
     tornado_size: int = 1
     tornado_payoff: float = 0.0
+    unknown_sizes: Table | None = None
 
     @property
     def riskiest_first(self) -> list[ReleasePrice]:
@@ -196,6 +209,7 @@ def price_releases(
     *,
     people: Mapping[str, int] | None = None,
     realized: Mapping[str, float] | None = None,
+    outside: Mapping[str, OutsideGroups] | None = None,
 ) -> PriceFacts:
     """Price the attack on every release.
 
@@ -211,6 +225,8 @@ def price_releases(
         Release -> number of people, if several are behind a target of its belief.
     realized : mapping of str to float, optional
         Release -> share of people that the attacks re-identify in truth.
+    outside : mapping of str to OutsideGroups, optional
+        Release -> people outside who fit its records, by a register or by survey weights.
     """
     attacker, n_people, in_truth = source.attacker, people or {}, realized or {}
     releases = tuple(
@@ -219,7 +235,7 @@ def price_releases(
     )
     size = _typical_size(attacker, beliefs.values())
     curve = compute_curve(attacker, [release.largest_attacked for release in releases])
-    return PriceFacts(
+    facts = PriceFacts(
         source,
         adversary,
         releases,
@@ -229,6 +245,9 @@ def price_releases(
         size,
         float(price_records(attacker, [size]).payoff[0]),
     )
+    counted = outside or {}
+    groups = next((counted[price.release] for price in facts.riskiest_first if price.release in counted), None)
+    return facts if groups is None else replace(facts, unknown_sizes=make_unknown_table([attacker], *groups, None))
 
 
 def price_release(attacker: Attacker, release: str, belief: Posterior, *, people: int | None = None) -> ReleasePrice:
@@ -270,7 +289,7 @@ def price_campaign(
     Parameters
     ----------
     attacker : Attacker
-        The attacker; the discount is left out.
+        The attacker; the discount is left out, and ties are not attacks.
     targets : Posterior or array_like
         Beliefs about the targets, or sizes of their groups.
     mean : callable
@@ -279,7 +298,7 @@ def price_campaign(
         Number of people behind each target.
     """
     try:
-        joint = campaign(replace(attacker, discount=1.0), targets, people=people)
+        joint = campaign(remove_discount(attacker), targets, people=people)
         fines = stopping_fine(attacker, targets, people=people)
     except UnmaskError as error:  # too many tries times fines
         return CampaignPrice(not_run=str(error))

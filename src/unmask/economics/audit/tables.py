@@ -24,6 +24,7 @@ def make_tables(facts: PriceFacts) -> tuple[Table, ...]:
         *_curve_tables(facts),
         _tornado_table(facts),
         _deterrence_table(facts),
+        *([] if facts.unknown_sizes is None else [facts.unknown_sizes]),
     )
 
 

@@ -73,11 +73,12 @@ def make_unknown_block(table: Table) -> Block:
     """Return the number of records whose risk changes."""
     parts = {change: table.where(changed=change) for change in ("lower", "higher")}
     lower, higher = (sum(part.values("records")) for part in parts.values())
-    sentence = (
-        "If the attacker pays before they know the group sizes, the risk falls for "
-        f"{mark_people(lower)} of {mark_people(sum(table.values('records')))} records and rises for "
-        f"{mark_people(higher)}."
+    change = (
+        f"falls for {mark_people(lower)} of {mark_people(sum(table.values('records')))} records and rises for "
+        f"{mark_people(higher)}"
     )
+    change = change if lower or higher else "stays the same for all records"
+    sentence = f"If the attacker pays before they know the group sizes, the risk {change}."
     views = tuple(
         View(UNKNOWN, SHOWN, {"changed": change}, f"Risk with unknown sizes: {change}", MAX_SHOWN)
         for change, part in parts.items()

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from unmask.core.posterior import Posterior
 from unmask.measures import Measure
 from unmask.results import Row
@@ -22,9 +24,13 @@ from unmask.tables.audit.not_run import NotRun
 from unmask.tables.audit.release import Release
 from unmask.tables.audit.risk_facts import distribute_success, list_value_risks
 from unmask.tables.audit.riskiest_classes import ClassRisk
+from unmask.tables.criteria.evaluation import Frame
+from unmask.tables.criteria.risk import population_sizes
+from unmask.tables.meanings import undefined_weights
+from unmask.tables.table import Table
 
 if TYPE_CHECKING:
-    from unmask.economics.audit import AttackerSource, PriceFacts
+    from unmask.economics.audit import AttackerSource, OutsideGroups, PriceFacts
 
 
 @dataclass(eq=False)
@@ -115,21 +121,37 @@ class Scorer:
         """The adversary whose knowledge is priced: a register costs money, and so does every name tried."""
         return PROSECUTOR if self.knowledge.register is None else JOURNALIST
 
-    def price(self, scores: Sequence[AttackScores]) -> PriceFacts | None:
-        """Price the attacks of a rational attacker with the strongest knowledge about identity."""
+    def price(self, scores: Sequence[AttackScores], releases: Sequence[Release]) -> PriceFacts | None:
+        """Price the attacks of a rational attacker with the strongest knowledge about identity; releases have rows."""
         if self.attacker is None:
             return None
         from unmask.economics.audit import price_releases  # here: most audits price nothing
 
         priced = {score.release: score.priced for score in scores if score.priced is not None}
         success = "realized_rational_success"
+        groups = {release.name: _count_outside(release, self.knowledge.register) for release in releases}
         return price_releases(
             self.attacker,
             self.priced_adversary,
             {name: belief for name, (belief, _) in priced.items()},
             people={name: people for name, (_, people) in priced.items() if people is not None},
             realized={row.release: row.posterior for score in scores for row in score.rows if row.measure == success},
+            outside={name: counted for name, counted in groups.items() if counted is not None},
         )
+
+
+def _count_outside(release: Release, register: Table | None) -> OutsideGroups | None:
+    """Count the people outside who fit each record, by a register or by survey weights; None without both."""
+    from unmask.economics.audit import OutsideGroups
+
+    frame = Frame.of(release.table)
+    of_row, weight = frame.table.classes.of_row, frame.table.weight
+    if register is not None:
+        return OutsideGroups(population_sizes(frame.table, register)[of_row], register.n_rows)
+    if weight is None or undefined_weights(weight):
+        return None
+    people = round(float(weight.sum()))
+    return OutsideGroups(np.minimum(np.rint(frame.sum_weights(weight)), people).astype(np.int64)[of_row], people)
 
 
 def _with_common_baseline(rows: Sequence[Row]) -> Iterator[Row]:

@@ -263,7 +263,7 @@ def audit_tables(
     if knowledge.watched is not None:
         knowledge.watched.by_release(tuple(tables))
     scores = [*scored, *combined]
-    price = scorer.price(scores)
+    price = scorer.price(scores, people)
     rows = tuple(_rows_by_release(scores, attacked))
     by_name = {release.name: facts for release, facts in zip(attacked, measured, strict=True)}
     criteria = {name: facts.criteria for name, facts in by_name.items()}
