@@ -422,7 +422,7 @@ def test_a_single_size_and_amounts_of_any_magnitude_are_drawn():
 def test_a_summary_says_whether_an_attack_pays():
     data = report(single())
     assert "one campaign against all 30,162 people in k=3 gains 61,234,568" in summary(data)
-    assert "name an attacker to find out" in summary(single())
+    assert "Not tested: does such an attack pay?" in summary(single())
 
 
 def test_names_are_escaped():
