@@ -440,7 +440,7 @@ def test_unparsable_cells_of_a_declared_number_column(tmp_path, monkeypatch, cel
         (["audit", *ROLES], 2, "RELEASES"),
         (["audit", "release.csv", "release.csv", *ROLES], 2, "given twice"),
         (["audit", "nowhere.csv", *ROLES], 1, "does not exist"),
-        (["audit", ".", *ROLES], 1, "is no file"),
+        (["audit", ".", *ROLES], 1, "is not a file"),
         (["audit", "release.csv", *ROLES, "--original", "nowhere.csv"], 1, "does not exist"),
         (["audit", "release.csv", *ROLES, "--register", "nowhere.csv"], 1, "does not exist"),
         (["audit", "release.csv", *ROLES, "--register", "strangers.csv"], 2, "none of the quasi-identifiers"),

@@ -632,7 +632,7 @@ def test_a_damaged_parquet_file_is_reported_in_a_sentence(tmp_path):
     (tmp_path / "c.parquet").write_bytes(b"PAR1" + bytes(40))
     done = invoke("audit", "channel", tmp_path / "c.parquet")
     assert done.exit_code == 1
-    assert "no readable Parquet file" in done.stderr
+    assert "not a readable Parquet file" in done.stderr
 
 
 ADVISED = [

@@ -355,7 +355,7 @@ def test_a_demo_replaces_no_file(folder):  # R4
 @pytest.mark.skipif(not Path("/dev/zero").exists(), reason="a device without an end")
 def test_a_device_is_no_text_file(folder, command):
     done = unmask(*command)
-    assert (done.exit_code, "no plain file" in done.stderr) == (1, True)
+    assert (done.exit_code, "not a regular file" in done.stderr) == (1, True)
 
 
 def test_a_design_is_called_csv(folder):

@@ -226,16 +226,16 @@ def test_a_pipe_device_folder_or_socket_is_not_a_document(kind: str, monkeypatch
         for words in (("audit", "unmask.toml"), ("study", "unmask.toml", "-o", "out"), ("game", "unmask.toml")):
             done = invoke(*words)
             assert done.exit_code == 1
-            assert "no plain file" in done.stderr
+            assert "not a regular file" in done.stderr
         done = invoke("audit", "data.csv", "-q", "age", "--policy", "unmask.toml")
-        assert "no plain file" in done.stderr
+        assert "not a regular file" in done.stderr
 
 
 def test_a_journal_that_never_ends_is_refused_and_a_line_of_another_form_is_damaged(tmp_path: Path) -> None:
     import zlib
 
     (tmp_path / "endless").symlink_to("/dev/zero")
-    with pytest.raises(UnmaskError, match="no plain file"):
+    with pytest.raises(UnmaskError, match="not a regular file"):
         Journal(tmp_path / "endless")
     wrong_lines = [b"[]", b"{}", b'{"cell": 1, "rows": 3}', b"[" * 10_000, b'{"rows": [1]}']
     (tmp_path / "journal").write_bytes(

@@ -85,7 +85,7 @@ def test_members_of_a_class_are_alike(classes):
 
 @pytest.mark.parametrize("observed", [[1], [3]])  # an empty class in the middle, and a class above the last
 def test_a_target_in_an_empty_class_is_refused(observed):
-    with pytest.raises(UnmaskError, match="class that has no record"):
+    with pytest.raises(UnmaskError, match="has no record"):
         from_classes(np.array([0, 0, 2]), np.array(observed))
 
 

@@ -173,7 +173,7 @@ def test_e6_samples_of_the_truth_are_the_same_in_python_on_the_command_line_and_
             'use = "linkage.file"\nfile = "items.csv"\npseudonym = "subject"',
             "own is a text",
         ),
-        ('{ alpha = "a" }', 'use = "linkage.synthetic_traces"\nwith = { n_users = 2, n_items = 2 }', "has none"),
+        ('{ alpha = "a" }', 'use = "linkage.synthetic_traces"\nwith = { n_users = 2, n_items = 2 }', "has no file"),
         ('{ alpha = "a" }', 'use = "linkage.file"\nfile = "items.csv"\npseudonym = "subject"', "'a' is not in file"),
     ],
 )

@@ -107,7 +107,7 @@ def test_a_folder_of_parquet_has_the_columns_of_its_files(folder):  # R2
 
 def test_a_pattern_is_for_engines_and_only_where_no_file_has_its_name(folder):  # R3
     assert zips_in_engine("[ab].parquet")[1] == ["77777", "77777"]
-    with pytest.raises(FailedError, match="does not exist or is no file"):
+    with pytest.raises(FailedError, match="does not exist or is not a file"):
         Table.read("[ab].parquet", quasi_identifiers="zip")
     parquet(Path("[ab].parquet"), zip=["11111"], age=["1"])
     assert zips_in_engine("[ab].parquet")[1] == ["11111"]

@@ -248,7 +248,7 @@ def test_a_document_is_opened_with_the_files_that_it_names(browser: Browser, pro
     [
         ("empty.csv", b"", "is empty"),
         ("people.exe", b"age\n1\n", "another ending"),
-        ("people.parquet", b"PAR1", "no readable Parquet file"),
+        ("people.parquet", b"PAR1", "not a readable Parquet file"),
         ("people.csv.gz", b"\x1f\x8b\x08", "truncated or damaged"),
         ("people.xlsx", b"PK\x03\x04", "file &#39;people.xlsx&#39;"),
         ("twice.csv", b"a,a\n1,2\n", "two columns named"),

@@ -41,8 +41,8 @@ def texts_in_engine(path, encoding=None):
     [
         ("utf-8", ()),
         ("utf-8-sig", ()),
-        ("utf-16", ("UTF-16, as its first bytes say",)),
-        ("utf-32", ("UTF-32, as its first bytes say",)),
+        ("utf-16", ("UTF-16 according to its byte order mark",)),
+        ("utf-32", ("UTF-32 according to its byte order mark",)),
         ("cp1252", ("is not UTF-8; it was read as cp1252; it may be",)),
     ],
 )
@@ -93,7 +93,7 @@ def test_a_large_file_is_copied_piece_by_piece(tmp_path):
 
 def test_utf8_that_is_damaged_is_no_guess(tmp_path):  # T23
     (tmp_path / "late.csv").write_bytes("straße;zip\nä;1\n".encode() + b"\xe9;SECRET\n")
-    with pytest.raises(FailedError, match=r"line 3 of the file 'late.csv' is not UTF-8 text, though") as raised:
+    with pytest.raises(FailedError, match=r"line 3 of the file 'late.csv' is not UTF-8 text, but") as raised:
         texts(tmp_path / "late.csv")
     assert "SECRET" not in str(raised.value)
     assert read_encoded(tmp_path / "late.csv", encoding="cp1252", header=True).notes == ()  # it was said
@@ -101,7 +101,7 @@ def test_utf8_that_is_damaged_is_no_guess(tmp_path):  # T23
 
 @pytest.mark.parametrize(
     ("content", "sentence"),
-    [(b"a;b\n\xe9\x00;1\n", "line 2 .*has a NUL byte"), (bytes(range(128, 256)) * 9, "is in no known encoding")],
+    [(b"a;b\n\xe9\x00;1\n", "line 2 .*has a NUL byte"), (bytes(range(128, 256)) * 9, "the encoding of file")],
 )
 def test_a_file_that_is_not_text_is_refused(tmp_path, content, sentence):  # T23
     (tmp_path / "odd.csv").write_bytes(content)
@@ -188,7 +188,7 @@ def test_a_workbook_is_read_with_the_types_of_its_columns(tmp_path, name):  # U5
     }
     stored = [column.stored for column in result.columns.values()]
     assert stored == ["BIGINT", "DATE", "DOUBLE", "BOOLEAN", "VARCHAR", "VARCHAR"]
-    assert result.notes == (f"the first of 2 sheets of file '{name}' was read (FILE::SHEET names another)",)
+    assert result.notes == (f"the first of 2 sheets of file '{name}' was read (use FILE::SHEET for another)",)
 
 
 def test_a_sheet_is_named_behind_the_file(tmp_path):  # U5
@@ -211,13 +211,13 @@ def test_two_colons_alone_name_no_sheet(name):  # U5
 
 def test_a_file_with_the_name_of_a_workbook_that_is_not_one_is_refused(tmp_path):  # U5
     (tmp_path / "text.xlsx").write_text("a,b\n1,2\n")
-    with pytest.raises(FailedError, match=r"'text.xlsx' is no workbook, as its name says"):
+    with pytest.raises(FailedError, match=r"'text.xlsx' is not a workbook, despite its suffix"):
         read_encoded(tmp_path / "text.xlsx")
     (tmp_path / "zip.xlsx").write_bytes(b"PK\x03\x04 and nothing more")
     with pytest.raises(FailedError, match=r"'zip.xlsx' is not a readable Excel workbook"):
         read_encoded(tmp_path / "zip.xlsx")
     write_workbook(tmp_path / "twice.xlsx", People=[["age", "Age"], [1, 2]])
-    with pytest.raises(UnmaskError, match="two columns of one name"):
+    with pytest.raises(UnmaskError, match="two columns with the same name"):
         read_encoded(tmp_path / "twice.xlsx")
     write_workbook(tmp_path / "head.xlsx", People=[["age", "zip"]])
     with pytest.raises(UnmaskError, match="has no rows"):
@@ -229,6 +229,6 @@ def test_a_workbook_without_the_extra_is_a_sentence(tmp_path, monkeypatch):  # U
     write_workbook(tmp_path / "book.xlsx", People=SHEET)
     with pytest.raises(
         FailedError,
-        match=r"is a workbook of Excel; install the extra \[excel\] of unmask \(.* -m pip install .*\), or save it",
+        match=r"is an Excel workbook; install the extra \[excel\] of unmask \(.* -m pip install .*\), or save it",
     ):
         read_encoded(tmp_path / "book.xlsx")

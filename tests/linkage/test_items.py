@@ -108,7 +108,7 @@ def test_unreadable_sources_are_refused(tmp_path):
         Items.read(tmp_path / "none.csv", features="a")
     bad = tmp_path / "bad.parquet"
     bad.write_bytes(b"secret,secret\n1,2\n")
-    with pytest.raises(FailedError, match=r"file 'bad.parquet' is no readable Parquet") as caught:
+    with pytest.raises(FailedError, match=r"file 'bad.parquet' is not a readable Parquet") as caught:
         Items.read(bad, features="secret")
     assert "secret" not in str(caught.value)
     empty = tmp_path / "empty.csv"

@@ -543,7 +543,7 @@ def test_g7_where_networks_have_directions_the_attack_that_needs_them_is_run_by_
 
 
 def test_a_checkpoint_without_rounds_to_keep_is_refused(tmp_path):
-    with pytest.raises(UnmaskError, match="keeps rounds of Ensemble, which is no attack here; add it, or leave it out"):
+    with pytest.raises(UnmaskError, match="a checkpoint stores rounds of Ensemble"):
         plan(attacks=parse_attacks(["Nar09"]), checkpoint=tmp_path)
 
 

@@ -302,7 +302,7 @@ def test_missing_truncated_and_foreign_files(tmp_path):
         (tmp_path / "cut.csv.gz").write_bytes(compressed[:size])
         assert "truncated or damaged" in failing(FailedError, tmp_path / "cut.csv.gz")
     (tmp_path / "plain.csv.gz").write_text(TEXT)
-    assert "no valid gzip file" in failing(FailedError, tmp_path / "plain.csv.gz")
+    assert "not a valid gzip file" in failing(FailedError, tmp_path / "plain.csv.gz")
     path = parquet(tmp_path)
     path.write_bytes(path.read_bytes()[:-20])
     assert "not a readable Parquet file" in failing(FailedError, path)

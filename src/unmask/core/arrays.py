@@ -1,4 +1,4 @@
-"""Names for the types of arrays that beliefs and measures consist of, and quantiles of weighted values."""
+"""Type names for the arrays of beliefs and measures, and weighted quantiles."""
 
 from typing import TypeAlias
 
@@ -15,13 +15,13 @@ Booleans: TypeAlias = NDArray[np.bool_]
 
 
 def weighted_quantiles(value: Floats, weight: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:
-    """Return the smallest values whose cumulated weight reaches each level (the inverse distribution function).
+    """Return for each level the smallest value whose cumulative weight reaches it (inverse distribution function).
 
     >>> weighted_quantiles(np.array([3.0, 1.0, 2.0]), np.array([0.2, 0.5, 0.3]), (0.5, 0.6, 1.0))
     (1.0, 2.0, 3.0)
     """
-    has_equal_weights = bool(np.all(weight == weight[0]))  # the order does not matter, and few values are looked up
-    order = np.arange(len(value)) if has_equal_weights else np.argsort(value)  # not stable: eight times faster
+    has_equal_weights = bool(np.all(weight == weight[0]))  # then no sort is needed: few values are selected
+    order = np.arange(len(value)) if has_equal_weights else np.argsort(value)  # unstable sort: eight times faster
     cumulated = np.cumsum(weight[order])
     position = np.searchsorted(cumulated, np.asarray(levels) * cumulated[-1] - QUANTILE_ROUNDING)
     position = np.minimum(position, len(value) - 1)

@@ -12,7 +12,7 @@ from unmask.core.csr_rows import dot
 from unmask.core.tolerances import CALIBRATION_ROUNDING
 
 FALSE_ALARM = 1e-3
-"""Largest probability that a calibrated belief is refuted."""
+"""Largest probability that a calibrated belief is rejected."""
 
 TENTHS = 10
 
@@ -21,15 +21,16 @@ TENTHS = 10
 class Check:
     """Announced success of people whose truth is known, compared with their realized success.
 
-    people, announced, realized : number of people and their mean success: all people, or the tenth that refutes
-    sure : bounds of the tenth of announced success that refutes; None for all people
+    people, announced, realized : number of people and their mean success, for all people or for the rejected tenth
+    sure : range of announced success of the rejected tenth; None for all people
     refuted : True if chance does not explain the difference
 
-    With a_i announced and r_i realized (0 to 1, of mean a_i if the belief is calibrated), weights w_i at most 1,
-    A = sum w a / n and R = sum w r / n, P(R as far from A or farther) <= 2 exp(-n KL(R || A)) for people who are
-    independent, or negatively dependent, as in a class. All people and each of the ten
-    tenths of announced success are tested, each at a level of `FALSE_ALARM` / 11. A belief that claims only
-    approximate calibration (`within`) must also differ by more than that.
+    Let a_i be the announced success and r_i the realized one, from 0 to 1, with mean a_i if the belief is calibrated.
+    With weights w_i of at most 1, A = sum w a / n and R = sum w r / n,
+    P(R at least as far from A) <= 2 exp(-n KL(R || A)). This holds for people who are independent or negatively
+    dependent, such as members of a class. The test is applied to all people and to each tenth of announced success, at
+    level `FALSE_ALARM` / 11. A belief that claims only approximate calibration (`within`) must also differ by more than
+    that.
 
     >>> print(Check.of(np.full(200, 0.9), np.arange(200) % 2 == 0))
     announced 90.0 %, realized 50.0 % of 200 people
@@ -56,12 +57,12 @@ class Check:
         *,
         within: float = 0.0,
     ) -> Check:
-        """Return the check with the most evidence against a belief, or the check of all people if none refutes it.
+        """Return the check with the most evidence against a belief; the check of all people if none rejects the belief.
 
-        Checks are made of all people and of each tenth of the announced probabilities.
+        Checks cover all people, and each tenth of announced success.
 
         announced, realized, weight : (n,) for each person, or for each group of `people` equal people with their total
-        weight. Without `weight` all people have the same weight.
+        weight. Without `weight`, all people have equal weights.
         """
         a, r = announced.astype(np.float64), realized.astype(np.float64)
         people = np.ones(len(a), dtype=np.int64) if people is None else people
@@ -85,7 +86,7 @@ class Check:
 def _weigh_evidence(
     announced: Floats, realized: Floats, weight: Floats, people: Integers, within: float, tenth: int | None
 ) -> tuple[float, Check]:
-    """Return the evidence against a belief about some people (-log of its level), and the check."""
+    """Return the check of some people, and its evidence against the belief (-log of the significance level)."""
     n, share = int(people.sum()), weight / (weight / people).max()
     a, r = dot(share, announced) / n, dot(share, realized) / n
     evidence = n * _divergence(r, a) if abs(r - a) > CALIBRATION_ROUNDING else 0.0

@@ -1,4 +1,4 @@
-"""Rows of a CSR layout: entries one after the other, row i from indptr[i] to indptr[i + 1]."""
+"""Rows in CSR layout: concatenated entries, where row i is from indptr[i] to indptr[i + 1]."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Floats, Integers
 
 SMALL_CLASSES = 10_000
-"""Rows up to which a sort takes at most half a millisecond, and the import of SciPy's arrays a hundred."""
+"""Number of rows below which a sort (half a millisecond) is faster than the import of SciPy (a hundred)."""
 
 
 CHUNK = 1 << 16
-"""Entries in a chunk: temporaries of half a megabyte stay in the cache, which is three times faster."""
+"""Entries in a chunk: its temporaries of half a megabyte fit the cache, which is three times faster."""
 
 
 MIN_MATRIX_LENGTH = 16
@@ -26,7 +26,7 @@ belief is one: else its rows that are equal might differ in the last digit.
 
 
 class CsrRows(NamedTuple):
-    """Sparse rows without SciPy, whose sparse arrays take as long to import as a small table to audit.
+    """Sparse rows without SciPy, whose import takes as long as the audit of a small table.
 
     Parameters
     ----------
@@ -53,13 +53,13 @@ class CsrRows(NamedTuple):
 
     @classmethod
     def of_dense(cls, values: NDArray[Any]) -> Self:
-        """Return the entries of a matrix that are not 0."""
+        """Return the nonzero entries of a matrix."""
         row, column = np.nonzero(values)
         indptr = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(values)))))
         return cls(values[row, column], column, indptr, (values.shape[0], values.shape[1]))
 
     def take(self, rows: Integers) -> Self:
-        """Return some rows, in their order."""
+        """Return a selection of rows, in this order."""
         sizes = np.diff(self.indptr)[rows]
         entries = ranges(self.indptr[rows], sizes)
         indptr = np.concatenate(([0], np.cumsum(sizes)))
@@ -68,7 +68,7 @@ class CsrRows(NamedTuple):
         )
 
     def sort_columns(self) -> Self:
-        """Return the same with ascending columns in each row."""
+        """Return the rows with ascending columns."""
         key = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr)) * self.shape[1] + self.indices
         if np.all(key[1:] > key[:-1]):
             return self
@@ -76,19 +76,19 @@ class CsrRows(NamedTuple):
         return self._replace(data=self.data[order], indices=self.indices[order])
 
     def transpose(self) -> Self:
-        """Return the columns as rows."""
+        """Return the transposed matrix."""
         order = by_class(self.indices.astype(np.int32), self.shape[1])
         row = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
         indptr = np.concatenate(([0], np.cumsum(np.bincount(self.indices, minlength=self.shape[1]))))
         return self._replace(data=self.data[order], indices=row[order], indptr=indptr, shape=self.shape[::-1])
 
     def to_scipy(self) -> scipy.sparse.csr_array[Any, Any]:
-        """Return SciPy's array."""
+        """Return the SciPy array."""
         return scipy.sparse.csr_array((self.data, self.indices, self.indptr), shape=self.shape)
 
 
 def chunks(indptr: Integers, size: int = CHUNK) -> Iterator[tuple[int, int]]:
-    """Yield ranges of consecutive rows with about `size` entries each (a longer row is a range by itself).
+    """Yield ranges of consecutive rows with about `size` entries each; a longer row is a range by itself.
 
     >>> list(chunks(np.array([0, 40_000, 60_000, 70_000])))
     [(0, 2), (2, 3)]
@@ -102,9 +102,9 @@ def chunks(indptr: Integers, size: int = CHUNK) -> Iterator[tuple[int, int]]:
 
 
 def dot(x: NDArray[Any], y: NDArray[Any]) -> float:
-    """Return the sum of products of two vectors, which does not depend on the number of threads.
+    """Return the dot product of two vectors; the result does not depend on the number of threads.
 
-    BLAS shares vectors from 10,000 entries on out to threads, which every call wakes.
+    BLAS uses several threads for vectors of 10,000 or more entries, which costs time in each call.
 
     >>> dot(np.array([0.5, 2.0]), np.array([4, 1]))
     4.0
@@ -135,16 +135,15 @@ def _reduce(ufunc: np.ufunc, values: Floats, indptr: Integers, empty: float) -> 
         return np.asarray(ufunc.reduceat(values, indptr[:-1]), dtype=np.float64)
     reduced = np.full(len(filled), empty)
     if filled.any():
-        # over the starts of the filled rows alone: an empty row would otherwise copy its neighbor's first value
+        # only over the starts of nonempty rows: reduceat would return a neighbor's value for an empty row
         reduced[filled] = ufunc.reduceat(values, indptr[:-1][filled])
     return reduced
 
 
 def distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the different values, ascending, of whole numbers or texts.
+    """Return the distinct values of an array of integers or texts, ascending.
 
-    `np.unique` hashes whole numbers, which takes a hundred times as long for a million different ones. Every nan
-    counts.
+    `np.unique` hashes integers, which is a hundred times slower for a million distinct ones. Each nan is distinct.
 
     >>> distinct(np.array([3, 1, 3]))
     array([1, 3])
@@ -154,7 +153,7 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def by_class(class_of: NDArray[np.int32], n_classes: int) -> NDArray[np.int32]:
-    """Return the members of class 0, ascending, then those of class 1, and so on; ten times faster than a sort.
+    """Return the members of class 0, ascending, then of class 1, and so on; ten times faster than a sort.
 
     >>> by_class(np.array([1, 0, 1], np.int32), 2)
     array([1, 0, 2], dtype=int32)
@@ -165,11 +164,11 @@ def by_class(class_of: NDArray[np.int32], n_classes: int) -> NDArray[np.int32]:
     membership = scipy.sparse.csr_array(
         (np.ones(n, dtype=np.int8), class_of, np.arange(n + 1, dtype=np.int32)), shape=(n, n_classes)
     )
-    return np.asarray(membership.tocsc().indices, dtype=np.int32)  # membership entry in each row, read by columns
+    return np.asarray(membership.tocsc().indices, dtype=np.int32)  # the row of the membership entry in each column
 
 
 def ranges(first: Integers, size: Integers) -> NDArray[np.int64]:
-    """Return first[0], first[0] + 1, ..., `size[0]` numbers, then those of the next.
+    """Return the concatenated ranges first[i], first[i] + 1, ..., of size[i] integers each.
 
     >>> ranges(np.array([5, 0]), np.array([2, 3]))
     array([5, 6, 0, 1, 2])
@@ -186,9 +185,9 @@ def expanded(
     first: Integers,
     n_rows: int,
 ) -> tuple[Integers, NDArray[np.int32], Floats]:
-    """Return entries (row, class, value), rows ascending, as CSR over the members of classes, ascending in each row.
+    """Return entries (row, class, value) as CSR entries of the class members; members ascend in each row.
 
-    members, first : those of class j are members[first[j]:first[j + 1]], ascending
+    row : ascending. members, first : class j has the members members[first[j]:first[j + 1]], ascending
     """
     sizes = np.diff(first)[klass]
     candidate = members[ranges(first[klass], sizes)]
@@ -196,5 +195,5 @@ def expanded(
     indptr = np.concatenate(([0], np.cumsum(np.bincount(row, sizes, n_rows)))).astype(np.int64)
     if np.all(row[1:] > row[:-1]):
         return indptr, candidate, values
-    order = np.argsort(np.repeat(row, sizes) * (int(members.max(initial=0)) + 1) + candidate)  # by both
+    order = np.argsort(np.repeat(row, sizes) * (int(members.max(initial=0)) + 1) + candidate)  # by row, then candidate
     return indptr, candidate[order], values[order]

@@ -1,7 +1,7 @@
-"""Rows of a posterior that no measure of rows can tell apart.
+"""Distinct rows of a posterior with respect to measures, which ignore the names of candidates.
 
-Measures of rows read the probabilities of a row, not the names of its candidates. A million people in nearly as many
-equivalence classes have rows of a handful of kinds: any class of three is as good as another.
+Measures of rows use the probabilities of a row, not the names of its candidates. A million people in nearly as many
+equivalence classes have few distinct rows: all classes of size three have equal rows.
 """
 
 from __future__ import annotations
@@ -20,20 +20,22 @@ from unmask.core.posterior import Posterior
 T = TypeVar("T")
 
 MIN_ROWS = 1 << 12
-"""Rows up to which measures of all rows are faster than a search for kinds; at least as many are sampled from more."""
+"""Number of rows up to which it is faster to measure all rows; larger posteriors are sampled first, at least so
+many.
+"""
 
 MIN_SAMPLE_ENTRIES = 1 << 18
-"""Entries that are sampled at least if there are more rows than `MIN_ROWS`."""
+"""Smallest number of sampled entries if there are more than `MIN_ROWS` rows."""
 
 MAX_DISTINCT_SHARE = 15 / 16
 """Share of distinct rows in the sample above which the search stops."""
 
 
 class DistinctRows(NamedTuple):
-    """Rows of a posterior of which no two are of one kind.
+    """Distinct rows of a posterior.
 
-    posterior : same targets as the original; its candidates are those of an example row of each kind
-    first_row : (n_kinds,) first row of the original with a target, -1 without one
+    posterior : same targets as the original; each distinct row has the candidates of an example
+    first_row : (n_kinds,) first row of the original with a target; -1 if there is none
     """
 
     posterior: Posterior
@@ -41,7 +43,7 @@ class DistinctRows(NamedTuple):
 
 
 def distinct_rows(posterior: Posterior) -> DistinctRows:
-    """Return the rows that measures of rows can tell apart; they are searched once and kept on the posterior.
+    """Return the distinct rows of a posterior; the result is cached on the posterior.
 
     >>> posterior = Posterior.from_dense(np.tile(np.eye(4), (2_000, 1)))
     >>> distinct = distinct_rows(posterior)
@@ -55,10 +57,9 @@ def distinct_rows(posterior: Posterior) -> DistinctRows:
 
 
 def _find_distinct_rows(posterior: Posterior) -> DistinctRows | None:
-    """Return one row of each kind, or None if the rows of a sample hardly repeat.
+    """Return the distinct rows; None if the rows of a sample hardly repeat.
 
-    Rows are of one kind if they have the same length and their entries, in turn, the same probability, prior and
-    multiplicity.
+    Two rows are equal if they have the same length and the same sequences of probabilities, priors and multiplicities.
     """
     n = posterior.n_observations
     n_sample = max(MIN_ROWS, n * MIN_SAMPLE_ENTRIES // max(len(posterior.candidate), 1))
@@ -69,7 +70,7 @@ def _find_distinct_rows(posterior: Posterior) -> DistinctRows | None:
 
 
 def group_rows(posterior: Posterior) -> DistinctRows:
-    """Return one row of each kind, without a test on a sample."""
+    """Return the distinct rows, without a test on a sample."""
     n, kind, used_rows = posterior.n_observations, _number_kinds(posterior), posterior.used_rows
     example = np.zeros(kind.max() + 1, dtype=np.int64)
     example[kind[::-1]] = np.arange(n)[::-1]
@@ -80,7 +81,7 @@ def group_rows(posterior: Posterior) -> DistinctRows:
 
 
 def _hash_rows(posterior: Posterior) -> Floats:
-    """Return a number for each row that rows of one kind share, and others hardly ever."""
+    """Return a hash of each row; equal rows have equal hashes, and collisions are rare."""
     return np.concatenate([_hash_chunk(posterior, start, stop) for start, stop in chunks(posterior.indptr)])
 
 
@@ -97,7 +98,7 @@ def _hash_chunk(posterior: Posterior, start: int, stop: int) -> Floats:
 
 
 def _number_kinds(posterior: Posterior) -> Integers:
-    """Return the kind of each row; a row with the hash of another kind is a kind by itself."""
+    """Return the number of the distinct row of each row; a row with a hash collision gets its own number."""
     hashes = _hash_rows(posterior)
     kind = np.searchsorted(np.unique(hashes), hashes)
     example = np.zeros(kind.max() + 1, dtype=np.int64)
@@ -108,12 +109,12 @@ def _number_kinds(posterior: Posterior) -> Integers:
 
 
 def _equal_rows(posterior: Posterior, example: Integers) -> Booleans:
-    """Return whether each row is of the kind of its example."""
+    """Return a mask of the rows that equal their example."""
     length, start, multiplicity = np.diff(posterior.indptr), posterior.indptr[:-1], posterior.multiplicity
     equal: Booleans = length == length[example]
     equal &= posterior.unlisted == posterior.unlisted[example]
     equal &= posterior.n_unlisted == posterior.n_unlisted[example]
-    shift = np.repeat(np.where(equal, start[example] - start, 0), length)  # 0: rows that differ meet themselves
+    shift = np.repeat(np.where(equal, start[example] - start, 0), length)  # 0: other lengths, compared to self
     partner = shift + np.arange(len(shift))
     differs = posterior.log_probability != posterior.log_probability[partner]
     if isinstance(posterior.log_prior, np.ndarray):
@@ -126,7 +127,7 @@ def _equal_rows(posterior: Posterior, example: Integers) -> Booleans:
 
 
 def take_rows(posterior: Posterior, rows: Integers) -> Posterior:
-    """Return some rows of a posterior, with a target for each."""
+    """Return a selection of rows of a posterior, with one target for each."""
     length = np.diff(posterior.indptr)[rows]
     indptr = np.concatenate(([0], np.cumsum(length)))
     entry = np.repeat(posterior.indptr[rows] - indptr[:-1], length) + np.arange(indptr[-1])
@@ -148,10 +149,10 @@ def take_rows(posterior: Posterior, rows: Integers) -> Posterior:
 
 
 def cache_on_posterior(function: Callable[[Posterior, Any], T]) -> Callable[[Posterior, Any], T]:
-    """Cache the last result of a function of a posterior and another object on the posterior itself.
+    """Cache the last result of a function of a posterior and another argument on the posterior.
 
-    The result lives as long as the posterior, or until `Posterior.discard_results`. It must not contain the posterior:
-    the cycle would keep both in memory.
+    The result is kept as long as the posterior, or until `Posterior.discard_results`. It must not refer to the
+    posterior, because the cycle would keep both in memory.
 
     >>> posterior, calls = Posterior.from_dense(np.eye(2)), []
     >>> count = cache_on_posterior(lambda posterior, power: calls.append(power) or posterior.n_targets**power)

@@ -1,11 +1,11 @@
-"""The errors of unmask: one root that is a `ValueError`, one child that the command line tells apart."""
+"""Exceptions of unmask: the root is a `ValueError`; one subclass has its own exit code on the command line."""
 
 import unicodedata
 from collections.abc import Sequence
 from difflib import get_close_matches
 
 UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Categories of characters that are invisible, or that change the order of visible ones."""
+"""Unicode categories of characters that are invisible, or that change the order of visible ones."""
 
 
 def visible(text: str) -> str:
@@ -21,10 +21,10 @@ def visible(text: str) -> str:
 
 
 class UnmaskError(ValueError):
-    """Wrong use: an argument, a column or a cell is not what was expected.
+    """Wrong use: an argument, a column or a cell is not as expected.
 
-    The message is one sentence or two: what was given, what was expected, what to do next. It names columns,
-    row numbers and counts, never the content of a record. The command line exits with `exit_code`.
+    The message has one or two sentences: what was given, what was expected, and the next step. It names columns, row
+    numbers and counts, never the content of a record. The command line exits with `exit_code`.
     """
 
     exit_code = 2
@@ -34,19 +34,17 @@ class UnmaskError(ValueError):
 
 
 class FailedError(UnmaskError):
-    """The request was right but could not be carried out: a file cannot be read or written, a protection has no
-    solution.
-    """
+    """The request was valid, but it failed: a file cannot be read or written, or a protection has no solution."""
 
     exit_code = 1
 
 
 class NotRunError(UnmaskError):
-    """A request that does not apply to its object: nothing failed, and no change would make it apply."""
+    """The request does not apply to its object. Nothing failed, and other values would not help."""
 
 
 class AmbiguousInput(UnmaskError):  # noqa: N818  # an outcome of reading that callers offer as a choice
-    """A file with two readings, or with lines that the best reading does not explain.
+    """A file with two readings, or with lines that do not fit the best reading.
 
     Parameters
     ----------
@@ -62,7 +60,7 @@ class AmbiguousInput(UnmaskError):  # noqa: N818  # an outcome of reading that c
 
 
 def explain_unknown(key: str, names: Sequence[str], place: str) -> str:
-    """Return a sentence about a key that does not exist, with the nearest one that does."""
+    """Return a sentence about an unknown key, with the nearest known one."""
     return f"{place} has a key {key!r} that does not exist; {nearest(key, names)}"
 
 

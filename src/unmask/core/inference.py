@@ -19,7 +19,7 @@ from unmask.core.tolerances import MIN_LOG_PROBABILITY
 __all__ = ["compose", "from_classes", "from_likelihood", "from_scores"]
 
 HELD_OUT = 100
-"""People with known truth that a status of `calibrated` needs."""
+"""Smallest number of people with known truth for the status `calibrated`."""
 
 
 def from_classes(
@@ -31,9 +31,10 @@ def from_classes(
 ) -> Posterior:
     """Return the posterior of an adversary who sees the equivalence class: p(x given y) = 1 / n_y.
 
-    class_of_candidate : (n_candidates,) the equivalence class of each record
-    class_of_target    : (n_targets,) the class that each target is seen in; it must not be empty
-    Exact for an adversary who knows that the target is in the release (prosecutor) and knows their quasi-identifiers.
+    class_of_candidate : (n_candidates,) equivalence class of each record
+    class_of_target    : (n_targets,) class that the adversary sees for each target; it must not be empty
+    The posterior is exact for an adversary who knows the quasi-identifiers, and knows that the target is in the release
+    (prosecutor).
 
     >>> from_classes(np.array([0, 1, 1]), np.array([0, 1, 1])).row_length
     array([1, 2])
@@ -42,10 +43,10 @@ def from_classes(
     """
     n = int(class_of_candidate.max(initial=-1)) + 1 if n_classes is None else n_classes
     if len(class_of_candidate) and not 0 <= class_of_candidate.min() <= class_of_candidate.max() < n:
-        raise UnmaskError(f"a record is of a class below 0 or above {n - 1}, expected 0 to {n - 1}")
+        raise UnmaskError(f"a record has a class below 0 or above {n - 1}, expected 0 to {n - 1}")
     sizes = np.bincount(class_of_candidate, minlength=n)
     if len(class_of_target) and (class_of_target.max() >= n or not np.all(sizes[class_of_target])):
-        raise UnmaskError("a target is seen in a class that has no record: it would be known to be absent")
+        raise UnmaskError("the class of a target has no record: the target would be known to be absent")
     return Posterior(
         indptr=np.concatenate(([0], np.cumsum(sizes))),
         candidate=by_class(class_of_candidate, n),
@@ -74,21 +75,21 @@ def from_likelihood(
     provenance: Mapping[str, Any] | None = None,
     representative: NDArray[np.int32] | None = None,
 ) -> Posterior:
-    """Return the posterior by Bayes' rule, with "none of these": p(x given y) = pi_x p(y given x) / p(y).
+    """Return the posterior by Bayes' rule with an absent target: p(x given y) = pi_x p(y given x) / p(y).
 
-    log_likelihood      : (n_entries,) log p(y given x); a candidate that is not listed has likelihood 0
-    prior_present       : probability that the target is among the candidates at all; pi_x = prior_present / n
-    log_likelihood_none : (n_observations,) log p(y given none of them), needed when prior_present < 1
-    representative      : as in `Posterior`; an entry is the likelihood of each candidate that it stands for
-    No released person can have produced an observation without a listed candidate: the target is absent.
-    Listed candidates that are all impossible are an error, never a row of NaN.
+    log_likelihood      : (n_entries,) log p(y given x); candidates that are not listed have likelihood 0
+    prior_present       : probability that the target is among the candidates; pi_x = prior_present / n
+    log_likelihood_none : (n_observations,) log p(y given absent), needed if prior_present < 1
+    representative      : as in `Posterior`; an entry is the likelihood of each candidate that it represents
+    If an observation has no listed candidate, the target is absent. It is an error if all listed candidates have
+    likelihood 0; a row is never NaN.
     """
     if not 0.0 < prior_present <= 1.0:
         raise UnmaskError(
             f"the prior probability of being in the release is {prior_present}, expected above 0 and at most 1"
         )
     if prior_present < 1.0 and log_likelihood_none is None:
-        raise UnmaskError("a target may be absent: give how likely its data are then (log_likelihood_none)")
+        raise UnmaskError("a target may be absent; give the likelihood of its data in this case (log_likelihood_none)")
     log_prior = float(np.log(prior_present) - np.log(n_candidates))
     joint = np.asarray(log_likelihood, dtype=np.float64) + log_prior
     log_none = np.full(len(indptr) - 1, -np.inf)
@@ -134,12 +135,12 @@ def from_scores(
     observation: Integers | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Posterior:
-    """Return softmax(score) over the listed candidates, a belief whose order is that of the attack.
+    """Return softmax(score) over the listed candidates. Only the order of the belief is meaningful: status `scores`.
 
-    score : (n_entries,) higher is likelier, finite. The status is `scores`.
+    score : (n_entries,) finite; higher is likelier
     """
     if not np.all(np.isfinite(score)):
-        raise UnmaskError("the attack gave infinite or missing scores: leave impossible candidates out")
+        raise UnmaskError("the attack gave infinite or missing scores; omit impossible candidates")
     belief = from_likelihood(
         indptr,
         candidate,
@@ -161,15 +162,15 @@ def compose(
     outside: Floats | None = None,
     provenance: Mapping[str, Any] | None = None,
 ) -> Posterior:
-    """Return the posterior of values: p(s given y) = sum over candidates x of p(x given y) [s is the value of x], and
-    p(none given y) times the belief about an absent target.
+    """Return the posterior of values: p(s given y) = sum over candidates x of p(x given y) [s is the value of x], plus
+    p(absent given y) times the belief about an absent target.
 
-    value_of_candidate : (n_candidates,) the sensitive value of each released record
+    value_of_candidate : (n_candidates,) sensitive value of each released record
     means              : (n_statements, n_values) probability of each value given a statement, for records that
                          release statements about values; `value_of_candidate` is then the number of the statement
-    prior              : (n_values,) share of each value in the population, known before the release. The default is
-                         the histogram of the release.
-    outside            : (n_observations, n_values) belief about an absent target; the default is the prior
+    prior              : (n_values,) share of each value in the population, known before the release. Default: the
+                         histogram of the release.
+    outside            : (n_observations, n_values) belief about an absent target; default: the prior
 
     >>> link = from_classes(np.array([0, 1, 1]), np.array([1]))
     >>> belief = compose(link, np.array([0, 0, 1]), labels=("flu", "gout"))
@@ -208,7 +209,7 @@ def compose(
 
 
 def _sum_values(link: Posterior, value_of_candidate: NDArray[np.int32], n_values: int) -> CsrRows:
-    """Return the probability of each value, (n_observations, n_values), if each candidate states its own value."""
+    """Return (n_observations, n_values) the probability of each value if each candidate has one value."""
     row = np.repeat(np.arange(link.n_observations), np.diff(link.indptr))
     key = row * n_values + value_of_candidate[link.candidate]
     order = np.argsort(key, kind="stable")
@@ -223,7 +224,7 @@ def _sum_values(link: Posterior, value_of_candidate: NDArray[np.int32], n_values
 def _multiply_values(
     link: Posterior, statements: scipy.sparse.csr_array, means: scipy.sparse.csr_array, absent_prior: Floats
 ) -> CsrRows:
-    """Return the probability of each value, (n_observations, n_values), from statements and the unlisted mass."""
+    """Return (n_observations, n_values) the probability of each value from statements and unlisted mass."""
     p = np.exp(link.log_probability.astype(np.float64))
     through = scipy.sparse.csr_array((p, link.candidate, link.indptr), shape=(link.n_observations, link.n_candidates))
     values = scipy.sparse.csr_array((through @ statements) @ means)
@@ -235,7 +236,7 @@ def _multiply_values(
 
 
 def _count_statements(link: Posterior, statement: NDArray[np.int32], n_statements: int) -> scipy.sparse.csr_array:
-    """Return the number of candidates of each entry that make each statement, (n_candidates, n_statements)."""
+    """Return (n_candidates, n_statements) the number of candidates of each entry with each statement."""
     n = link.n_candidates
     return scipy.sparse.csr_array(
         scipy.sparse.coo_array((np.ones(n), (link.representatives, statement)), shape=(n, n_statements))
@@ -245,11 +246,11 @@ def _count_statements(link: Posterior, statement: NDArray[np.int32], n_statement
 def _unlisted_values(
     link: Posterior, statements: scipy.sparse.csr_array, means: scipy.sparse.csr_array, released: Floats, prior: Floats
 ) -> scipy.sparse.csr_array:
-    """Return the unlisted part of the belief in values, (n_observations, n_values).
+    """Return (n_observations, n_values) the unlisted part of the belief about values.
 
-    The other candidates share it if their number is known; otherwise it is spread like the prior, which may differ by
-    row.
-    statements : as of `_count_statements`; means : as in `compose`; released : (n_values,) candidates of each value
+    The other candidates share it if their number is known. Otherwise it is distributed like the prior, which may differ
+    between rows.
+    statements : result of `_count_statements`; means : as in `compose`; released : (n_values,) candidates of each value
     """
     rows, shape = np.flatnonzero(link.unlisted), (link.n_observations, link.n_candidates)
     ones = scipy.sparse.csr_array((np.ones(len(link.candidate)), link.candidate, link.indptr), shape=shape)

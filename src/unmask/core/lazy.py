@@ -1,4 +1,4 @@
-"""Packages that import a module at the first use of one of its names."""
+"""Packages that import a module when one of its names is first used."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any
 
 
 def import_lazily(package: str, stub: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """Return `__getattr__`, `__dir__` and `__all__` of a package whose names are listed in a stub, `__init__.pyi`.
+    """Return `__getattr__`, `__dir__` and `__all__` of a package with a stub, `__init__.pyi`, that lists its names.
 
-    Type checkers and editors read the stub, too. See SPEC 1 of Scientific Python.
+    Type checkers and editors use the stub, too. See SPEC 1 of Scientific Python.
 
     Parameters
     ----------
     package : str
-        Its `__name__`.
+        `__name__` of the package.
     stub : str
-        Its `__file__`, next to the stub.
+        `__file__` of the package; the stub is next to it.
 
     Returns
     -------

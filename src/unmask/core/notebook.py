@@ -8,11 +8,11 @@ from html import escape
 from unmask.core.errors import visible
 
 SHOWN = 5
-"""Maximum number of table rows and of targets of a belief that are shown."""
+"""Largest number of displayed table rows, and of displayed targets of a belief."""
 
 
 def html_table(caption: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return an HTML table. None becomes an empty cell, and floats have four digits.
+    """Return an HTML table. None becomes an empty cell; floats have four digits.
 
     >>> html_table("Belief", ["who", "probability"], [("ann & bob", 0.25)])
     '<table><caption>Belief</caption><tr><th>who</th><th>probability</th></tr><tr><td>ann &amp; bob</td><td>0.25</td></tr></table>'

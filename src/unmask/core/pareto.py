@@ -7,13 +7,14 @@ from operator import le
 
 
 def find_pareto_front(costs: Sequence[Sequence[float]]) -> list[bool]:
-    """Return for each alternative whether it is on the Pareto front: no other costs less and nowhere more.
+    """Return for each alternative True if it is on the Pareto front: no alternative is better in one cost and worse in
+    none.
 
     Parameters
     ----------
     costs : sequence of sequence of float
-        Costs of each alternative, of the same kinds, such as risk and minus utility. An alternative with an undefined
-        cost neither dominates nor is dominated; of equal alternatives all are on the front.
+        Costs of each alternative, such as risk and minus utility. An alternative with an undefined cost neither
+        dominates nor is dominated. Equal alternatives are all on the front.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Partitions of items, and the adversary's view as a probability-weighted list of partitions."""
+"""Partitions of items, and views: lists of partitions with the adversary's probabilities."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ UNLABELED_CHOICES: Final = (
 
 
 class Alone(NamedTuple):
-    """The label of a cluster that an item forms by itself because only the other partition has it."""
+    """Label of a singleton cluster, for an item that only the other partition has."""
 
     item: Any
 
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Disjoint clusters of items, as one label for each item.
+    """Disjoint clusters of items, given by one label for each item.
 
-    labels : (n,) of any type: items with equal labels form a cluster. NaN, None and an empty list are rejected.
-    items  : (n,) ids of the items, each once; when left out, items are known by their position
+    labels : (n,) of any type; items with equal labels form a cluster. NaN, None and empty lists are rejected.
+    items  : (n,) distinct ids of the items; None: items are identified by position
 
-    code  : (n,) int32, the cluster of each item, 0..n_clusters - 1
-    names : (n_clusters,) the label of each cluster, ascending
+    code  : (n,) int32, cluster of each item, 0..n_clusters - 1
+    names : (n_clusters,) label of each cluster, ascending
 
     >>> truth = Partition(["ann", "bob", "ann"])
     >>> truth.code, truth.names.tolist(), truth.sizes
@@ -74,7 +74,7 @@ class Partition:
         return f"Partition({len(self)} items in {self.n_clusters} clusters)"
 
     def take(self, places: NDArray[Any]) -> Partition:
-        """Return the partition of the items at these positions, in this order, without clusters that become empty.
+        """Return the partition of the items at these positions, in this order, without empty clusters.
 
         >>> Partition(["ann", "bob", "ann"]).take(np.array([True, False, True])).names.tolist()
         ['ann']
@@ -97,9 +97,9 @@ class Partition:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Partitions that the adversary considers possible, with their probabilities; a partition may be repeated.
+    """Partitions that the adversary considers possible, with their probabilities. A partition may be repeated.
 
-    probability : (n_partitions,) above 0, sum 1; equal when left out
+    probability : (n_partitions,) positive with sum 1; equal by default
 
     >>> view = View([Partition([0, 0, 1]), Partition([0, 1, 1])], [0.75, 0.25])
     >>> len(view.partitions), view.probability
@@ -118,8 +118,8 @@ class View:
             raise UnmaskError(f"the view has {p.size} probabilities for {n} partitions, expected one for each")
         if np.any(p == 0):
             raise UnmaskError(
-                f"partition {int(np.argmax(p == 0))} of the view has probability 0, expected numbers above 0; leave "
-                "out what the adversary holds impossible"
+                f"partition {int(np.argmax(p == 0))} of the view has probability 0, expected numbers above 0; remove "
+                "impossible partitions"
             )
         if not (np.all(p > 0) and abs(p.sum() - 1) <= VIEW_MASS_TOLERANCE):
             raise UnmaskError(f"the probabilities of the view sum to {p.sum():.6g}, expected numbers above 0, sum 1")
@@ -135,7 +135,7 @@ def align(
     The items of the solution come first, in their order. Items that only the adversary has follow.
 
     Added singletons are the last clusters. The solution sorts them by item id. The adversary's partition sorts them by
-    the item's cluster in the solution. So the numbers of clusters do not depend on the row order.
+    the item's cluster in the solution. Therefore cluster numbers do not depend on the row order.
 
     missing   : treatment of items of the solution that the adversary lacks, see `Missing`
     unlabeled : treatment of items of the adversary that the solution lacks, see `Unlabeled`; both "foreign" and
@@ -149,7 +149,7 @@ def align(
     if solution.items is None or adversary.items is None:
         if len(solution) != len(adversary):
             raise UnmaskError(
-                f"the solution has {len(solution)} items and the adversary {len(adversary)}, expected as many; "
+                f"the solution has {len(solution)} items and the adversary {len(adversary)}, expected equal numbers; "
                 "give item ids if they are different items"
             )
         return solution, adversary
@@ -184,8 +184,8 @@ def align_view(
         solution, aligned_one = align(solution, view.partitions[0], missing=missing, unlabeled=unlabeled)
         return solution, View([aligned_one], view.probability)
     for guess in view.partitions:
-        align(solution, guess, missing=missing, unlabeled=unlabeled)  # raises the errors
-    for guess in view.partitions:  # first add the items that only one of them has to the solution, then align all
+        align(solution, guess, missing=missing, unlabeled=unlabeled)  # only to raise errors
+    for guess in view.partitions:  # first add all unlabeled items to the solution, then align all partitions
         solution, _ = align(solution, guess, missing="singleton", unlabeled=unlabeled)
     aligned = [align(solution, guess, missing="singleton", unlabeled=unlabeled)[1] for guess in view.partitions]
     return solution, View(aligned, view.probability)
@@ -194,7 +194,7 @@ def align_view(
 def in_all(solution: Partition, views: Sequence[View]) -> tuple[Partition, list[View]]:
     """Drop each item of the solution that any partition of any view lacks.
 
-    This compares several guesses on the same items of the same subjects. Without ids no item is dropped.
+    This compares several guesses on the same items. Without ids, no item is dropped.
 
     >>> view = View([Partition(["p", "p"], [1, 3])])
     >>> solution, (left,) = in_all(Partition(["a", "a", "b"], [1, 2, 3]), [view])
@@ -219,19 +219,19 @@ def in_all(solution: Partition, views: Sequence[View]) -> tuple[Partition, list[
 
 
 def among(items: NDArray[Any], others: NDArray[Any] | None) -> Booleans:
-    """Return a mask (n,) of the items that are among the others."""
+    """Return (n,) a mask of the items that occur in the others."""
     assert others is not None
     return _met(*_numbers(items, others))
 
 
 def _numbers(items: NDArray[Any], reference: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return a number for each item and each reference item: equal items have equal numbers, in no order."""
+    """Return a number for each item and each reference item; equal items have equal numbers, in arbitrary order."""
     number = _numbered(np.concatenate([items, reference]), "item id")
     return number[: len(items)], number[len(items) :]
 
 
 def _met(numbers: NDArray[np.int32], reference: NDArray[np.int32]) -> Booleans:
-    """Return a mask (n,) of the numbers that occur in the reference."""
+    """Return (n,) a mask of the numbers that occur in the reference."""
     present = np.zeros(max(int(numbers.max(initial=0)), int(reference.max(initial=0))) + 1, dtype=np.bool_)
     present[reference] = True
     return np.asarray(present[numbers])
@@ -240,14 +240,14 @@ def _met(numbers: NDArray[np.int32], reference: NDArray[np.int32]) -> Booleans:
 def refuse_differences(
     both: int, lacking: int, extra: int, missing: Missing, unlabeled: Unlabeled, *, guess: str = ""
 ) -> None:
-    """Raise an error for items that only one partition has, unless their treatment is chosen.
+    """Raise for items that only one partition has, unless their treatment is chosen.
 
-    Also raise an error if they share no item, for example because of ids in two notations. guess : message prefix
+    Also raise if the partitions share no item, for example because ids have two notations. guess : message prefix
     """
     if lacking and extra and not both:
         raise UnmaskError(
-            f"{guess}none of the {lacking:,} items of the truth is among the {extra:,} of the guess: write their ids "
-            "alike in both, or name the column that has them with item (--item)"
+            f"{guess}none of the {lacking:,} items of the truth is among the {extra:,} of the guess; use the same ids "
+            "in both, or name the column of ids in the guess (--item)"
         )
     if lacking and missing == "error":
         raise UnmaskError(
@@ -262,7 +262,7 @@ def refuse_differences(
 
 
 def refuse_gaps(name: str, n: int, *, truth: bool, missing: Missing, unlabeled: Unlabeled) -> None:
-    """Raise an error for items of a file without a label, unless their treatment is chosen."""
+    """Raise for items of a file without a label, unless their treatment is chosen."""
     choice, option, choices = (
         (unlabeled, "unlabeled", UNLABELED_CHOICES) if truth else (missing, "missing", MISSING_CHOICES)
     )
@@ -283,7 +283,7 @@ def _check_choice(name: str, value: str, choices: Any) -> None:
 
 
 def _with_singletons(partition: Partition, place: Integers, items: NDArray[Any], *, by: NDArray[Any]) -> Partition:
-    """Return the partition over these items: its own are at `place`, all others are singletons, sorted by `by`."""
+    """Return the partition over these items: its items are at `place`, all others are singletons, sorted by `by`."""
     labels = np.full(len(items), -1)
     labels[place] = partition.code
     singletons = np.flatnonzero(labels < 0)
@@ -295,7 +295,7 @@ def _with_singletons(partition: Partition, place: Integers, items: NDArray[Any],
 
 
 def _assembled(code: NDArray[Any], names: NDArray[Any], items: NDArray[Any] | None) -> Partition:
-    """Return a partition of these valid parts, without checks."""
+    """Return a partition from valid parts, without checks."""
     partition = Partition.__new__(Partition)
     for field, value in (("code", code.astype(np.int32)), ("names", names), ("items", items)):
         object.__setattr__(partition, field, value)
@@ -303,7 +303,7 @@ def _assembled(code: NDArray[Any], names: NDArray[Any], items: NDArray[Any] | No
 
 
 def _as_array(values: list[Any]) -> NDArray[Any]:
-    """Return ids as an array; mixed types are not converted."""
+    """Return ids as an array, without conversion of mixed types."""
     kinds = {type(value) for value in values}
     if len(kinds) <= 1:
         return np.asarray(values)
@@ -346,7 +346,7 @@ def _factorized_objects(values: NDArray[Any], name: str) -> tuple[NDArray[np.int
 
 
 def _numbered(values: NDArray[Any], name: str) -> NDArray[np.int32]:
-    """Return numbers 0..k - 1 of the k distinct values, in no order: hashing texts is cheaper than sorting them."""
+    """Return numbers 0..k - 1 of the k distinct values, in arbitrary order: hashing texts is faster than sorting."""
     if values.dtype.kind != "O":
         return _factorized(values, name)[0]
     values_seen = _distinct(values, name)
@@ -357,7 +357,7 @@ def _distinct(values: NDArray[Any], name: str) -> dict[Any, None]:
     try:
         values_seen = dict.fromkeys(values.tolist())
     except TypeError:
-        raise UnmaskError(f"a {name} is a list or the like, expected texts or numbers") from None
+        raise UnmaskError(f"a {name} is a list or a similar object, expected texts or numbers") from None
     if any(value is None or value != value for value in values_seen):  # NaN differs from itself
         raise UnmaskError(f"a {name} is missing, expected a value for every item")
     return values_seen

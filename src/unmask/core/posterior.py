@@ -1,4 +1,4 @@
-"""The posterior: what an adversary believes about each target after the release."""
+"""The posterior: an adversary's belief about each target after the release."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from unmask.core.tolerances import DOUBLE_LOG_RESOLUTION, MASS_TOLERANCE, PRIOR_
 Status = Literal["exact", "model", "calibrated", "scores"]
 
 MAX_DOUBLE_ENTRIES = 1 << 24
-"""Entries that a posterior stores in double precision; a larger one needs half of the memory in single precision."""
+"""Largest number of entries in double precision; larger posteriors use single precision to save memory."""
 
 _ARRAYS = ("indptr", "candidate", "log_probability", "unlisted", "n_unlisted", "observation", "weight")
 
 
 class Candidate(NamedTuple):
-    """A candidate, as the number of a record or the name of a value, and its probability."""
+    """A candidate (number of a record or name of a value), and its probability."""
 
     candidate: int | str
     probability: float
@@ -39,8 +39,8 @@ LogProbabilities = NDArray[np.floating[Any]]
 class Posterior:
     """A sparse matrix of log-probabilities, observations x candidates, with an explicit "none of these".
 
-    A row is an observation y, what the adversary sees of a target. It lists log p(x given y), natural logarithm.
-    Targets point to rows: a million people in ten thousand equivalence classes need ten thousand rows.
+    A row is an observation y: the adversary's view of a target. It lists log p(x given y), natural logarithm. Targets
+    refer to rows, so a million people in ten thousand equivalence classes need ten thousand rows.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ class Posterior:
     unlisted : (n_observations,) array
         Probability that the truth is not a listed candidate.
     n_unlisted : (n_observations,) int64 array
-        Number of candidates that share `unlisted` equally. 0: no candidate does (`unlisted` is 0, or the target may
-        be absent). -1: the number is not known.
+        Number of candidates that share `unlisted` equally. 0: none (`unlisted` is 0, or the target may be absent). -1:
+        unknown.
     observation : (n_targets,) int64 array
         Row of each target.
     weight : (n_targets,) array
@@ -62,18 +62,18 @@ class Posterior:
     n_candidates : int
         Number of all candidates.
     log_prior : float or (n_candidates,) array
-        Belief before the release; one number if all candidates share it. It may sum to less than 1: the rest is the
-        prior probability that the target is absent.
+        Belief before the release; one number if it is equal for all candidates. The sum may be less than 1: the rest is
+        the prior probability that the target is absent.
     status : {"exact", "model", "calibrated", "scores"}
-        Trust in the probabilities: `exact`; `model`, right if the model is; `calibrated`, right for people whose truth
-        is known; `scores`, only the order counts.
+        Meaning of the probabilities. `exact`: correct. `model`: correct if the model is. `calibrated`: tested on people
+        with known truth. `scores`: only the order is meaningful.
     provenance : mapping
         Attack, parameters, seed and digests that reproduce this posterior.
     candidate_label : tuple of str, optional
-        Names of candidates that are values; records have none.
+        Names of candidates that are values; None for records.
     representative : (n_candidates,) int32 array, optional
         Candidate whose entry applies to each candidate. Candidates with equal probabilities in every row share an
-        entry, which is the probability of each of them. None: each candidate has entries of its own.
+        entry, which is the probability of each of them. None: each candidate has its own entries.
 
     Raises
     ------
@@ -103,7 +103,7 @@ class Posterior:
     def __post_init__(self) -> None:
         check_posterior(self, get_args(Status))
         for name in _ARRAYS if self.representative is None else (*_ARRAYS, "representative"):
-            view = getattr(self, name).view()  # a view: the caller's own array stays as writable as it was
+            view = getattr(self, name).view()  # a view: the flags of the caller's array do not change
             view.setflags(write=False)
             object.__setattr__(self, name, view)
 
@@ -114,10 +114,10 @@ class Posterior:
 
     @property
     def named(self) -> NDArray[np.integer] | None:
-        """Return the candidate that the attack commits to for each observation, -1 for none.
+        """Return the candidate that the attack names for each observation, -1 for none.
 
-        The shape is (n_observations,), or (n_rounds, n_observations) if the attack commits to several. None: the attack
-        returns probabilities only.
+        The shape is (n_observations,), or (n_rounds, n_observations) if the attack names several. None: the attack
+        returns only probabilities.
         """
         return None
 
@@ -135,7 +135,7 @@ class Posterior:
 
     @cached_property
     def has_equal_lengths(self) -> bool:
-        """Return whether the rows form a matrix with at least `MIN_MATRIX_LENGTH` columns, which is summed faster."""
+        """Return True if the rows form a matrix with at least `MIN_MATRIX_LENGTH` columns, which is summed faster."""
         length = int(self.indptr[1])
         return length >= MIN_MATRIX_LENGTH and bool(np.all(np.diff(self.indptr) == length))
 
@@ -148,13 +148,13 @@ class Posterior:
 
     @cached_property
     def multiplicity(self) -> Integers | None:
-        """Return the number of candidates that share each entry; None if every entry has one candidate."""
+        """Return the number of candidates that share each entry; None if all numbers are 1."""
         if self.representative is None:
             return None
         return np.bincount(self.representative, minlength=self.n_candidates)[self.candidate]
 
     def sum_candidates(self, values: Floats) -> Floats:
-        """Return the sum of a value of the entries over the listed candidates of each row."""
+        """Return for each row the sum of entry values over its listed candidates."""
         return segment_sum(values if self.multiplicity is None else values * self.multiplicity, self.indptr)
 
     def expand_classes(self) -> Posterior:
@@ -204,7 +204,7 @@ class Posterior:
 
     @property
     def resolution(self) -> float:
-        """Return the difference up to which log-probabilities are equal: the rounding of their type.
+        """Return the largest difference of equal log-probabilities: the rounding error of their type.
 
         >>> Posterior.from_dense(np.array([[0.5, 0.5]])).resolution
         1e-10
@@ -219,29 +219,29 @@ class Posterior:
 
     @cached_property
     def used_rows(self) -> Integers:
-        """Return the rows that a target points to, ascending."""
+        """Return the rows with a target, ascending."""
         return np.flatnonzero(np.bincount(self.observation, minlength=self.n_observations))
 
     def prior_of(self, candidate: NDArray[np.int32]) -> Floats:
-        """Return the natural logarithm of the prior of some candidates."""
+        """Return the natural logarithm of the prior of these candidates."""
         if isinstance(self.log_prior, np.ndarray):
             return np.asarray(self.log_prior[candidate], dtype=np.float64)
         return np.broadcast_to(np.float64(self.log_prior), candidate.shape)
 
     def prior_in(self, start: int, stop: int) -> Floats:
-        """Return the natural logarithm of the prior of the entries of rows start to stop."""
+        """Return the natural logarithm of the prior for the entries of rows start to stop - 1."""
         if isinstance(self.log_prior, np.ndarray) and self.has_equal_lengths and self.indptr[1] == self.n_candidates:
             return np.tile(self.log_prior, stop - start)
         return self.prior_of(self.candidate[self.indptr[start] : self.indptr[stop]])
 
     @cached_property
     def n_possible(self) -> int:
-        """Return the number of candidates of positive prior."""
+        """Return the number of candidates with a positive prior."""
         return int(np.isfinite(self.log_prior).sum()) if isinstance(self.log_prior, np.ndarray) else self.n_candidates
 
     @cached_property
     def prior_none(self) -> float:
-        """Return the prior probability that the target is absent; 0 if the prior sums to 1 up to rounding."""
+        """Return the prior probability that the target is absent; 0 if the prior sums to 1 within rounding."""
         if isinstance(self.log_prior, np.ndarray):
             remainder = 1.0 - float(np.exp(self.log_prior).sum())
         else:
@@ -281,13 +281,13 @@ class Posterior:
         return html_table(repr(self), ("target", "most likely", "then", "then"), rows)
 
     def prior(self) -> Posterior:
-        """Return the belief before the release: a posterior of one row that every target points to.
+        """Return the belief before the release: a posterior with one row for all targets.
 
         A uniform prior without absent targets lists no candidate: all candidates share its unlisted mass.
         """
         return self._prior
 
-    @cached_property  # every measure asks for it
+    @cached_property  # used by every measure
     def _prior(self) -> Posterior:
         n = self.n_candidates
         if isinstance(self.log_prior, float) and not self.prior_none:
@@ -324,19 +324,19 @@ class Posterior:
     ) -> Posterior:
         """Return a posterior from a small dense matrix of probabilities.
 
-        A row that sums to less than 1 gives the rest to "none of these". If the prior sums to 1, a rest of up to 1e-5
-        is rounding.
+        If a row sums to less than 1, the rest is the probability of an absent target. If the prior sums to 1, a rest of
+        at most 1e-5 is a rounding error.
 
         Parameters
         ----------
         probability : (n_observations, n_candidates) array
             Rows sum to at most 1.
         prior : (n_candidates,) array, optional
-            Sums to at most 1; uniform by default.
+            Sum at most 1; default: uniform.
         observation : (n_targets,) array, optional
-            Row of each target; one target for each row by default.
+            Row of each target; default: one target for each row.
         weight : (n_targets,) array, optional
-            Weight of each target; equal by default.
+            Weight of each target; default: equal.
         status, provenance, candidate_label
             See `Posterior`.
 
@@ -379,7 +379,7 @@ class Posterior:
 
 
 def stored(log_probability: Floats) -> LogProbabilities:
-    """Return log-probabilities as a posterior stores them: at most 0, in the type of `precision`.
+    """Return log-probabilities in storage form: at most 0, in the type of `precision`.
 
     >>> np.exp(stored(np.log([0.5, 1.0])))
     array([0.5, 1. ])
@@ -388,7 +388,7 @@ def stored(log_probability: Floats) -> LogProbabilities:
 
 
 def precision(n_entries: int) -> type[np.floating[Any]]:
-    """Return the type of the log-probabilities of a posterior with so many entries."""
+    """Return the type of the log-probabilities of a posterior with this number of entries."""
     return np.float64 if n_entries <= MAX_DOUBLE_ENTRIES else np.float32
 
 
@@ -398,7 +398,7 @@ def equal_weights(n_targets: int) -> Floats:
 
 
 def each_once(person: Integers) -> Floats:
-    """Return weights of targets by which each person has the same weight.
+    """Return weights of targets that sum to the same value for each person.
 
     person : (n_targets,) person of each target, numbered from 0
 

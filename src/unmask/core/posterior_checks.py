@@ -1,4 +1,4 @@
-"""Checks of the rows, targets and prior of a `Posterior`."""
+"""Consistency checks of the rows, targets and prior of a `Posterior`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unmask.core.tolerances import MASS_TOLERANCE
 
 
 def check_posterior(belief: Any, statuses: Sequence[str]) -> None:
-    """Raise an error if a posterior is not consistent."""
+    """Raise if a posterior is not consistent."""
     _check_shapes(belief, statuses)
     _check_representatives(belief)
     _check_rows(belief)
@@ -72,19 +72,19 @@ def _check_rows(belief: Any) -> None:
 def _check_entries(candidate: NDArray[np.int32], log_p: NDArray[np.floating[Any]], indptr: Integers, n: int) -> None:
     if len(log_p) and not (log_p.min() > -np.inf and log_p.max() <= 0):  # nan is neither
         raise UnmaskError(
-            "the posterior has log-probabilities that are infinite or above 0: leave impossible candidates out"
+            "the posterior has log-probabilities that are infinite or above 0; omit impossible candidates"
         )
     _check_candidates(candidate, n)
     rises = np.ones(len(candidate), dtype=np.bool_)
     np.greater(candidate[1:], candidate[:-1], out=rises[1:])
-    rises[indptr[:-1][np.diff(indptr) > 0]] = True  # the first of a row
+    rises[indptr[:-1][np.diff(indptr) > 0]] = True  # first entry of each row
     if not rises.all():
         raise UnmaskError("candidates must be ascending and unique within each row of the posterior")
 
 
 def _check_candidates(candidate: NDArray[np.int32], n: int) -> None:
     if len(candidate) and (candidate.min() < 0 or candidate.max() >= n):
-        raise UnmaskError(f"the posterior names candidates outside 0..{n - 1}")
+        raise UnmaskError(f"the posterior has candidates outside 0..{n - 1}")
 
 
 def _check_targets(belief: Any) -> None:
@@ -107,7 +107,7 @@ def _check_prior(belief: Any) -> None:
         total = float(np.exp(belief.log_prior).sum())
         possible = np.isfinite(belief.log_prior)
         if not possible.all() and not possible[belief.candidate].all():
-            raise UnmaskError("the posterior believes in candidates whose prior is 0: no observation can do that")
+            raise UnmaskError("the posterior lists candidates whose prior is 0, which no observation makes possible")
         if belief.representative is not None and np.any(belief.log_prior[belief.representative] != belief.log_prior):
             raise UnmaskError("a representative has another prior than its candidates, expected the same")
     if not total <= 1.0 + MASS_TOLERANCE:

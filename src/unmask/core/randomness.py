@@ -1,4 +1,4 @@
-"""Random generators: keyed by the operating system for protections, seeded for repeatable draws."""
+"""Random generators: secret ones for protections, and seeded ones for reproducible draws."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from unmask.core.errors import UnmaskError
 
 
 def secret_unless(rng: object) -> np.random.Generator:
-    """Return the given generator, or a secret one. A seed is rejected, so that no release is seeded by accident.
+    """Return the given generator, or a secret one. A seed is rejected, so no release is seeded by accident.
 
-    The secret generator is Philox 4x64-10 under a key of 128 bits from the operating system. NumPy's default, PCG64,
-    is not used: its state was recovered from its output (C. Bouillaguet, F. Martinez, J. Sauvage, "Practical
+    The secret generator is Philox 4x64-10 with a 128-bit key from the operating system. PCG64, the default of NumPy, is
+    not used, because its state was recovered from its output (C. Bouillaguet, F. Martinez, J. Sauvage, "Practical
     seed-recovery for the PCG pseudo-random number generator", ToSC 2020).
 
     >>> bool(secret_unless(None).integers(2**62) == secret_unless(None).integers(2**62))
@@ -29,5 +29,5 @@ def secret_unless(rng: object) -> np.random.Generator:
 
 
 def draw_key() -> int:
-    """Return 128 bits from the operating system."""
+    """Return 128 random bits from the operating system."""
     return secrets.randbits(128)

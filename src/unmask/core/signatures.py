@@ -1,4 +1,4 @@
-"""Signatures of functions that pass keywords on to other functions or to dataclasses."""
+"""Signatures of functions that pass keywords to other functions or to dataclasses."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 def _resolve_hints(source: Callable[..., Any], only: Collection[str]) -> dict[str, Any]:
-    """Return the types of the parameters to add; those of others may name modules that are slow to import."""
+    """Return the types of the parameters to add only; types of other parameters may need slow imports."""
     if isclass(source) or not only:
         return get_type_hints(source, include_extras=True)
 
@@ -23,12 +23,12 @@ def _resolve_hints(source: Callable[..., Any], only: Collection[str]) -> dict[st
 def with_parameters(
     *sources: Callable[..., Any], only: tuple[str, ...] = (), first: bool = False
 ) -> Callable[[Call], Call]:
-    """Return a decorator that adds parameters of functions, or fields of dataclasses, to a signature, as keywords.
+    """Return a decorator that adds parameters of functions, or fields of dataclasses, to a signature as keywords.
 
-    They take the place of `**keywords` and of parameters of the same name. `documented_by` lists the sources.
+    They replace `**keywords` and parameters with the same names. `documented_by` lists the sources.
 
-    only  : names of the parameters to add, in their order; all by default
-    first : add them before the other keywords
+    only  : names of the parameters to add, in this order; default: all
+    first : True to add them before the other keywords
     """
     available = {
         name: parameter.replace(kind=Parameter.KEYWORD_ONLY, annotation=hints.get(name, Any))

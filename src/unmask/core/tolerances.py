@@ -1,65 +1,65 @@
-"""Numerical tolerances of posteriors and measures, each with its unit and its reason."""
+"""Numerical tolerances of posteriors and measures, with units and reasons."""
 
 from typing import Final
 
 # --- probabilities --------------------------------------------------------------------------------------------------
 
 MASS_TOLERANCE: Final = 1e-5
-"""Probability. Rows and weights may differ from sum 1 by this: entries may be float32, a row may have a million."""
+"""Probability. Largest distance of sums of rows and weights from 1; entries may be float32, and rows may be long."""
 
 PRIOR_ROUNDING: Final = 1e-12
-"""Probability. A prior that sums to 1 up to this leaves nothing to "none of these": it is the rounding of a sum."""
+"""Probability. Largest distance from 1 at which the prior of an absent target is 0."""
 
 VIEW_MASS_TOLERANCE: Final = 1e-9
-"""Probability. Probabilities of partitions and rows of channels may differ from sum 1 by this; they are float64."""
+"""Probability. Largest distance from 1 of partition probabilities and of rows of channels, which are float64."""
 
 PROBABILITY_TIE: Final = 1e-12
-"""Probability. Values that differ by less are equally common."""
+"""Probability. Largest difference of equal shares of values."""
 
 CALIBRATION_ROUNDING: Final = 1e-9
-"""Probability. Announced and realized means that differ by less agree, whatever the number of people."""
+"""Probability. Largest difference at which announced and realized means agree for any number of people."""
 
 # --- log-probabilities ----------------------------------------------------------------------------------------------
 
 DOUBLE_LOG_RESOLUTION: Final = 1e-10
-"""Nats. Log-probabilities in float64 that differ by less are equal."""
+"""Nats. Largest difference of equal float64 log-probabilities."""
 
 SINGLE_LOG_RESOLUTION: Final = 1e-5
-"""Nats. Log-probabilities in float32 that differ by less are equal."""
+"""Nats. Largest difference of equal float32 log-probabilities."""
 
 MIN_LOG_PROBABILITY: Final = -80.0
-"""Nats. Smaller entries are dropped: float32 ends at exp(-87), and the dropped mass is below 1e-34."""
+"""Nats. Smallest stored entry. float32 ends at exp(-87), and the dropped mass is below 1e-34."""
 
 SERIES_LIMIT: Final = 1e-3
-"""Nats. Divergences of smaller log ratios are computed by a series, which keeps their last digits."""
+"""Nats. Log ratio below which divergences are computed by a series, to avoid cancellation."""
 
 # --- losses, as a share of the largest ------------------------------------------------------------------------------
 
 LOSS_TIE: Final = 1e-9
-"""Share of the largest expected loss. Answers that differ by less are equally good."""
+"""Share of the largest expected loss. Largest difference of equally good answers."""
 
 MEDIAN_PRECISION: Final = 1e-6
-"""Share of the expected distance by which a geometric median may exceed the minimum; beliefs may be float32."""
+"""Share of the expected distance. Largest excess of a geometric median over the minimum; beliefs may be float32."""
 
 POINT_TIE: Final = 1e-12
-"""Share of the largest distance in a row. Points that are nearer than this are the same point."""
+"""Share of the largest distance in a row. Largest distance of equal points."""
 
 # --- means, shares and counts ---------------------------------------------------------------------------------------
 
 VALUE_TIE: Final = 1e-9
-"""Share of the largest value. Values of targets, or of clusters, that differ by less agree: sums are rounded."""
+"""Share of the largest value. Largest difference of equal values of targets or clusters, because sums are rounded."""
 
 LIMIT_TIE: Final = 1e-9
-"""Share of a limit. A value that differs by less is at the limit: 1 / 10 is not above 0.1."""
+"""Share of a limit. Largest difference at which a value equals the limit: 1 / 10 is not above 0.1."""
 
 QUANTILE_ROUNDING: Final = 1e-12
-"""Share of the total weight. A level that is missed by less is reached: weights are added up."""
+"""Share of the total weight. Largest shortfall at which a level counts as reached, because sums are rounded."""
 
 COUNT_ROUNDING: Final = 1e-9
-"""Count. A product of a share and a count that is below a whole number by less is that number."""
+"""Count. Largest shortfall at which a product of a share and a count is rounded up to an integer."""
 
 LINK_TIE: Final = 1e-12
-"""Share of the items of a subject. Shares that differ by less are equal: counts below 1e12 never do."""
+"""Share of the items of a subject. Largest difference of equal shares; distinct counts below 1e12 differ by more."""
 
 WEIGHT_ROUNDING: Final = 1e-15
-"""Weight of an item. A fraction that is nearer than this is exact."""
+"""Weight of an item. Largest distance at which a fraction is exact."""

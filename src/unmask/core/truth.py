@@ -1,4 +1,4 @@
-"""True candidates of targets, which only audits compare with beliefs."""
+"""True candidates of targets. Only audits use them, to evaluate beliefs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from unmask.core.arrays import Booleans, Integers
 from unmask.core.errors import UnmaskError
 
 UNKNOWN = -1
-"""The true candidate of a target is not known; realized measures do not count the target."""
+"""Code: the true candidate is unknown, and realized measures exclude the target."""
 
 ABSENT = -2
-"""The target is not among the candidates at all (not in the release)."""
+"""Code: the target is not among the candidates, for example not in the release."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,9 +22,9 @@ class Truth:
     """The true candidate of each target.
 
     candidate : (n_targets,) int64; a candidate number, `ABSENT`, or `UNKNOWN`.
-    person    : (n_candidates,) person of each candidate, numbered from 0. If a person is several candidates, each of
-                them is right, and `candidate` has one of them. None: each candidate is a person.
-    leaked    : (n_targets,) mask of targets that the adversary knew before, or their numbers. No measure counts them.
+    person    : (n_candidates,) person of each candidate, numbered from 0. If a person has several candidates, each of
+                them is right, and `candidate` has one of them. None: each candidate is a different person.
+    leaked    : (n_targets,) mask, or numbers, of targets that the adversary knew before. Measures exclude them.
 
     >>> Truth([0, 2, ABSENT]).candidate
     array([ 0,  2, -2])
@@ -58,7 +58,7 @@ class Truth:
 
     @property
     def judged(self) -> Booleans:
-        """Return the mask of targets that realized measures count: the truth is known and was not leaked."""
+        """Return the mask of targets that realized measures include: the truth is known, and was not leaked."""
         return np.asarray((self.candidate != UNKNOWN) & ~self.leaked)
 
     def accepts(self, named: NDArray[np.integer]) -> Booleans:
@@ -74,7 +74,7 @@ class Truth:
         return np.asarray((named >= 0) & (self.candidate >= 0) & (person[named] == true_person))
 
     def one_each(self) -> tuple[Integers, Integers]:
-        """Return each pair of a target and a right candidate, targets ascending.
+        """Return all pairs of a target and a right candidate, ascending by target.
 
         >>> Truth([0, ABSENT], person=np.array([0, 1, 0])).one_each()
         (array([0, 0, 1]), array([ 0,  2, -2]))

@@ -1,7 +1,7 @@
-"""Files and frames, in and out: encodings, dialects, headers, an account of every line, and engines for their rows.
+"""Read and write files and frames: encodings, dialects, headers, line accounts, and database engines.
 
-`decode_text` makes a file UTF-8, `read_sample` reads its first lines, `score_dialects` and `score_header` rank the ways
-to read them, and `account_lines` accounts for every line of the whole file or raises `UnmaskError`. `open_engine`
-opens DuckDB or Spark for rows that may exceed memory; `open_database` lends a database in memory. `replace_file` writes
-a file completely or not at all.
+`decode_text` converts a file to UTF-8, and `read_sample` reads its first lines. `score_dialects` and `score_header`
+rank the possible readings. `account_lines` accounts for all lines of a file, or raises `UnmaskError`. `open_engine`
+opens DuckDB or Spark for tables that may exceed memory; `open_database` lends an in-memory database. `replace_file`
+writes a file atomically.
 """

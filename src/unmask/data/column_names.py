@@ -1,4 +1,4 @@
-"""Words in names of columns: roles, quantities, codes, and columns of a survey design."""
+"""Column names: words for roles, quantities, codes, and columns of a survey design."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "keep", "drop", "weight"]
-"""Treatment of a column: dropped, as it names a person; generalized; protected; unchanged; dropped; the weight."""
+"""Treatment of a column: dropped because it identifies people; generalized; protected; unchanged; dropped; weight."""
 
 _WORDS: Mapping[Role, str] = {
     "identifier": (
@@ -36,7 +36,7 @@ _WORDS: Mapping[Role, str] = {
 
 
 def find_role(name: str) -> Role | None:
-    """Return the role that a column's name suggests by its first known word; None without a known word.
+    """Return the role that a column name suggests by its first known word; None without a known word.
 
     >>> find_role("birth_date"), find_role("zipCode"), find_role("x17")
     ('quasi-identifier', 'quasi-identifier', None)
@@ -58,7 +58,7 @@ _CODES = (
     "country district status type typ kind sex gender geschlecht race ethnicity hisp religion marital education educ "
     "edu relat relationship civil id nr no phone telefon cat category class group gruppe sector material"
 )
-"""Words for numbers that are names, without postcodes, whose order is that of places."""
+"""Words for numbers that are names. Postcodes are excluded, because their order reflects geography."""
 
 _WEIGHT = r"(?:(?:wgt|weight|wt|gewicht)s?)"
 _SURVEY = (
@@ -92,7 +92,7 @@ def split_words(name: str) -> list[str]:
 
 
 def number_kind(name: str) -> Literal["quantity", "code", ""]:
-    """Return what whole numbers of a column are by its name; the words for a quantity decide first.
+    """Return whether integers in a column are quantities or codes, by its name; words for quantities take precedence.
 
     >>> number_kind("n_children"), number_kind("marital_status"), number_kind("q7")
     ('quantity', 'code', '')
@@ -102,7 +102,7 @@ def number_kind(name: str) -> Literal["quantity", "code", ""]:
 
 
 def design_role(name: str) -> str:
-    """Return the part of a column in a survey design by its name; "" for none.
+    """Return the role of a column in a survey design, by its name; "" for none.
 
     >>> [design_role(name) for name in ("PWGTP12", "sampling_weight", "hhid", "strata", "weight_kg", "Body weight")]
     ['replicate weight', 'weight', 'household', 'stratum', '', '']
@@ -119,7 +119,7 @@ _VISIBLE = re.compile(
 
 
 def is_visible(name: str) -> bool:
-    """Return whether people know such a thing of each other, by how the name begins, also of short names in surveys.
+    """Return True if people can know this of each other, by the start of the name, also for short survey names.
 
     >>> [is_visible(name) for name in ("AGEP", "MARSTAT", "urbrur", "q17", "RECPENS")]
     [True, True, True, False, False]
@@ -131,7 +131,7 @@ _OTHER_WORDS = "label class target item cluster subject secret output source tru
 
 
 def is_column_name(text: str) -> bool:
-    """Return whether a text looks like the name of a column of a table.
+    """Return True if a text looks like a column name of a table.
 
     >>> is_column_name("birth_date"), is_column_name("Person One"), is_column_name("10001")
     (True, False, False)

@@ -1,4 +1,4 @@
-"""Columns of a file or a mapping as arrays."""
+"""Read columns of a file or a mapping as arrays."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _log = logging.getLogger(__name__)
 def read_columns(
     source: str | PathLike[str] | Mapping[str, ArrayLike], names: Sequence[str], *, encoding: str | None = None
 ) -> dict[str, NDArray[Any]]:
-    """Read columns of a file or a mapping, of equal length; at least one name.
+    """Read columns of equal length from a file or a mapping; at least one name.
 
-    Cells of a text file are texts, trimmed, None if empty; so are dates and other types of a Parquet file. Numbers of a
-    Parquet file and cells of a mapping keep their type.
+    Cells of a text file are trimmed texts, None if empty. In a Parquet file, dates and other non-numeric types become
+    texts, too. Numbers of a Parquet file and cells of a mapping keep their type.
 
-    encoding : of a text file that is not UTF-8; by default recognized, and logged as a warning
+    encoding : encoding of a text file that is not UTF-8; default: recognized, and logged as a warning
 
     >>> read_columns({"a": [1, 2], "b": ["x", "y"]}, ["b"])
     {'b': array(['x', 'y'], dtype='<U1')}
@@ -38,7 +38,7 @@ def read_columns(
         return _read_mapping(source, names)
     path = os.fspath(source)
     with DuckDBEngine.open(ordered=True, text=TextOptions(encoding)) as engine:
-        name = f"file {os.path.basename(path)!r}"  # noqa: PTH119 - a pattern or a sheet is no path
+        name = f"file {os.path.basename(path)!r}"  # noqa: PTH119 - a pattern or a sheet is not a path
         check_names(names, engine.names(path), name)
         engine.table("source", path, {f"c{i}": column for i, column in enumerate(names)})
         arrays = engine.fetch("select * from source")
@@ -56,7 +56,7 @@ def list_columns(source: str | PathLike[str]) -> list[str]:
 
 
 def check_names(names: Sequence[str], columns: Sequence[str], source: str) -> None:
-    """Refuse a name that no column of a source has."""
+    """Raise for a name that is not a column of the source."""
     unknown = next((name for name in names if name not in columns), None)
     if unknown is not None:
         raise UnmaskError(f"column {unknown!r} is not in {source}; its columns are {', '.join(columns)}")

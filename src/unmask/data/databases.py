@@ -1,4 +1,4 @@
-"""DuckDB in memory, lent to one caller after another: opening a database takes longer than reading a small file."""
+"""In-memory DuckDB databases, reused by successive callers: opening one takes longer than reading a small file."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _idle: dict[int, list[duckdb.DuckDBPyConnection]] = defaultdict(list)
-"""Idle databases by process: after a fork the child lacks the threads of its parent's databases."""
+"""Idle databases by process. A forked child lacks the threads of its parent's databases."""
 
 
 @contextmanager
 def open_database(folder: str | None = None, *, memory_limit: int | None = None) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Lend a private in-memory database that reads files, with sentences for its errors.
+    """Lend a private in-memory database that can read files; its errors become sentences.
 
-    folder       : folder for spilled data; by default a temporary one
-    memory_limit : bytes of the database; by default 4 GiB, or half of the machine's memory if that is less
+    folder       : folder for data beyond memory; default: a temporary one
+    memory_limit : bytes of the database; default: 4 GiB, or half of the machine's memory if that is less
 
     >>> with open_database() as connection:
     ...     connection.execute("select 1 + 1").fetchall()
@@ -44,13 +44,13 @@ def open_database(folder: str | None = None, *, memory_limit: int | None = None)
         try:
             yield connection
         except duckdb.Error as error:
-            raise explain_failure(error, f"DuckDB cannot carry out the work ({type(error).__name__})") from None
+            raise explain_failure(error, f"DuckDB failed ({type(error).__name__})") from None
 
 
 _MAX_MEMORY_BYTES = 4 << 30
 
 _MAX_IDLE_BYTES = 64 << 20
-"""Bytes that a loan may add to the process: DuckDB keeps the memory of a dropped table until the database is closed."""
+"""Largest growth of the process, in bytes, after which a database is closed: DuckDB keeps memory of dropped tables."""
 
 
 def _find_memory_limit() -> int:
@@ -62,12 +62,12 @@ def _find_memory_limit() -> int:
 
 @contextmanager
 def lend_database(folder: str, *, memory_limit: int, ordered: bool = True) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Lend a database to one caller; the next caller finds it empty.
+    """Lend a database to one caller; it is empty for the next caller.
 
-    folder  : folder for data beyond the memory limit, in bytes
-    ordered : rows without an `order by` keep their stored order, which takes more memory
+    folder  : folder for data beyond the memory limit, which is in bytes
+    ordered : True to keep the stored order of rows in queries without `order by`, which takes more memory
     """
-    import duckdb  # not at the top: a tenth of a second that only a file costs
+    import duckdb  # late import: it takes a tenth of a second
 
     resident_bytes = _read_resident_bytes()
     try:
@@ -93,9 +93,9 @@ def _read_resident_bytes() -> int:
 
 
 def explain_failure(error: duckdb.Error, otherwise: str) -> FailedError:
-    """Return the cause of a failed query, without DuckDB's words, which may quote a row.
+    """Return the cause of a failed query, without DuckDB's message, which may quote a row.
 
-    otherwise : the sentence if the file or the value that was read is at fault
+    otherwise : sentence for a fault of the file or the value that was read
     """
     import duckdb
 
@@ -106,7 +106,7 @@ def explain_failure(error: duckdb.Error, otherwise: str) -> FailedError:
     if isinstance(error, duckdb.InterruptException):
         return FailedError("the work was interrupted; run it again")
     is_ours = isinstance(error, duckdb.ProgrammingError | duckdb.InternalError)
-    if is_ours and not isinstance(error, duckdb.InvalidInputException):  # which is said of malformed files, too
+    if is_ours and not isinstance(error, duckdb.InvalidInputException):  # malformed files raise this class, too
         return FailedError(f"unmask sent DuckDB a query that fails ({type(error).__name__}); please report it")
     return FailedError(otherwise)
 
@@ -114,7 +114,7 @@ def explain_failure(error: duckdb.Error, otherwise: str) -> FailedError:
 def _prepare(folder: str, memory_limit: int, ordered: bool) -> duckdb.DuckDBPyConnection:
     try:
         instance = _idle[os.getpid()].pop()
-    except IndexError:  # asked no sooner: another thread may take the last one meanwhile
+    except IndexError:  # no test before: another thread may take the last database
         instance = _open()
     instance.execute(f"set memory_limit = '{memory_limit}B'")
     instance.execute(f"set preserve_insertion_order = {ordered}")
@@ -127,15 +127,15 @@ def _open() -> duckdb.DuckDBPyConnection:
 
     instance = duckdb.connect(config={"autoinstall_known_extensions": False, "autoload_known_extensions": False})
     if instance.execute("select current_setting('enable_progress_bar')").fetchone() == (True,):
-        instance.execute("set enable_progress_bar = false")  # refused in a notebook without ipywidgets, where it is off
+        instance.execute("set enable_progress_bar = false")  # fails in a notebook without ipywidgets, where it is off
     return instance
 
 
 def _put_back(instance: duckdb.DuckDBPyConnection) -> None:
-    """Keep a database for the next caller, unless it has tables of this caller, or has used its folder."""
+    """Return a database to the pool, unless it has tables of this caller, or has used its folder."""
     import duckdb
 
-    with suppress(duckdb.Error):  # a folder that was used cannot be changed
+    with suppress(duckdb.Error):  # a used folder cannot be changed
         instance.execute("set temp_directory = ''")
         if instance.execute(_LEFT_OBJECTS).fetchall() == []:
             _idle[os.getpid()].append(instance)
@@ -143,7 +143,7 @@ def _put_back(instance: duckdb.DuckDBPyConnection) -> None:
 
 @atexit.register
 def _close() -> None:
-    """Close idle databases before the interpreter ends; otherwise DuckDB prints pages of leaked objects."""
+    """Close idle databases before the interpreter ends; otherwise DuckDB reports leaked objects."""
     for instance in _idle.pop(os.getpid(), ()):
         instance.close()
 
@@ -153,11 +153,11 @@ select database_name from duckdb_databases() where not internal and database_nam
 union all select table_name from duckdb_tables() where not temporary
 union all select view_name from duckdb_views() where not internal and not temporary
 """
-"""Query of what a caller left: attached files, tables and views."""
+"""Query for objects that a caller did not remove: attached files, tables and views."""
 
 
 def escape_path(path: str | PathLike[str]) -> str:
-    """Return the path of a file, escaped so that DuckDB sees neither a pattern nor a home folder in it.
+    """Return an escaped file path that DuckDB does not interpret as a pattern or a home folder.
 
     >>> escape_path("/data/[a].csv")
     '/data/[[]a].csv'
@@ -177,9 +177,9 @@ def scan_csv(
     header: bool = False,
     skip: int = 0,
 ) -> str:
-    """Return the SQL of the rows of text files: every column as text, named c0, c1, ..., and nothing guessed.
+    """Return SQL for the rows of text files with all columns as texts c0, c1, ..., without type detection.
 
-    header : whether the first line of each file, below the skipped ones, is not a row
+    header : True if the first line of each file, after the skipped ones, is not a row
     """
     columns = ", ".join(f"'c{i}': 'VARCHAR'" for i in range(n_columns))
     files = ", ".join(quote_text(escape_path(path)) for path in paths)
@@ -187,16 +187,16 @@ def scan_csv(
     return (
         f"read_csv([{files}], delim={quote_text(delimiter)}, quote={mark}, escape={mark}, header={header}, "
         f"skip={skip}, columns={{{columns}}}, auto_detect=false, null_padding=false, hive_partitioning=false, "
-        "max_line_size=16777216, buffer_size=33554432)"  # else 16 longest lines: 256 MiB
+        "max_line_size=16777216, buffer_size=33554432)"  # the default buffer is 16 longest lines: 256 MiB
     )
 
 
 def fill_masked(column: NDArray[Any], *, as_doubles: bool = False) -> NDArray[Any]:
-    """Return a column without a mask: NaN for a missing double, None for any other missing cell.
+    """Return a column without a mask: NaN for a missing double, None for other missing cells.
 
-    as_doubles : whole numbers with a missing cell become doubles, with NaN
+    as_doubles : convert integers with a missing cell to doubles, with NaN
     """
-    import numpy as np  # not at the top: the application starts without NumPy
+    import numpy as np  # late import: the application starts without NumPy
 
     missing, values = np.ma.getmaskarray(column), np.asarray(np.ma.getdata(column))
     if values.dtype.kind == "T":

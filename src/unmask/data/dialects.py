@@ -1,4 +1,4 @@
-"""The lines by which a text file is judged, the ways to cut them into cells, and how well each way fits."""
+"""Samples of text files, the possible dialects (delimiter and quote), and their scores."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from unmask.data.encodings import TextFile, open_binary
 FIRST_LINES, N_WINDOWS, WINDOW_LINES = 2000, 40, 25
 
 MARKS = "#|%|//|;"
-"""How comments begin; after a semicolon stands a blank."""
+"""Comment marks; a semicolon must be followed by a blank."""
 
 _FIRST_BYTES, _LONGEST_LINE = 1 << 18, 1 << 24
-_COMMENT = re.compile(r"\s*(#|%|//|;\s|sep=.\s*$)")  # the last one is a line that spreadsheets write
+_COMMENT = re.compile(r"\s*(#|%|//|;\s|sep=.\s*$)")  # spreadsheets write the last form
 _TRIMS = {
     "brackets around each line are ignored": re.compile(r"\s*[(\[]([^()\[\]]*)[)\]],?\s*"),
     "attributes in braces are left out": re.compile(r"(.*?)[\s,;]*\{[^{}]*\}\s*"),
 }
 
 STRENGTH = ("\t", "|", ";", ",", " ")
-"""Delimiters: a cell may hold a weaker one, never a stronger one. A blank is any run of blanks."""
+"""Delimiters by strength: a cell may contain a weaker one, never a stronger one. A blank is any run of blanks."""
 
 RARE = ("->", "--", ":")
-"""Delimiters that count only where no other gives two columns."""
+"""Delimiters that are tried only if no other gives two columns."""
 
 DELIMITER_NAMES = {"\t": "tab", "|": "bar", ";": "semicolon", ",": "comma", " ": "blank"}
 
 
 def parse_delimiter(text: str | None, *, rare: Sequence[str] = ()) -> str | None:
-    r"""Return a delimiter by its name or its character; a shell passes an escaped tab as two characters.
+    r"""Return a delimiter given by name or character; a shell passes an escaped tab as two characters.
 
-    rare : delimiters of several characters that are allowed
+    rare : allowed delimiters with several characters
 
     >>> parse_delimiter("semicolon"), parse_delimiter(r"\t"), parse_delimiter(None)
     (';', '\t', None)
@@ -64,28 +64,28 @@ _APOSTROPHES = re.compile(r"(^|[,;|\t])\s*'[^'\n]*'\s*([,;|\t]|$)", re.MULTILINE
 
 @dataclass(frozen=True)
 class Sample:
-    """The start of a text file without the comments above its first row.
+    """Lines from a text file, without the comments above its first row.
 
     Parameters
     ----------
     file : TextFile
-        The file, made UTF-8.
+        The file in UTF-8.
     comments : tuple of str
-        Lines above the first row that begin with a mark.
+        Comment lines above the first row.
     n_above : int
-        Lines above the first row: skipped ones, comments and blank ones.
+        Number of lines above the first row: skipped lines, comments and blank lines.
     skipped : int
-        Lines that the user skips.
+        Number of lines that the user skips.
     lines : tuple of str
-        The first rows, a header included.
+        The first rows, including a header.
     windows : tuple of str
-        Rows further down, for scores only.
+        Rows from the rest of the file, used for scores only.
     comment : str or None
-        The mark of comments that the user gave.
+        Comment mark given by the user.
     trim : re.Pattern[str] or None
-        What is cut from each line before it is split; its first group stays.
+        Pattern of a line whose first group is kept; the rest is removed before the line is split.
     note : str
-        A sentence for what is cut.
+        Sentence about the removed parts.
     """
 
     file: TextFile
@@ -100,31 +100,31 @@ class Sample:
 
 
 def read_sample(file: TextFile, *, skip_lines: int = 0, comment: str | None = None, trim: bool = True) -> Sample:
-    """Read the first lines of a file and 40 windows over the rest, without the comments above the first row.
+    """Read the first lines of a file and 40 windows from the rest, without the comments above the first row.
 
     Parameters
     ----------
     file : TextFile
-        File of `decode_text`.
+        Result of `decode_text`.
     skip_lines : int
-        Lines that are skipped.
+        Number of skipped lines.
     comment : str or None
-        Mark of comments, also below the first row. "none": no line is a comment. None: comments are recognized above
-        the first row, and no line below is one.
+        Comment mark, also below the first row. "none": no comments. None: comments are recognized above the first row
+        only.
     trim : bool
-        Whether brackets around lines and attributes at their ends are cut.
+        True to remove brackets around lines and attributes at their ends.
 
     Returns
     -------
     Sample
-        The lines.
+        Lines of the file.
 
     Raises
     ------
     UnmaskError
-        The file has no rows.
+        If the file has no rows.
     AmbiguousInput
-        Brackets are around some lines only.
+        If only some lines have brackets.
     """
     with open_binary(file.path) as stream:
         start = stream.read(_FIRST_BYTES) + stream.readline(_LONGEST_LINE)
@@ -149,13 +149,13 @@ def read_sample(file: TextFile, *, skip_lines: int = 0, comment: str | None = No
 
 
 def blank_comments(lines: Iterable[str], comment: str | None) -> Iterator[str]:
-    """Yield lines with an empty one in place of each comment, so that lines keep their numbers."""
+    """Yield lines with an empty line for each comment, so line numbers do not change."""
     mark = None if comment == "none" else comment
     yield from ("" if mark and line.lstrip().startswith(mark) else line for line in lines)
 
 
 def _count_above(lines: list[str], comment: str | None) -> int:
-    """Count the comments and blank lines above the first row; where most lines begin with a mark, ids do."""
+    """Count the comments and blank lines above the first row. If most lines begin with a mark, the marks are ids."""
 
     def is_comment(line: str) -> bool:
         if comment is None:
@@ -174,13 +174,13 @@ def _count_above(lines: list[str], comment: str | None) -> int:
 
 
 def _trim(sample: Sample) -> Sample:
-    """Cut brackets around every line, or attributes in braces at the end of every line."""
+    """Remove brackets around each line, or attributes in braces at the end of each line."""
     filled = [(number, line) for number, line in enumerate(sample.lines, sample.n_above + 1) if line.strip()]
     for note, pattern in _TRIMS.items():
         misfits = [number for number, line in filled if not pattern.fullmatch(line)]
         if misfits and len(misfits) <= 0.1 * len(filled):
             raise AmbiguousInput(
-                f"line {misfits[0]} of {sample.file.name!r} has no brackets or braces, and the others have",
+                f"line {misfits[0]} of {sample.file.name!r} has no brackets or braces, but the other lines have",
                 [f"--skip-lines {misfits[0]}"] if misfits[0] == sample.n_above + 1 else [],
             )
         if not misfits:
@@ -192,35 +192,35 @@ def _trim(sample: Sample) -> Sample:
     return sample
 
 
-# --- ways to cut a sample ---
+# --- dialects ---
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """A way to cut a sample.
+    """A way to split a sample into cells.
 
     Parameters
     ----------
     sample : Sample
-        The lines that are cut.
+        The lines.
     delimiter : str
         Mark between cells; a blank is any run of blanks.
     quote : str
-        The mark around cells that hold the delimiter.
+        Mark around cells that contain the delimiter.
     rows : tuple[tuple of str, ...]
-        The cells of each record of the usual width; a header included.
+        Cells of each record of the usual width, including a header.
     width : int
         Most frequent number of cells of a record.
     misfits : tuple of int
-        Line numbers of records of another width.
+        Line numbers of records with another width.
     terms : dict[str, float]
-        Shares that `score` weighs.
+        Terms of `score`.
     names : tuple of str
-        Cells of the last comment above, if they name the columns.
+        Cells of the last comment above the rows, if they name the columns.
     n_first : int
-        Rows that stand in the first lines; the rest stands in windows.
+        Number of rows in the first lines; the others are in windows.
     ragged : bool
-        Whether shorter records are filled with empty cells.
+        True if shorter records are filled with empty cells.
     """
 
     sample: Sample
@@ -242,7 +242,7 @@ class Dialect:
 
     @property
     def option(self) -> str:
-        """The command line option that selects it."""
+        """The command line option that selects this dialect."""
         return f"--delimiter {DELIMITER_NAMES.get(self.delimiter, repr(self.delimiter))}"
 
 
@@ -284,23 +284,23 @@ def count_kinds(column: Iterable[str]) -> Counter[str]:
 def score_dialects(
     sample: Sample, *, delimiter: str | None = None, ragged: bool = False, is_known: Callable[[str], bool] = bool
 ) -> list[Dialect]:
-    """Return every way to cut a sample that fits a line at all, best first.
+    """Return all dialects with a row of two columns or more, best first.
 
     Parameters
     ----------
     sample : Sample
         Lines of a file.
     delimiter : str or None
-        The only delimiter that is tried; by default all.
+        The only delimiter to try; None: all.
     ragged : bool
-        Whether shorter records are filled with empty cells.
+        True to fill shorter records with empty cells.
     is_known : callable
-        Returns whether a word names a column of such files. It recognizes comments with names.
+        Function that returns True for a known column name. It identifies comments that name columns.
 
     Returns
     -------
     list of Dialect
-        Dialects by falling score.
+        Dialects by descending score.
     """
     body = "\n".join(sample.lines)
     marks = STRENGTH if delimiter is None else (delimiter,)
@@ -317,7 +317,7 @@ def score_dialects(
 
 
 def cut(lines: Iterable[str], delimiter: str, quote: str, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """Cut lines into records of cells without blanks around them, each with the number of its last line from 1.
+    """Split lines into records of cells without surrounding blanks; yield the number of the last line, from 1, of each.
 
     Parameters
     ----------
@@ -326,14 +326,14 @@ def cut(lines: Iterable[str], delimiter: str, quote: str, *, strict: bool = Fals
     delimiter : str
         Delimiter; a blank is any run of blanks.
     quote : str
-        Mark around cells that hold the delimiter, or "".
+        Mark around cells that contain the delimiter, or "".
     strict : bool
-        Whether a quote that is not closed, or is followed by text, is an error.
+        True to raise for a quote that is not closed, or is followed by text.
 
     Yields
     ------
     (int, list of str)
-        Number of the record's last line, and its cells.
+        Number of the last line of the record, and its cells.
 
     Examples
     --------
@@ -356,12 +356,12 @@ def cut(lines: Iterable[str], delimiter: str, quote: str, *, strict: bool = Fals
 
 
 def fill(record: list[str], width: int) -> list[str]:
-    """Return a record with empty cells up to a width."""
+    """Return a record filled with empty cells up to a width."""
     return record + [""] * (width - len(record))
 
 
 def is_blank(record: Sequence[str]) -> bool:
-    """Return whether a record is a blank line; one of delimiters alone is a row.
+    """Return True if a record is a blank line; a line of delimiters only is a row.
 
     >>> is_blank([""]), is_blank(["", ""])
     (True, False)
@@ -379,7 +379,7 @@ def _dialect(sample: Sample, delimiter: str, quote: str, ragged: bool, is_known:
     stronger = STRENGTH[: STRENGTH.index(delimiter)] if delimiter in STRENGTH else STRENGTH[:-1]
     n, joined = max(1, len(records)), ["".join(row) for _, row in records]
     impure = [any(mark in cells for mark in stronger) for cells in joined]
-    if delimiter == " ":  # which cuts at tabs as well
+    if delimiter == " ":  # also splits at tabs
         tabs = [sample.lines[number - 1].count("\t") for number, _ in records]
         impure = [bad or 0 < n_tabs < len(row) - 1 for bad, n_tabs, (_, row) in zip(impure, tabs, records, strict=True)]
     broken = sum(_breaks_cells(row) for (_, row), cells in zip(records, joined, strict=True) if _BRACKET.search(cells))
@@ -400,19 +400,19 @@ def _dialect(sample: Sample, delimiter: str, quote: str, ragged: bool, is_known:
 def _records(lines: Iterable[str], delimiter: str, quote: str) -> list[tuple[int, list[str]]]:
     try:
         return [(number, row) for number, row in cut(lines, delimiter, quote) if not is_blank(row)]
-    except csv.Error:  # a cell beyond any length
+    except csv.Error:  # a cell exceeds the size limit
         return []
 
 
 def _share_of_kind(column: Sequence[str]) -> float:
-    """Return the share of the main kind among the cells below the first that are not missing."""
+    """Return the share of the most frequent kind among the nonmissing cells below the first."""
     kinds = count_kinds(column[1:] or column)
     del kinds["missing"]
     return max(kinds.values(), default=1) / max(1, kinds.total())
 
 
 def _breaks_cells(row: Sequence[str]) -> bool:
-    """Return whether a bracket or a quote that one cell opens is closed in a later one."""
+    """Return True if a bracket or quote opens in one cell and closes in a later one."""
     is_open = False
     for cell in row:
         odd_quote = cell.count('"') % 2 == 1
@@ -430,7 +430,7 @@ def _breaks_cells(row: Sequence[str]) -> bool:
 
 
 def _names(sample: Sample, delimiter: str, quote: str, width: int, is_known: Callable[[str], bool]) -> tuple[str, ...]:
-    """Return the cells of the last comment if they are as many as columns and half of them are known names."""
+    """Return the cells of the last comment, if their number is the width and half of them are known column names."""
     for comment in sample.comments[-1:]:
         _, cells = next(iter(cut([re.sub(rf"^\s*({MARKS})\s*", "", comment)], delimiter, quote)), (0, []))
         plain = not any(NUMBER.fullmatch(cell) or len(cell.split()) > 2 for cell in cells)

@@ -1,4 +1,4 @@
-"""DuckDB as the engine: all cores of this machine, an enforced memory limit, and a temporary folder."""
+"""DuckDB engine: uses all cores of this machine, a memory limit, and a temporary folder."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, eq=False)
 class DuckDBEngine:
-    """A private in-memory database that spills into a folder of its own.
+    """A private in-memory database that writes data beyond memory to its own folder.
 
-    notes : sentences on what was recognized in the files
-    scans : column names and SQL of the rows of each source
+    notes : sentences about recognized properties of files
+    scans : column names and SQL for the rows of each source
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -65,9 +65,9 @@ class DuckDBEngine:
         text: TextOptions = RECOGNIZED,
         ordered: bool = False,
     ) -> Iterator[DuckDBEngine]:
-        """Open the database; close it, and remove its folder, afterwards.
+        """Open the database; close it and remove its folder afterwards.
 
-        ordered : rows keep the order of their file. By default they do not, which needs far less memory
+        ordered : True to keep the row order of files, which needs far more memory
         """
         with (
             temporary_folder(temp_directory) as folder,
@@ -121,11 +121,13 @@ class DuckDBEngine:
         return {name: fill_masked(column, as_doubles=True) for name, column in self.fetch(sql).items()}
 
     def fetch(self, sql: str) -> Arrays:
-        """Return the rows of a query as arrays with a mask where a cell is missing."""
+        """Return the rows of a query as masked arrays."""
         return self._interruptible(lambda: self.connection.execute(sql).fetchnumpy())
 
     def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
-        """See `Engine.write_parquet`; one file. Sorted at the end: a join of many rows does not keep their order."""
+        """See `Engine.write_parquet`; one file. The sort is last, because a join of many rows does not keep their
+        order.
+        """
         with replace_file(path) as part:
             self._run(f"copy ({rename_columns(sql, names, order=order)}) to {quote_text(str(part))} (format parquet)")
 
@@ -133,18 +135,18 @@ class DuckDBEngine:
         return self._interruptible(lambda: self.connection.execute(sql))
 
     def _interruptible(self, work: Callable[[], _T]) -> _T:
-        """Do the work in the other thread, so that this one ends it at once after a Ctrl-C.
+        """Run the work in the other thread, so this thread can interrupt it immediately after a Ctrl-C.
 
-        A statement checks for it between its own tasks only, and one task of a skewed join takes minutes.
+        A statement checks for interrupts only between its tasks, and one task of a skewed join takes minutes.
         """
         with _translate_errors():
             done = self.thread.submit(work)
             try:
-                while not done.done():  # a wait without an end ignores Ctrl-C on Windows
+                while not done.done():  # a wait without a timeout ignores Ctrl-C on Windows
                     wait([done], timeout=0.1)
                 return done.result()
             except KeyboardInterrupt:
-                while not done.done():  # not once: a statement that has not begun yet would miss it
+                while not done.done():  # repeatedly: a statement that has not started ignores the interrupt
                     self.connection.interrupt()
                     wait([done], timeout=0.1)
                 raise
@@ -153,7 +155,7 @@ class DuckDBEngine:
         return [(str(row[0]), str(row[1])) for row in self._run(f"describe select * from {relation}").fetchall()]
 
     def _scan(self, source: str) -> tuple[list[str], str]:
-        """Return the column names of a source, and the SQL of its rows with columns c0, c1, ... in their order."""
+        """Return the column names of a source, and SQL for its rows with columns c0, c1, ... in order."""
         if source not in self.scans:
             self.scans[source] = self._open_source(source)
         return self.scans[source]
@@ -188,8 +190,8 @@ class DuckDBEngine:
         for head, paths in of_head.items():
             if sorted(head.names) != sorted(names):
                 raise UnmaskError(
-                    f"file {paths[0].name!r} has the columns {', '.join(head.names)}, and the first file "
-                    f"{', '.join(names)}; expected the same in every file of the source"
+                    f"file {paths[0].name!r} has the columns {', '.join(head.names)}, but the first file has "
+                    f"{', '.join(names)}; expected the same columns in every file of the source"
                 )
         parts = []
         for head, paths in of_head.items():
@@ -198,7 +200,7 @@ class DuckDBEngine:
         return list(names), f"({' union all '.join(parts)}) as source"
 
     def _read_head(self, path: Path) -> Head:
-        """Return the head of a text file; refuse a first line that is certainly a row if no option settles it."""
+        """Return the head of a text file; raise if the first line is certainly a row and no option decides."""
         delimiter, header = self.text.delimiter, self.text.header
         with suppress(AmbiguousInput):
             if header is None and not read_head(path, delimiter, header=None, odds=CERTAIN_ROW_ODDS).header:
@@ -209,14 +211,14 @@ class DuckDBEngine:
         return read_head(path, delimiter, header=header is not False)
 
     def _scan_parquet_files(self, files: Sequence[Path]) -> str:
-        """Return the SQL of Parquet files, whose columns agree by name; refuse a column with several types."""
+        """Return the SQL of Parquet files, whose columns match by name; raise for a column with several types."""
         relation = scan_parquet(files)
         types = dict(self._describe(scan_parquet(files, by_name=True)))
         for name, kind in self._describe(relation):
             if types[name] != kind:
                 raise UnmaskError(
-                    f"column {name!r} is {kind.lower()} in one file of the source and something else in another; "
-                    "store it alike in all of them"
+                    f"column {name!r} is {kind.lower()} in one file of the source and another type in another file; "
+                    "store it with the same type in all of them"
                 )
         return relation
 
@@ -230,23 +232,23 @@ class DuckDBEngine:
                 f"source {path.name!r} has an unknown suffix; expected .parquet, .csv or .tsv (.gz), .xlsx, a folder "
                 "of Parquet files, or DATABASE::TABLE"
             )
-        cause = "matches no file" if any(letter in path.name for letter in "*?[") else "does not exist or is no file"
+        cause = "matches no file" if any(letter in path.name for letter in "*?[") else "does not exist or is not a file"
         raise FailedError(f"file {path.name!r} {cause}; check the path")
 
     def _attach(self, database: str, table: str) -> str:
         if not Path(database).is_file():
-            raise FailedError(f"database {Path(database).name!r} does not exist or is no file; check the path")
+            raise FailedError(f"database {Path(database).name!r} does not exist or is not a file; check the path")
         alias = "source_" + hashlib.sha256(str(Path(database).resolve()).encode()).hexdigest()[:16]
         self._run(f"attach if not exists {quote_text(database)} as {alias} (read_only)")
         return ".".join([alias, *map(quote_name, table.split("."))])
 
 
-# --- wording ------------------------------------------------------------------------------------
+# --- error messages -----------------------------------------------------------------------------
 
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Replace the engine's errors, whose messages may quote a row."""
+    """Translate the engine's errors, whose messages may quote a row."""
     try:
         yield
     except duckdb.CatalogException:
@@ -263,5 +265,5 @@ def _explain(error: duckdb.Error) -> str:
         cause = explain_csv_error(text)
         if cause is not None:
             return f"{file} cannot be read: {cause}"
-        return f"{file} cannot be read; it may be missing, truncated or damaged: check it or leave it out"
-    return f"the engine cannot carry out the work ({type(error).__name__}); check the source and the space at hand"
+        return f"{file} cannot be read; it may be missing, truncated or damaged: check it, or remove it"
+    return f"the engine failed ({type(error).__name__}); check the source, memory and disk space"

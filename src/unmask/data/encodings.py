@@ -1,4 +1,4 @@
-"""Text files in UTF-8: a file as it is, or a copy that is unpacked, decoded and has one kind of line end."""
+"""Text files in UTF-8: the file itself, or a decompressed and decoded copy with uniform line ends."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 ENCODINGS = (
     "cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "koi8_r", "cp932", "euc_jp", "gb18030", "big5", "euc_kr",
 )  # fmt: skip
-"""Encodings that are recognized without a mark, the likelier first."""
+"""Encodings that are recognized without a byte order mark, more likely ones first."""
 
 MAX_UNPACKED_BYTES = 16 << 30
-"""Bytes that a compressed file may hold: more fill the temporary disk."""
+"""Largest decompressed size of a file, to protect the temporary disk."""
 
 _MARKS = {
-    codecs.BOM_UTF32_LE: "utf-32",  # before the next one, with which it begins
+    codecs.BOM_UTF32_LE: "utf-32",  # before UTF-16, whose mark is a prefix of it
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
@@ -47,20 +47,20 @@ _CERTAIN_GAP, _CERTAIN_CHAOS, _CERTAIN_BYTES = 0.15, 0.1, 64  # measured on 400 
 
 @dataclass(frozen=True)
 class TextFile:
-    """A text file that every engine can read: UTF-8, and unpacked unless it is a plain .gz.
+    """A text file that all engines can read: UTF-8, and decompressed unless it is a plain .gz file.
 
     Parameters
     ----------
     path : Path
         The file itself, or a copy in a private folder.
     name : str
-        Of the file that the user named.
+        Name of the file that the user gave.
     note : str
-        A sentence for an encoding that was recognized, or "".
+        Sentence about a recognized encoding, or "".
     n_bytes : int
-        Unpacked.
+        Decompressed size.
     n_lines : int
-        Physical lines, blank ones included.
+        Number of physical lines, including blank ones.
     """
 
     path: Path
@@ -72,7 +72,7 @@ class TextFile:
 
 @dataclass(frozen=True)
 class _Scan:
-    """Facts of one pass over a file; `encoding` is "" where it must be recognized."""
+    """Result of one pass over a file; `encoding` is "" if it must be recognized."""
 
     encoding: str = ""
     n_bytes: int = 0
@@ -81,7 +81,7 @@ class _Scan:
 
 
 def check_encoding(name: str) -> str:
-    """Return the canonical name of an encoding of text, or suggest one.
+    """Return the canonical name of a text encoding; suggest one for an unknown name.
 
     Parameters
     ----------
@@ -91,12 +91,12 @@ def check_encoding(name: str) -> str:
     Returns
     -------
     str
-        Name that Python gives it.
+        Python's name of the encoding.
 
     Raises
     ------
     UnmaskError
-        No encoding has this name.
+        If no encoding has this name.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def check_encoding(name: str) -> str:
     try:
         codec = codecs.lookup(name)
         codec.incrementaldecoder().decode(b"")
-        "".encode(name)  # of bytes to bytes, such as hex, is none of text
+        "".encode(name)  # raises for codecs from bytes to bytes, such as hex
     except (LookupError, TypeError, ValueError):
         raise UnmaskError(f"encoding {name!r} is not known; {nearest(name.lower(), _SUGGESTED)}") from None
     return codec.name
@@ -123,18 +123,18 @@ def decode_text(path: Path, folder: str, encoding: str | None = None) -> TextFil
     folder : str
         Private folder for a copy.
     encoding : str or None
-        Encoding of a file that has no mark and is not UTF-8; by default recognized. A file that is UTF-8 up to some
-        line is damaged.
+        Encoding of a file that has no byte order mark and is not UTF-8; None: recognized. A file that is UTF-8 up to
+        some line is damaged.
 
     Returns
     -------
     TextFile
-        The file, with its lines counted.
+        The file, and its number of lines.
 
     Raises
     ------
     FailedError
-        The file is damaged, or in no known encoding.
+        If the file is damaged, or has no known encoding.
     """
     name = f"file {path.name!r}"
     try:
@@ -148,16 +148,16 @@ def decode_text(path: Path, folder: str, encoding: str | None = None) -> TextFil
     except (EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile):
         raise FailedError(f"{name} is truncated or damaged; fetch it again") from None
     except gzip.BadGzipFile:
-        raise FailedError(f"{name} cannot be read: it is no valid gzip file") from None
+        raise FailedError(f"{name} cannot be read: it is not a valid gzip file") from None
     except OSError as error:
         raise FailedError(f"{name} cannot be read: {error.strerror or error}; check the path and the space") from None
-    copied = _scan(copy, "utf-8", (0, 0))  # a new folder: no other file had this path
+    copied = _scan(copy, "utf-8", (0, 0))  # the cache has no entry for this path, because the folder is new
     return TextFile(copy, path.name, _note(name, mark, encoding, recognized, doubt), copied.n_bytes, copied.n_lines)
 
 
 def _note(name: str, mark: str | None, encoding: str | None, recognized: str | None, doubt: str) -> str:
     if mark is not None:
-        return f"the {name} is {mark.upper()}, as its first bytes say"
+        return f"the {name} is {mark.upper()} according to its byte order mark"
     if encoding or recognized == "utf-8":
         return ""
     rival = f"; it may be {doubt}" if doubt else ""
@@ -166,7 +166,7 @@ def _note(name: str, mark: str | None, encoding: str | None, recognized: str | N
 
 @contextmanager
 def open_binary(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for its bytes, unpacked according to its first bytes and not to its name.
+    """Open a file for reading bytes; it is decompressed according to its first bytes, not its name.
 
     Parameters
     ----------
@@ -176,7 +176,7 @@ def open_binary(path: Path) -> Iterator[BinaryIO]:
     Yields
     ------
     binary file
-        Its unpacked bytes.
+        Decompressed bytes.
     """
     if zipfile.is_zipfile(path) and _start(path).startswith(b"PK"):
         with zipfile.ZipFile(path) as archive, archive.open(_member(archive, path.name)) as file:
@@ -188,7 +188,7 @@ def open_binary(path: Path) -> Iterator[BinaryIO]:
 
 @contextmanager
 def open_text(path: Path) -> Iterator[io.TextIOWrapper]:
-    """Open a file of `decode_text` for its lines.
+    """Open a file of `decode_text` for reading lines.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def open_text(path: Path) -> Iterator[io.TextIOWrapper]:
     Yields
     ------
     text file
-        Its lines.
+        Lines of the file.
     """
     with open_binary(path) as file, io.TextIOWrapper(file, encoding="utf-8-sig", newline="\n") as text:
         yield text
@@ -231,7 +231,7 @@ def _find_mark(path: Path) -> str | None:
 
 @lru_cache(maxsize=16)
 def _scan(path: Path, encoding: str | None, _changed: tuple[int, int]) -> _Scan:
-    """Scan a file once as long as it does not change; NUL and ESC belong to other encodings where one was given."""
+    """Scan a file; cached until it changes. If an encoding is given, NUL and ESC bytes belong to it."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     n_lines = n_bytes = n_pairs = n_returns = beyond = 0
     chunk, packed = b"", _packing(path) is not None
@@ -257,7 +257,7 @@ def _scan(path: Path, encoding: str | None, _changed: tuple[int, int]) -> _Scan:
 
 
 def _utf16(path: Path, chunk: bytes, n_lines: int) -> str:
-    """Return UTF-16 if NUL bytes fill one parity of a file without a mark; else refuse the line."""
+    """Return UTF-16 if every second byte of a file without a mark is NUL; raise otherwise."""
     even, odd = chunk[0::2].count(0), chunk[1::2].count(0)
     if n_lines == 0 and max(even, odd) > 0.15 * len(chunk) and min(even, odd) == 0:
         return "utf-16-be" if even else "utf-16-le"
@@ -266,17 +266,17 @@ def _utf16(path: Path, chunk: bytes, n_lines: int) -> str:
 
 
 def _refuse_damage(path: Path, encoding: str | None, beyond: int, line: int) -> _Scan:
-    """Return a file of another encoding; refuse one that is UTF-8 up to a damaged line."""
+    """Return the scan of a file in another encoding; raise for a file that is UTF-8 up to a damaged line."""
     if encoding is None and beyond >= 4:
         raise FailedError(
-            f"line {line} of the file {path.name!r} is not UTF-8 text, though those before it are; mend the line, or "
-            "name the encoding of the file (--encoding)"
+            f"line {line} of the file {path.name!r} is not UTF-8 text, but the lines before it are; correct the line, "
+            "or name the encoding of the file (--encoding)"
         )
     return _Scan()
 
 
 def _recognize(path: Path) -> tuple[str, str]:
-    """Return the likeliest encoding of a file, and the next one if that is not certain."""
+    """Return the likeliest encoding of a file, and the second likeliest if the first is uncertain."""
     from charset_normalizer import from_bytes  # slow to load, and most files are UTF-8
 
     probe = io.BytesIO()
@@ -292,7 +292,7 @@ def _recognize(path: Path) -> tuple[str, str]:
     order = (*ENCODINGS, "mac_roman")
     ranked = sorted(matches, key=lambda match: (_cost(match), order.index(match.encoding)))
     if not ranked:
-        raise FailedError(f"file {path.name!r} is in no known encoding; name its encoding (--encoding)")
+        raise FailedError(f"the encoding of file {path.name!r} is unknown; name it (--encoding)")
     match = ranked[0]
     rival = next((rival for rival in ranked[1:] if str(rival) != str(match)), None)
     gap = 1.0 if rival is None else _cost(rival) - _cost(match)
@@ -317,6 +317,6 @@ def _copy(path: Path, folder: Path, encoding: str) -> Path:
                 decoded.write(piece)
     except UnicodeError:
         raise FailedError(
-            f"file {path.name!r} is not UTF-8 text, nor {encoding}; name its encoding (--encoding)"
+            f"file {path.name!r} is neither UTF-8 nor {encoding} text; name its encoding (--encoding)"
         ) from None
     return copy

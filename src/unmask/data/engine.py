@@ -1,7 +1,7 @@
-"""One interface to tables that may exceed memory: DuckDB on this machine, or Spark on many machines.
+"""Interface to tables that may exceed memory: DuckDB on this machine, or Spark on a cluster.
 
-An engine holds named tables; small results come out as arrays. The SQL that is sent is built in `unmask.data.sql` from
-the part of the language that both engines understand.
+An engine has named tables; small results are returned as arrays. `unmask.data.sql` builds the SQL from the common
+subset of both engines.
 """
 
 from __future__ import annotations
@@ -24,37 +24,37 @@ if TYPE_CHECKING:
 
 
 class Engine(Protocol):
-    """Tables by name, which may exceed memory.
+    """Named tables, which may exceed memory.
 
-    A number that is NULL or NaN becomes nan (whole numbers then doubles), a text that is NULL becomes None.
+    In results, a numeric NULL or NaN becomes nan (integer columns become doubles), and a NULL text becomes None.
     """
 
     @property
     def notes(self) -> list[str]:
-        """Return a sentence on each recognized property of the files."""
+        """Return one sentence for each recognized property of the files."""
 
     def names(self, source: str) -> list[str]:
         """Return the column names of a source: text or Parquet files, a folder, a sheet, or DATABASE::TABLE.
 
-        A path that exists is that file or folder; any other path is a pattern for several files. All files of a source
-        have the same columns, and Parquet files the same types; otherwise an error is raised, here or later.
+        An existing path is this file or folder; any other path is a pattern for several files. All files of a source
+        must have the same columns, and Parquet files the same types. An error may be raised here or later.
         """
 
     def table(
         self, name: str, source: str, columns: Mapping[str, str], *, ids: Collection[str] = ()
     ) -> dict[str, Kind]:
-        """Make columns of a source the table `name`, under new plain names; return the kind of each.
+        """Create the table `name` from columns of a source, under new plain names; return the kind of each column.
 
         columns : new name -> name in the source. Texts are trimmed. An empty text and NaN are NULL. The source is read
-            only if the table is used.
+            only when the table is used.
         ids : new names of columns whose values rarely repeat, see `unmask.data.sql.clean_column`
         """
 
     def keep(self, name: str, sql: str) -> int:
-        """Run a query and keep its rows as table `name`, in memory or on disk; return their number."""
+        """Run a query and store its rows as table `name`, in memory or on disk; return their number."""
 
     def view(self, name: str, sql: str) -> None:
-        """Give a query a name; each use runs it again."""
+        """Create a view of a query, which runs at each use."""
 
     def put(self, name: str, columns: Mapping[str, NDArray[Any]]) -> None:
         """Store small arrays, such as dictionaries, as table `name`. int32, int64, float64 or text."""
@@ -63,10 +63,10 @@ class Engine(Protocol):
         """Remove a table and free its memory."""
 
     def rows(self, sql: str) -> Arrays:
-        """Return the rows of a query as one array per column, in no order unless the query has one."""
+        """Return the rows of a query as one array per column; unordered unless the query has an order."""
 
     def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
-        """Write the rows of a query to `path`, completely or not at all, sorted by its columns `order`.
+        """Write the rows of a query to `path` atomically, sorted by its columns `order`.
 
         names : column of the query -> name in the file.
         """
@@ -115,24 +115,24 @@ def open_engine(
     delimiter: str | None = None,
     header: bool | None = None,
 ) -> Iterator[Engine]:
-    """Open an engine, and remove what it wrote on its temporary disk afterwards.
+    """Open an engine, and remove its temporary files afterwards.
 
     Parameters
     ----------
     choice : str
-        "duckdb", "spark" (the session's own configuration, or this machine), or "spark://MASTER" with a host and port,
-        or another master such as "spark://local[2]" or "spark://yarn".
+        "duckdb"; "spark" (configuration of the session, or this machine); "spark://MASTER" with a host and port, or
+        with another master such as "spark://local[2]" or "spark://yarn".
     memory_limit : int
-        Bytes: DuckDB's own limit, or the memory of Spark's driver.
+        Bytes: limit of DuckDB, or memory of Spark's driver.
     temp_directory : path, optional
-        Folder for what exceeds the memory; by default the system's folder for temporary files.
+        Folder for data beyond memory; default: the system's folder for temporary files.
     encoding : str, optional
-        Encoding of a text file that is not UTF-8; by default recognized, with a note.
+        Encoding of a text file that is not UTF-8; default: recognized, with a note.
     delimiter : str, optional
-        Delimiter of a text file; by default recognized.
+        Delimiter of a text file; default: recognized.
     header : bool, optional
-        Whether line 1 of a text file names the columns; otherwise they are "column 1", "column 2", ... By default it
-        does, and a line that is certainly a row is refused.
+        True if line 1 of a text file names the columns. False: they are "column 1", "column 2", ... Default: True, but
+        raise if line 1 is certainly a row.
 
     Yields
     ------
@@ -142,7 +142,7 @@ def open_engine(
     Raises
     ------
     UnmaskError
-        The choice is not an engine.
+        If the choice is not an engine.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def open_engine(
     """
     text = TextOptions(encoding, delimiter, header)
     if choice == "duckdb":
-        from unmask.data.duckdb_engine import DuckDBEngine  # an engine is imported where it runs
+        from unmask.data.duckdb_engine import DuckDBEngine  # late import: only the chosen engine is loaded
 
         with DuckDBEngine.open(memory_limit=memory_limit, temp_directory=temp_directory, text=text) as duck:
             yield duck
@@ -169,7 +169,7 @@ def open_engine(
 
 
 def parse_master(choice: str) -> str | None:
-    """Return the master of a choice such as "spark://HOST:PORT"; None for that of Spark's configuration.
+    """Return the master in a choice such as "spark://HOST:PORT"; None for the master in Spark's configuration.
 
     >>> parse_master("spark"), parse_master("spark://node:7077"), parse_master("spark://local[2]")
     (None, 'spark://node:7077', 'local[2]')

@@ -1,4 +1,4 @@
-"""Lines of cells of a text file, a workbook or a Parquet file, and logs whose columns have names."""
+"""Read cells of text files, workbooks and Parquet files with line numbers, and logs with named columns."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from unmask.data.source_files import prepare_file, read_head, scan_parquet
 _log = logging.getLogger(__name__)
 
 Lines = Sequence[tuple[int, list[str]]]
-"""Cells of each line that is not empty, with the number of the line in the file."""
+"""Line number in the file, and cells, of each nonempty line."""
 
 ALIASES: Mapping[str, tuple[str, ...]] = {
     "user": ("user_id", "userid"),
@@ -32,23 +32,23 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     "lat": ("latitude",),
     "lon": ("lng", "longitude"),
 }
-"""Other names of the columns of a log."""
+"""Accepted aliases of the columns of a log."""
 
 
 class Log(NamedTuple):
-    """Columns of a log by name, and the number of each line in the file."""
+    """Columns of a log by name, and the line numbers in the file."""
 
     path: Path
     numbers: tuple[int, ...]
     columns: dict[str, list[str]]
 
     def codes(self, name: str) -> tuple[tuple[str, ...], NDArray[np.int64]]:
-        """Return the distinct values of a column in their order, and the position of each line's value."""
+        """Return the distinct values of a column in ascending order, and the index of each line's value."""
         values, code = np.unique(self.columns[name], return_inverse=True)
         return tuple(values.tolist()), code.astype(np.int64)
 
     def times(self, name: str) -> NDArray[np.float64]:
-        """Return a column of numbers, or of ISO dates as seconds."""
+        """Return a column of numbers, or of ISO dates converted to seconds."""
         parse = _parse_date if _parse_number(self.columns[name][0]) is None else _parse_number
         times = [parse(value) for value in self.columns[name]]
         for number, time in zip(self.numbers, times, strict=True):
@@ -61,7 +61,7 @@ class Log(NamedTuple):
 
 
 def parse_log(path: Path, lines: Lines, required: Sequence[str], optional: Sequence[str] = ()) -> Log:
-    """Return the columns of a log, whose first line has their names, or other names of them, in any order and case.
+    """Return the columns of a log. Its first line has the names or aliases, in any order and case.
 
     Cells of required columns must not be empty. Other columns are ignored.
     """
@@ -86,7 +86,7 @@ def parse_log(path: Path, lines: Lines, required: Sequence[str], optional: Seque
 
 
 def standardize_names(head: Sequence[str]) -> list[str]:
-    """Return the column names of a log in lower case, with an alias replaced by its standard name if that is missing.
+    """Return the column names of a log in lower case; an alias is replaced if its standard name is missing.
 
     >>> standardize_names(["User", "timestamp", "venue", "place"])
     ['user', 'time', 'venue', 'place']
@@ -100,7 +100,7 @@ def standardize_names(head: Sequence[str]) -> list[str]:
 
 
 def check_widths(path: Path, lines: Lines) -> None:
-    """Raise an error for a line with another number of cells than the first line."""
+    """Raise for a line whose number of cells differs from the first line."""
     width = len(lines[0][1])
     for number, line in lines:
         if len(line) != width:
@@ -111,7 +111,7 @@ def check_widths(path: Path, lines: Lines) -> None:
 
 
 def read_lines(path: Path) -> Lines:
-    """Read the lines of a text file, a workbook or a Parquet file as cells of text, with their numbers."""
+    """Return the lines of a text file, a workbook or a Parquet file as texts, with line numbers."""
     with temporary_folder(None) as folder:
         file = prepare_file(path, folder)
         if file.note:
@@ -126,14 +126,14 @@ def read_lines(path: Path) -> Lines:
                 reader = csv.reader(text, delimiter=delimiter)
                 numbered = [(reader.line_num, line) for line in reader if any(cell.strip() for cell in line)]
         except csv.Error:
-            raise FailedError(f"file {path.name!r} is no CSV, or has an endless cell; check the file") from None
-    if delimiter == ";":  # then numbers may have decimal commas
+            raise FailedError(f"file {path.name!r} is not CSV, or has a cell without an end; check the file") from None
+    if delimiter == ";":  # numbers may have decimal commas
         return [(number, [line[0], *(cell.replace(",", ".") for cell in line[1:])]) for number, line in numbered]
     return numbered
 
 
 def is_number(cell: str) -> bool:
-    """Return whether a cell is a number.
+    """Return True if a cell is a number.
 
     >>> is_number("0.5"), is_number("home")
     (True, False)
@@ -152,9 +152,9 @@ def _read_parquet(path: Path) -> list[list[str]]:
             result = connection.execute(f"select * from {scan_parquet([path])}")
             names = [column[0] for column in result.description or ()]
             return [names, *(["" if cell is None else str(cell) for cell in row] for row in result.fetchall())]
-        except duckdb.Error as error:  # whose message may quote a cell
+        except duckdb.Error as error:  # its message may quote a cell
             raise explain_failure(
-                error, f"file {path.name!r} is no readable Parquet file; it may be truncated"
+                error, f"file {path.name!r} is not a readable Parquet file; it may be truncated"
             ) from None
 
 

@@ -1,4 +1,4 @@
-"""Public data files by name, checked against their SHA-256, and documents in TOML and JSON."""
+"""Public data files by name, verified by SHA-256, and TOML and JSON documents."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def locate(name: str, *, sha256: str, origin: str | None = None) -> Path:
 
 
 def read_text(path: Path) -> str:
-    """Return the text of a file in UTF-8; refuse a device, which might never end."""
+    """Return the text of a UTF-8 file; raise for a device, which may never end."""
     mode = path.stat().st_mode
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         raise OSError(errno.EINVAL, "it is a device")
@@ -46,7 +46,7 @@ def read_text(path: Path) -> str:
 
 
 MAX_DOCUMENT_BYTES = 64 << 20
-"""Largest document that is read."""
+"""Largest size of a document, in bytes."""
 
 
 def read_toml(path: Path, kind: str) -> dict[str, Any]:
@@ -61,11 +61,11 @@ def read_json(path: Path, kind: str) -> Any:
 
 
 def _parse(path: Path, kind: str, parse: Callable[[str], Any], form: str) -> Any:
-    """Return the content of a document. Pipes and devices are refused: they may never end."""
+    """Return the content of a document. Pipes and devices are rejected, because they may never end."""
     name = f"{kind} {path.name!r}"
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise OSError(errno.EINVAL, "it is no plain file")
+            raise OSError(errno.EINVAL, "it is not a regular file")
         with path.open("rb") as file:
             content = file.read(MAX_DOCUMENT_BYTES + 1)
         if len(content) > MAX_DOCUMENT_BYTES:
@@ -97,7 +97,7 @@ def _verify(path: Path, name: str, sha256: str) -> None:
 
 
 def _download(origin: str, path: Path, name: str, sha256: str) -> Path:
-    from urllib.request import urlopen  # not at the top: slow to load, and most data are at hand
+    from urllib.request import urlopen  # late import: slow to load, and rarely needed
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-"""Data frames out: rows as a frame of pandas, polars or Arrow, whichever the user has. None of them is needed.
+"""Data frames as output: rows as a pandas, polars or Arrow frame, whichever is installed. None is required.
 
-Frames in need no adapter: DuckDB reads all three. Out, each library takes a mapping of columns.
+Frames as input need no adapter, because DuckDB reads all three. For output, each library accepts a mapping of columns.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 
 READ = "a path, a data frame (pandas, polars, Arrow) or a mapping of names to columns"
-"""What is read as a table."""
+"""Types that are accepted as a table."""
 
 MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
-"""Library -> its function from columns to a frame, in the order in which they are tried."""
+"""Library -> its function from columns to a frame, in order of preference."""
 
 
 def choose_library(library: str | None = None) -> str:
-    """Return the library of a frame: the requested one, or the first that is imported, or the first installed.
+    """Return the library for a frame: the requested one, otherwise the first imported one, otherwise the first
+    installed.
 
     >>> choose_library("pyarow")
     Traceback (most recent call last):
@@ -41,9 +42,9 @@ def choose_library(library: str | None = None) -> str:
 
 
 def frame_of_rows(rows: Sequence[Mapping[str, Any]], *, library: str | None = None) -> Any:
-    """Return rows as a data frame: a column for each key of any row, empty if a row lacks it.
+    """Return rows as a data frame with a column for each key of any row; cells of absent keys are empty.
 
-    A column of numbers and words, such as "fewer than 10", is a column of texts.
+    A column with numbers and words, such as "fewer than 10", becomes a column of texts.
 
     >>> frame_of_rows([{"k": 3}, {"k": 10, "t": 0.2}], library="pyarrow")["t"].to_pylist()
     [None, 0.2]
@@ -55,7 +56,7 @@ def frame_of_rows(rows: Sequence[Mapping[str, Any]], *, library: str | None = No
 
 
 def _unify_types(cells: list[Any]) -> list[Any]:
-    """Return cells of one type, as polars and Arrow require; None stays."""
+    """Return cells of one type, as polars and Arrow require; None is unchanged."""
     if any(isinstance(cell, Mapping) for cell in cells):
         cells = [None if cell is None else str(cell) for cell in cells]
     types = {type(cell) for cell in cells if cell is not None}
@@ -83,7 +84,7 @@ def columns_of(source: object) -> dict[str, NDArray[Any]]:
     """
     if isinstance(source, Mapping):
         return {str(name): np.asarray(cells) for name, cells in source.items()}
-    names = getattr(source, "column_names", None)  # of Arrow, whose `columns` are the columns themselves
+    names = getattr(source, "column_names", None)  # Arrow: its `columns` are arrays, not names
     names = getattr(source, "columns", None) if names is None else names
     if names is None:
         raise UnmaskError(f"a {type(source).__name__} has no columns; expected {READ}")

@@ -1,4 +1,4 @@
-"""The file with the row of the original behind each record of a release."""
+"""Origin files: the row of the original of each released record."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 
 def format_origin(rows: NDArray[np.int64]) -> str:
-    """Return the text of a file with a heading and one number a line."""
+    """Return the text of an origin file: a heading, and one row number per line."""
     return "\n".join(["row", *map(str, rows.tolist()), ""])
 
 
 def read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int64]:
-    """(n_released,) the row of the original behind each record, from the file that `protect` wrote."""
+    """Return (n_released,) the row of the original of each record, from a file written by `protect`."""
     import numpy as np
 
     from unmask.data.files import read_text
@@ -34,7 +34,7 @@ def read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int6
     if len(digits) != n_released:
         raise UnmaskError(
             f"origin {path.name!r} has {len(digits)} numbers for {n_released} records, "
-            "expected a heading and one row number a line"
+            "expected a heading and one row number per line"
         )
     joined = "".join(digits)
     if not (joined.isascii() and joined.isdigit()):
@@ -44,7 +44,7 @@ def read_origin(path: Path, n_released: int, n_original: int) -> NDArray[np.int6
             "row number a line, counted from 0"
         )
     origin = np.fromstring(" ".join(digits), dtype=np.int64, sep=" ")
-    beyond = max(map(len, digits)) > 18 or origin.max() >= n_original  # 64 bits hold no more digits
+    beyond = max(map(len, digits)) > 18 or origin.max() >= n_original  # more digits do not fit into 64 bits
     if beyond or np.bincount(origin).max() > 1:
         raise UnmaskError(f"origin {path.name!r} must name different rows from 0 to {n_original - 1} of the original")
     return origin

@@ -1,4 +1,4 @@
-"""A reading of a whole file: evidence that its first row names columns, its rows, and the account of its lines."""
+"""Readings of a complete file: evidence for a header, the rows, and an account of the lines."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ if TYPE_CHECKING:
     import duckdb
 
 COMMENT_BELOW = rf"^({MARKS})(\s|$)"
-"""Pattern of a first cell below the first row that looks like a comment, for Python and SQL."""
+"""Pattern for a first cell, below the first row, that looks like a comment; for Python and SQL."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """A way to read a file: a dialect and the names of its columns.
+    """A dialect of a file, and the names of its columns.
 
     Parameters
     ----------
     dialect : Dialect
-        The way to cut lines.
+        The way to split lines.
     header : bool
-        Whether the first row names columns.
+        True if the first row names columns.
     names : tuple of str
-        Names of the columns; () without names.
+        Column names; () without names.
     """
 
     dialect: Dialect
@@ -62,24 +62,24 @@ class Reading:
 
     @property
     def options(self) -> str:
-        """The command line options that select it."""
+        """The command line options that select this reading."""
         return f"{self.dialect.option} {'--header' if self.header else '--no-header'}"
 
 
 @dataclass(frozen=True)
 class LineAccount:
-    """Numbers of lines of a file; they add up to its lines.
+    """Numbers of lines of a file by kind; they sum to all lines.
 
     Parameters
     ----------
     n_lines : int
         All lines.
     n_skipped : int
-        Lines that the user skips.
+        Lines skipped by the user.
     n_comments : int
         Comments.
     n_header : int
-        1 with a header, otherwise 0.
+        1 with a header, 0 without.
     n_rows : int
         Rows.
     n_blank : int
@@ -106,7 +106,7 @@ class LineAccount:
 def read_rows(
     connection: duckdb.DuckDBPyConnection, reading: Reading, select: str, folder: str, *, table: str | None = None
 ) -> dict[str, Any]:
-    """Return the arrays of a query over the rows of a file: columns c0, c1, ... as texts, of a relation `rows`.
+    """Return the result of a query on the rows of a file: relation `rows` with texts c0, c1, ...
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def read_rows(
     folder : str
         Private folder for a copy.
     table : str or None
-        Name of a temporary table for the result, which is then not returned.
+        Name of a temporary table that receives the result; nothing is then returned.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def read_rows(
     Raises
     ------
     AmbiguousInput
-        A line does not fit the reading; the message has its number.
+        If a line does not fit the reading; the message has its number.
     """
     import duckdb
 
@@ -141,7 +141,7 @@ def read_rows(
 
     if _is_plain(reading):
         marks = dialect.delimiter, dialect.quote
-        with suppress(duckdb.Error):  # its message quotes the line, and has no number of some lines
+        with suppress(duckdb.Error):  # its message quotes the line, and does not always have the line number
             return run(scan_csv([sample.file.path], dialect.width, *marks, header=reading.header, skip=sample.n_above))
     return run(scan_csv([_rewrite(reading, folder)], dialect.width))
 
@@ -154,17 +154,17 @@ def account_lines(reading: Reading, n_rows: int) -> LineAccount:
     reading : Reading
         Reading of the file.
     n_rows : int
-        Number of rows that were read.
+        Number of rows read.
 
     Returns
     -------
     LineAccount
-        Numbers that add up to all lines.
+        Numbers that sum to all lines.
 
     Raises
     ------
     AmbiguousInput
-        The reading does not explain all lines.
+        If the reading does not account for all lines.
     """
     sample, header = reading.dialect.sample, int(reading.header)
     n_other = sample.file.n_lines - sample.n_above - header - n_rows
@@ -185,7 +185,7 @@ def account_lines(reading: Reading, n_rows: int) -> LineAccount:
 
 
 def check_comments(dialect: Dialect) -> None:
-    """Refuse a comment above the first row that may be a row: as wide, no blank after its mark.
+    """Raise for a comment above the first row that may be a row: same width, and no blank after the mark.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def check_comments(dialect: Dialect) -> None:
     Raises
     ------
     AmbiguousInput
-        A comment may be a row.
+        If a comment may be a row.
     """
     sample = dialect.sample
     for comment in sample.comments if sample.comment is None and not dialect.names else ():
@@ -208,7 +208,7 @@ def check_comments(dialect: Dialect) -> None:
 
 
 def refuse_comments(reading: Reading) -> None:
-    """Refuse the first line below the first row that looks like a comment.
+    """Raise for the first line below the first row that looks like a comment.
 
     Parameters
     ----------
@@ -218,7 +218,7 @@ def refuse_comments(reading: Reading) -> None:
     Raises
     ------
     AmbiguousInput
-        A line looks like a comment.
+        If a line looks like a comment.
     """
     sample, mark = reading.dialect.sample, re.compile(rf"\s*({MARKS})(\s|$)")
     if sample.comment == "none":
@@ -230,7 +230,7 @@ def refuse_comments(reading: Reading) -> None:
 
 
 def _is_plain(reading: Reading) -> bool:
-    """Return whether the engine's own dialects have this one: it takes a run of blanks for several delimiters."""
+    """Return True if the engine can read this dialect; it treats a run of blanks as several delimiters."""
     sample, delimiter = reading.dialect.sample, reading.dialect.delimiter
     if (
         sample.trim
@@ -248,7 +248,7 @@ def _is_plain(reading: Reading) -> bool:
 
 
 def _rewrite(reading: Reading, folder: str) -> Path:
-    """Write the rows as plain CSV without a header."""
+    """Write the rows as plain CSV without a header, and return the file."""
     copy = Path(mkdtemp(dir=folder)) / "rows.csv"
     rows = iterate_rows(reading.dialect)
     if reading.header:
@@ -259,24 +259,24 @@ def _rewrite(reading: Reading, folder: str) -> Path:
 
 
 def iterate_rows(dialect: Dialect, *, any_width: bool = False) -> Iterator[list[str]]:
-    """Yield every row of the whole file, with a header.
+    """Yield all rows of a file, including a header.
 
     Parameters
     ----------
     dialect : Dialect
         Dialect of the file.
     any_width : bool
-        Whether rows may have other widths than most.
+        True to accept rows of any width.
 
     Yields
     ------
     list of str
-        The cells of a row.
+        Cells of a row.
 
     Raises
     ------
     AmbiguousInput
-        A line does not fit the dialect; the message has its number.
+        If a line does not fit the dialect; the message has its number.
     """
     number = 0
     try:
@@ -294,7 +294,7 @@ def iterate_rows(dialect: Dialect, *, any_width: bool = False) -> Iterator[list[
 def _misfit(dialect: Dialect, number: int) -> AmbiguousInput:
     return AmbiguousInput(
         f"line {dialect.sample.n_above + number} of {dialect.sample.file.name!r} does not fit the reading with "
-        f"{dialect.width} columns; mend it, or name another reading (--delimiter, --skip-lines)"
+        f"{dialect.width} columns; correct it, or name another reading (--delimiter, --skip-lines)"
     )
 
 
@@ -309,7 +309,9 @@ def _trimmed_lines(sample: Sample) -> Iterator[str]:
 
 
 def _lines_below(sample: Sample, *, blank: bool = False) -> Iterator[str]:
-    """Yield the lines from the first row on. blank : with an empty line in place of each comment that the user named"""
+    """Yield the lines from the first row on. blank : True to yield an empty line for each comment with the user's
+    mark
+    """
     with open_text(sample.file.path) as text:
         lines = (line.rstrip("\r\n") for number, line in enumerate(text) if number >= sample.n_above)
         yield from blank_comments(lines, sample.comment if blank else None)
@@ -320,27 +322,27 @@ def _lines_below(sample: Sample, *, blank: bool = False) -> Iterator[str]:
 _DIGITS = re.compile(r"\d+")
 
 _SHORT = 3
-"""Characters up to which a name that is as long as all cells below it looks like one of them."""
+"""Largest length at which a name as long as all cells below it may be a cell."""
 
 
 def score_header(
     rows: Sequence[Sequence[str]], is_known: Callable[[str], bool], *, pooled: bool = False
 ) -> tuple[float, bool]:
-    """Return the log odds that the first row names columns, and whether all its names are known.
+    """Return the log odds that the first row names columns, and True if all its names are known.
 
     Parameters
     ----------
     rows : sequence of sequences of str
-        Rows of equal widths.
+        Rows of equal width.
     is_known : callable
-        Returns whether a word names a column of such files.
+        Function that returns True for a known column name.
     pooled : bool
-        Whether values recur over all columns, as ids of a network do.
+        True if values recur across columns, as ids of a network do.
 
     Returns
     -------
     (float, bool)
-        Log odds, and whether all names are known.
+        Log odds, and True if all names are known.
 
     Examples
     --------
@@ -362,7 +364,7 @@ def score_header(
 
 
 def _column_odds(name: str, column: Sequence[str], pool: Counter[str] | None) -> float:
-    """Return the log odds of one column, without those of a known name."""
+    """Return the log odds of one column, without the contribution of a known name."""
     kinds = count_kinds(column)
     n = len(column) - kinds.pop("missing", 0)
     if not n:
@@ -383,7 +385,7 @@ def _column_odds(name: str, column: Sequence[str], pool: Counter[str] | None) ->
 
 
 def _looks_alike(name: str, column: Sequence[str]) -> bool:
-    """Return whether a name with digits differs from at least half of the cells below in its digits only."""
+    """Return True if a name with digits differs from at least half of the cells below only in its digits."""
     shape = _DIGITS.sub("0", name)
     return (
         shape != name
@@ -393,6 +395,6 @@ def _looks_alike(name: str, column: Sequence[str]) -> bool:
 
 
 def _is_series(first: Sequence[str]) -> bool:
-    """Return whether cells are consecutive years, which name columns though they are numbers."""
+    """Return True if the cells are consecutive years, which may name columns although they are numbers."""
     years = [int(cell) for cell in first[-3:] if cell.isdecimal() and 1800 <= int(cell) <= 2200]
     return len(years) == 3 and years[2] - years[1] == years[1] - years[0] == 1

@@ -1,4 +1,4 @@
-"""Resources of work in an engine: memory of the engine and of the arrays, temporary disk, and the output."""
+"""Resources of an engine: memory of the engine and of arrays, temporary disk, and output."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from pathlib import Path
 from unmask.core.errors import FailedError, UnmaskError
 
 MEMORY_LIMIT = 4 << 30
-"""Default number of bytes of an engine."""
+"""Default memory limit of an engine, in bytes."""
 
 _UNITS = {"": 1, "b": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 
 MIN_MEMORY_BYTES = 512 << 20
-"""Bytes below which not even an empty audit runs."""
+"""Smallest memory limit, in bytes: below it, an empty audit does not run."""
 
 PROCESS_BYTES = 200 << 20
-"""Bytes of Python, NumPy and the engine before the first row."""
+"""Memory of Python, NumPy and the engine before the first row, in bytes."""
 
 
 def divide_memory(memory_limit: int) -> tuple[int, int]:
-    """Divide a memory limit between the engine and the arrays, in bytes: two to three, without those of the process.
+    """Divide a memory limit, without that of the process, between engine and arrays in the ratio 2 to 3; in bytes.
 
     >>> divide_memory(4 << 30)
     (1634100838, 2451151258)
@@ -40,41 +40,41 @@ def divide_memory(memory_limit: int) -> tuple[int, int]:
 
 
 def check_disk(disk_bytes: int, temp_directory: str | PathLike[str] | None) -> None:
-    """Refuse work that needs more space than the temporary directory has.
+    """Raise if the temporary directory has too little free space.
 
-    disk_bytes     : bytes that the engine writes there at most
-    temp_directory : by default the system's folder
+    disk_bytes     : largest number of bytes that the engine writes there
+    temp_directory : default: the system's folder
     """
     try:
         free = shutil.disk_usage(temp_directory or tempfile.gettempdir()).free
     except OSError as error:
-        raise FailedError(f"the temporary directory cannot be read: {error.strerror}; name another") from None
+        raise FailedError(f"the temporary directory cannot be read: {error.strerror}; choose another one") from None
     if disk_bytes > free:
         raise FailedError(
             f"the engine may write {format_bytes(disk_bytes)} to its temporary directory, which has "
-            f"{format_bytes(free)}; free some space or name another (--temp-directory)"
+            f"{format_bytes(free)}; free some space, or choose another directory (--temp-directory)"
         )
 
 
 def check_output(path: Path, *, force: bool = False) -> None:
-    """Refuse an output with a suffix other than Parquet's, without a folder, or that exists unless forced."""
+    """Raise for an output with another suffix than Parquet, without a folder, or that exists, unless forced."""
     if not path.name.lower().endswith((".parquet", ".pq")):
         raise UnmaskError(f"output {path.name!r} has another suffix; an engine writes .parquet")
     if path.exists() and not force:
         raise UnmaskError(f"output {path.name!r} exists; choose another name or overwrite it (--force, or force=True)")
     if not path.parent.is_dir():
-        raise FailedError(f"output {path.name!r} is to be written to a folder that does not exist; make it first")
+        raise FailedError(f"the folder of output {path.name!r} does not exist; create it first")
 
 
 @contextmanager
 def temporary_folder(parent: str | PathLike[str] | None) -> Iterator[str]:
-    """Make a private folder for data beyond memory and for copies of files, and remove it afterwards."""
+    """Create a private folder for data beyond memory and for copies of files; remove it afterwards."""
     try:
         folder = tempfile.TemporaryDirectory(prefix="unmask-", dir=parent, ignore_cleanup_errors=True)
     except OSError as error:
         name = "the temporary folder" if parent is None else f"temporary folder {Path(parent).name!r}"
         raise FailedError(
-            f"{name} cannot be written: {error.strerror}; name another (TMPDIR, or --temp-directory)"
+            f"{name} cannot be written: {error.strerror}; choose another one (TMPDIR, or --temp-directory)"
         ) from None
     with folder as path:
         yield path

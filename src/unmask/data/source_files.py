@@ -1,7 +1,7 @@
-"""Files as sources of rows: their kind by the first bytes, the head of a text file, and the SQL that scans the rows.
+"""Files as sources of rows: their kind by the first bytes, the head of a text file, and SQL that reads the rows.
 
-Delimiter and column names of a text file are read here, and DuckDB is left nothing to guess: its own guess takes lines
-that begin with # for comments, and looks for the header further down if a row is short.
+Delimiter and column names of a text file are determined here, not by DuckDB. DuckDB treats lines that begin with # as
+comments, and searches a later header if a row is short.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ _WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 
 TEXT_FILES = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 SUFFIXES = (*TEXT_FILES, *_PARQUET, *_WORKBOOKS)
-"""Suffixes of files of tables."""
+"""Suffixes of table files."""
 
 CERTAIN_ODDS = 2.0
-"""Log odds above which line 1 of a table names the columns, and below minus which it is a row."""
+"""Log odds above which line 1 names the columns of a table, and below whose negative it is a row."""
 
 CERTAIN_ROW_ODDS = 5.0
-"""Log odds below minus which line 1 is a row even in a file for an engine, which should have a line of names."""
+"""The same for a file read by an engine, where a header is expected: line 1 is a row only below the negative."""
 
 _DELIMITERS = ("\t", "|", ";", ",")
 
@@ -48,8 +48,8 @@ class ReadableFile:
     """A file that engines can read: the file itself, or a copy in a private folder.
 
     kind : "text" in UTF-8, or "parquet"
-    note : a sentence on what was recognized, or ""
-    text : facts of a text file
+    note : sentence about recognized properties, or ""
+    text : properties of a text file
     """
 
     path: Path
@@ -59,18 +59,18 @@ class ReadableFile:
 
 
 def prepare_file(path: Path, folder: str, *, encoding: str | None = None) -> ReadableFile:
-    """Return a file as engines can read it. `FILE::SHEET` is a sheet of a workbook, unless a file has that name.
+    """Return a file that engines can read. `FILE::SHEET` is a sheet of a workbook, unless a file has this name.
 
-    folder   : folder for a copy of a workbook, or of a text that is not UTF-8
-    encoding : of the text; by default recognized
+    folder   : folder for a copy of a workbook, or of a text file that is not UTF-8
+    encoding : encoding of a text file; default: recognized
 
     >>> prepare_file(Path("nowhere.csv"), "")
     Traceback (most recent call last):
-    unmask.core.errors.FailedError: file 'nowhere.csv' does not exist or is no file; check the path
+    unmask.core.errors.FailedError: file 'nowhere.csv' does not exist or is not a file; check the path
     """
     path, sheet = split_sheet(path)
     if not path.is_file():
-        raise FailedError(f"file {path.name!r} does not exist or is no file; check the path")
+        raise FailedError(f"file {path.name!r} does not exist or is not a file; check the path")
     kind = detect_kind(path)
     if sheet is not None and kind != "workbook":
         raise UnmaskError(f"file {path.name!r} is not a workbook and has no sheets; pass the file name without a sheet")
@@ -86,8 +86,8 @@ def prepare_file(path: Path, folder: str, *, encoding: str | None = None) -> Rea
 
 
 def find_files(source: str) -> list[Path]:
-    """Return the files of a source on this machine: the file or the sheet of that name, or else those that a folder of
-    Parquet files or a pattern holds.
+    """Return the files of a source on this machine: the file or sheet of this name, otherwise the files of a Parquet
+    folder or of a pattern.
     """
     path = Path(source)
     if path.is_file() or is_sheet(path):
@@ -98,13 +98,13 @@ def find_files(source: str) -> list[Path]:
 
 
 def is_sheet(path: Path) -> bool:
-    """Return whether a source is a sheet of a workbook, not a table of a database."""
+    """Return True if a source is a sheet of a workbook, and not a table of a database."""
     book, sheet = split_sheet(path)
     return sheet is not None and detect_kind(book) == "workbook"
 
 
 def split_sheet(path: Path) -> tuple[Path, str | None]:
-    """Split `FILE::SHEET` into the path and the sheet."""
+    """Split `FILE::SHEET` into path and sheet."""
     name, mark, sheet = path.name.rpartition("::")
     if not mark or not name.strip(".") or path.exists() or not path.with_name(name).is_file():
         return path, None
@@ -112,7 +112,7 @@ def split_sheet(path: Path) -> tuple[Path, str | None]:
 
 
 def detect_kind(path: Path) -> FileKind:
-    """Return the kind of a file by its content; refuse a name with the suffix of another kind."""
+    """Return the kind of a file by its content; raise if its suffix belongs to another kind."""
     try:
         with path.open("rb") as file:
             start = file.read(4)
@@ -123,9 +123,11 @@ def detect_kind(path: Path) -> FileKind:
     if start.startswith(b"PK") and zipfile.is_zipfile(path) and not _is_workbook(path):
         kind = "text"
     if kind == "text" and name.endswith(_PARQUET):
-        raise FailedError(f"file {path.name!r} is no readable Parquet file; it may be truncated")
+        raise FailedError(f"file {path.name!r} is not a readable Parquet file; it may be truncated")
     if kind == "text" and name.endswith(_WORKBOOKS):
-        raise FailedError(f"file {path.name!r} is no workbook, as its name says; a text file is called .csv or .tsv")
+        raise FailedError(
+            f"file {path.name!r} is not a workbook, despite its suffix; rename a text file to .csv or .tsv"
+        )
     return kind
 
 
@@ -139,11 +141,11 @@ def _is_workbook(path: Path) -> bool:
 
 @dataclass(frozen=True)
 class TextOptions:
-    """Properties of text files that the user states; None where they are recognized.
+    """Properties of text files that the user gives; None: recognized.
 
     encoding  : name of an encoding
     delimiter : a character, or its name in `DELIMITER_NAMES`
-    header    : whether line 1 names the columns, or the names of the columns if line 1 is a row
+    header    : True if line 1 names the columns; a list of column names if line 1 is a row
     """
 
     encoding: str | None = None
@@ -157,12 +159,12 @@ class TextOptions:
 
 
 RECOGNIZED = TextOptions()
-"""Everything about text files is recognized."""
+"""Options that recognize all properties."""
 
 
 @dataclass(frozen=True)
 class Head:
-    """Column names and delimiter of a text file, whether line 1 has the names, and the number of lines above it."""
+    """Column names and delimiter of a text file, True if line 1 has the names, and the number of lines above it."""
 
     names: tuple[str, ...]
     delimiter: str
@@ -178,10 +180,10 @@ def read_head(
     names: Sequence[str] = (),
     odds: float = CERTAIN_ODDS,
 ) -> Head:
-    r"""Read the head of a file; the first lines decide its delimiter by default.
+    r"""Read the head of a file; the first lines determine its delimiter by default.
 
-    header : whether line 1 names the columns; None decides by the rows below, and refuses a doubtful file
-    names  : columns that the user names: one of them in line 1 decides
+    header : True if line 1 names the columns; None: decided by the rows below, and an error if in doubt
+    names  : column names that the user gives; one of them in line 1 makes it a header
     odds   : log odds above which the rows decide
 
     >>> import tempfile
@@ -199,7 +201,7 @@ def read_head(
     except csv.Error as error:
         raise FailedError(f"file {path.name!r} has no header line that can be read: {error}") from None
     rows: list[Sequence[str]] = [first]
-    with suppress(csv.Error):  # a value too long for a look
+    with suppress(csv.Error):  # a value exceeds the size limit
         rows.extend(row for row in records if header is None and len(row) == len(first))
     if header is None:
         header = not {*names}.isdisjoint(first) or _names_columns(rows, path, odds)
@@ -207,7 +209,7 @@ def read_head(
 
 
 def _names_columns(rows: Sequence[Sequence[str]], path: Path, min_odds: float) -> bool:
-    """Return whether the first of some rows names the columns; the error for a doubt shows no cell."""
+    """Return True if the first row names the columns; the message of an error shows no cell."""
     odds, is_known = score_header(rows, is_column_name)
     if abs(odds) < min_odds and not is_known:
         question = f"line 1 of file {path.name!r} may name its {len(rows[0])} columns, or be a row"
@@ -216,9 +218,9 @@ def _names_columns(rows: Sequence[Sequence[str]], path: Path, min_odds: float) -
 
 
 def scan_parquet(paths: Sequence[str | Path], *, by_name: bool = False) -> str:
-    """Return the SQL of the rows of Parquet files, without columns from the names of folders.
+    """Return the SQL of the rows of Parquet files, without columns from folder names.
 
-    by_name : columns that a file lacks are empty, instead of an error
+    by_name : True to fill columns that a file lacks, instead of an error
     """
     files = ", ".join(quote_text(escape_path(path)) for path in paths)
     return f"read_parquet([{files}], hive_partitioning=false, union_by_name={str(by_name).lower()})"
@@ -233,12 +235,12 @@ def check_distinct_names(names: Sequence[str], source: str) -> None:
 
 
 def scan_text(paths: Sequence[str | Path], head: Head) -> str:
-    """Return the SQL of the rows of files with one head: every column as text, named c0, c1, ..."""
+    """Return the SQL of the rows of files with the same head: all columns as texts c0, c1, ..."""
     return scan_csv(paths, len(head.names), head.delimiter, header=head.header, skip=head.skip)
 
 
 def explain_csv_error(text: str) -> str | None:
-    """Return the fault of a text file from an engine's message, which quotes rows; None for other messages."""
+    """Return the fault of a text file from an engine's message, which may quote rows; None for other messages."""
     line = re.search(r"CSV Error on Line: (\d+)", text)
     width = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", text)
     if line and width:
@@ -247,12 +249,14 @@ def explain_csv_error(text: str) -> str | None:
             "quote values that hold the delimiter"
         )
     if "GZIP" in text:
-        return "the file is truncated or damaged, or no valid gzip file; fetch it again"
+        return "the file is truncated or damaged, or not a valid gzip file; fetch it again"
     return None
 
 
 def _with_names(sample: Sample, delimiter: str) -> tuple[tuple[str, ...], int]:
-    """Return the lines from the names on, and the lines above; a comment as wide as the first row is no comment."""
+    """Return the lines from the names on, and the number of lines above; a comment as wide as the rows has the
+    names.
+    """
     widths = [
         len(next(csv.reader([line], delimiter=delimiter), ())) for line in (*sample.comments[-1:], sample.lines[0])
     ]
@@ -262,7 +266,9 @@ def _with_names(sample: Sample, delimiter: str) -> tuple[tuple[str, ...], int]:
 
 
 def _likeliest(sample: Sample) -> str | None:
-    """Return the delimiter of the best dialect with several columns, of those that fit the first line if any does."""
+    """Return the delimiter of the best dialect with several columns; dialects that fit the first line take
+    precedence.
+    """
     dialects = [dialect for mark in _DELIMITERS for dialect in score_dialects(sample, delimiter=mark)]
     several = [dialect for dialect in dialects if dialect.width > 1]
     first = sample.n_above + 1

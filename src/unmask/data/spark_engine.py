@@ -1,4 +1,4 @@
-"""Spark as the engine: the same statements on a cluster, or on the cores of this machine."""
+"""Spark engine: the same statements on a cluster, or on the cores of this machine."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from unmask.extras import not_installed
 
 @dataclass(frozen=True, eq=False)
 class SparkEngine:
-    """A private session for tables, in a Spark application that may be shared."""
+    """A private session for tables, in a Spark application that others may share."""
 
     session: Any
     folder: str
@@ -51,12 +51,12 @@ class SparkEngine:
         temp_directory: str | PathLike[str] | None = None,
         text: TextOptions = RECOGNIZED,
     ) -> Iterator[SparkEngine]:
-        """Start Spark, or join the application that runs; stop only what was started here."""
+        """Start Spark, or join a running application; stop only an application that was started here."""
         with temporary_folder(temp_directory) as folder:
             application, started = _start(master, memory_limit=memory_limit, folder=folder)
             engine = cls(application.newSession(), folder, text)
             engine.session.conf.set("spark.sql.session.timeZone", "UTC")
-            if application.sparkContext.master.startswith("local"):  # 200, the default, is meant for a cluster
+            if application.sparkContext.master.startswith("local"):  # the default, 200, is for clusters
                 engine.session.conf.set("spark.sql.shuffle.partitions", 4 * application.sparkContext.defaultParallelism)
             try:
                 yield engine
@@ -125,7 +125,7 @@ class SparkEngine:
         return {name: table.column(name).to_numpy() for name in table.column_names}
 
     def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
-        """See `Engine.write_parquet`; a folder of files, sorted from one to the next."""
+        """See `Engine.write_parquet`; a folder of files, sorted across files."""
         with replace_file(path) as part, _translate_errors():
             self.session.sql(rename_columns(sql, names, order=order, mark="`")).write.parquet(_local_uri(part))
 
@@ -135,7 +135,7 @@ class SparkEngine:
             if mark and not Path(source).exists() and not is_sheet(Path(source)):
                 return self.session.read.jdbc(database, table) if database else self.session.read.table(table)
             local = self._local_files(source)
-            # A folder is read with what is below it, and its name is no column; a name is no pattern.
+            # A folder is read recursively; its name gives no column, and a name is not a pattern.
             reader = self.session.read.option("recursiveFileLookup", True).option("__globPaths__", not local)
             remote = _local_uri(Path(source)) if glob(source) else source  # noqa: PTH207 - it may be absolute
             paths = [_local_uri(file.path) for file in local] or [remote]
@@ -144,7 +144,7 @@ class SparkEngine:
                 head = read_head(local[0].path, self.text.delimiter, header=header) if local else None
                 delimiter = self.text.delimiter or ("\t" if ".tsv" in source.lower() else ",")
                 options = {"header": header, "sep": head.delimiter if head else delimiter, "mode": "FAILFAST"}
-                options["enforceSchema"] = False  # another order of columns in another file is an error
+                options["enforceSchema"] = False  # raise if another file has another column order
                 frame = reader.options(**options, quote='"', escape='"', multiLine=True).csv(paths)
                 return frame if header else frame.toDF(*(f"column {i + 1}" for i in range(len(frame.columns))))
             if local or source.lower().endswith((".parquet", ".pq")) or "." not in Path(source).name:
@@ -155,7 +155,7 @@ class SparkEngine:
         )
 
     def _is_text(self, source: str) -> bool:
-        """Return whether the source is a text file, by its content, or by its suffix on another machine."""
+        """Return True if the source is a text file, by content, or by suffix if it is on another machine."""
         local = self._local_files(source)
         return local[0].kind == "text" if local else source.lower().endswith(TEXT_FILES)
 
@@ -170,7 +170,7 @@ class SparkEngine:
 
 
 def _start(master: str | None, *, memory_limit: int, folder: str) -> tuple[Any, bool]:
-    """Return the Spark application, and whether it was started here."""
+    """Return the Spark application, and True if it was started here."""
     try:
         import_module("pyarrow")
         sessions = import_module("pyspark.sql").SparkSession
@@ -190,25 +190,25 @@ def _start(master: str | None, *, memory_limit: int, folder: str) -> tuple[Any, 
     builder = sessions.builder.appName("unmask").config(map=settings)
     try:
         return (builder.master(master) if master else builder).getOrCreate(), True
-    except Exception as error:  # noqa: BLE001  # no Java, no master: py4j and pyspark have no common error
+    except Exception as error:  # noqa: BLE001  # py4j and pyspark have no common base class for missing Java or master
         raise FailedError(
             f"Spark does not start ({type(error).__name__}); is Java 17 or later installed, is the master up?"
         ) from None
 
 
 def _local_uri(path: Path) -> str:
-    """Return the URI of a path of this machine, whatever file system is the default of Spark."""
+    """Return the URI of a path on this machine, independent of Spark's default file system."""
     return f"file://{path.absolute()}"
 
 
 @contextmanager
 def _translate_errors(source: str = "") -> Iterator[None]:
-    """Replace Spark's errors, whose messages may quote a row."""
+    """Translate Spark's errors, whose messages may quote a row."""
     try:
         yield
     except UnmaskError:
         raise
-    except Exception as error:  # noqa: BLE001  # pyspark's and py4j's errors have no common class
+    except Exception as error:  # noqa: BLE001  # errors of pyspark and py4j have no common base class
         raise FailedError(_explain(str(error), source, type(error).__name__)) from None
 
 

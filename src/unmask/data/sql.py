@@ -1,9 +1,8 @@
-"""The SQL that both engines understand, built from plain names.
+"""SQL in the common subset of both engines, built from plain names.
 
-The subset: plain lower-case names without quotes (an engine renames the columns of a source when it takes it in), types
-bigint, integer, double and string, explicit nulls first or last, no `log`, `nullif` before a division, sums cast to
-bigint, `is not distinct from` where a missing cell is to meet a missing cell. Every statement that is built here is run
-on both engines by the tests.
+The subset: plain lower-case names without quotes (an engine renames the columns of a source), types bigint, integer,
+double and string, explicit nulls first or last, no `log`, `nullif` before a division, sums cast to bigint, and `is not
+distinct from` if missing cells should match. Tests run all statements on both engines.
 """
 
 from __future__ import annotations
@@ -25,11 +24,11 @@ _WHOLE = {"tinyint", "smallint", "int", "integer", "bigint", "utinyint", "usmall
 _REAL = {"float", "double"}
 
 BLANKS = " \t\r\n"
-"""What is removed around a text; an engine's own idea of blanks differs from the next one's."""
+"""Characters that are removed around a text; the engines define blanks differently."""
 
 
 def quote_name(name: str, mark: str = '"') -> str:
-    """Return the name of a user's column, quoted. mark : the engine's own quote.
+    """Return the quoted name of a user's column. mark : quotation mark of the engine
 
     >>> quote_name("age"), quote_name("a`b", "`")
     ('"age"', '`a``b`')
@@ -38,7 +37,7 @@ def quote_name(name: str, mark: str = '"') -> str:
 
 
 def quote_text(text: str) -> str:
-    """Return a text between apostrophes.
+    """Return a text as a quoted SQL string.
 
     >>> quote_text("it's")
     "'it''s'"
@@ -47,7 +46,7 @@ def quote_text(text: str) -> str:
 
 
 def column_kind(type_name: str, *, typed: bool) -> Kind:
-    """Return the kind of a column by the engine's name of its type. typed : the source stores types
+    """Return the kind of a column by the engine's type name. typed : True if the source stores types
 
     >>> column_kind("BIGINT", typed=True), column_kind("VARCHAR", typed=False), column_kind("date", typed=True)
     ('integer', 'untyped', 'untyped')
@@ -61,14 +60,14 @@ def column_kind(type_name: str, *, typed: bool) -> Kind:
 
 
 def clean_column(column: str, kind: str, *, repeats: bool = True) -> str:
-    r"""Return a column of a source in one of three types, with texts trimmed, and NaN and empty texts as NULL.
+    r"""Return SQL for a column of a source in one of three types; texts are trimmed, NaN and empty texts are NULL.
 
-    A real number is cast through text: a 32-bit float keeps its short decimals, and a NaN is recognized although the
+    A real number is cast through text: a 32-bit float keeps its short decimals, and NaN is recognized although the
     statistics of the file exclude it.
 
-    repeats : whether values repeat in the column. A file with types then stores each value once for many rows, and
-    DuckDB trims it once. Trimming takes longer than reading. So texts that do not repeat, and those of a text file
-    ("untyped"), are trimmed only if the first or last character may be a blank: blanks sort before "!".
+    repeats : True if values repeat in the column. A typed file then stores each value once for many rows, and DuckDB
+        trims it once. Trimming takes longer than reading. Therefore texts that do not repeat, and texts of a text file
+        ("untyped"), are trimmed only if the first or last character may be a blank: blanks sort before "!".
 
     >>> clean_column("x", "text")
     "nullif(trim(both ' \t\r\n' from cast(x as string)), '')"
@@ -85,10 +84,11 @@ def clean_column(column: str, kind: str, *, repeats: bool = True) -> str:
 
 
 def select_estimates(table: str, columns: Sequence[str], joint: Mapping[str, Sequence[str]]) -> str:
-    """Select the number of rows n, and estimates of the combinations of each set of columns and the values of each.
+    """Select the number of rows n, and estimated numbers of combinations of each column set and of values of each
+    column.
 
-    joint : name of a set -> its columns. A combination counts with its missing cells; a value that is missing does not
-    count. The engines estimate by different hash functions: a few per cent off, and not the same figures.
+    joint : name of a set -> its columns. Combinations include missing cells; values exclude them. The engines use
+    different hash functions, so estimates differ by a few per cent.
 
     >>> select_estimates("t", ["q0"], {"both": ["q0", "q1"]})
     'select count(*) as n, approx_count_distinct((q0, q1, 0)) as both, approx_count_distinct(q0) as q0 from t'
@@ -100,9 +100,9 @@ def select_estimates(table: str, columns: Sequence[str], joint: Mapping[str, Seq
 
 
 def select_cells(table: str, columns: Sequence[str]) -> str:
-    """Select the distinct values of every column of a table and their rows n, NULL included, in one scan.
+    """Select the distinct values of every column of a table and their numbers of rows n, including NULL, in one scan.
 
-    A row has one value, and NULL in all other columns; not_q0 is 0 if the value is one of q0.
+    A result row has one value, and NULL in all other columns; not_q0 is 0 if the value is one of q0.
 
     >>> select_cells("t", ["q0", "s0"])
     'select q0, grouping(q0) as not_q0, s0, grouping(s0) as not_s0, count(*) as n from t
@@ -114,7 +114,7 @@ def select_cells(table: str, columns: Sequence[str]) -> str:
 
 
 def select_values(table: str, column: str) -> str:
-    """Select the values v of a column of a table of cells, ascending, without NULL, and their rows n.
+    """Select the values v of a column of a table of cells, ascending, without NULL, and their numbers of rows n.
 
     >>> select_values("t", "q0")
     'select q0 as v, n from t where q0 is not null order by v nulls last'
@@ -123,7 +123,7 @@ def select_values(table: str, column: str) -> str:
 
 
 def select_gaps(table: str, columns: Sequence[str]) -> str:
-    """Select one row from a table of cells: the rows with a missing cell, by column.
+    """Select one row from a table of cells: for each column, the number of rows with a missing cell.
 
     >>> select_gaps("t", ["q0"])
     'select cast(coalesce(sum(case when not_q0 = 0 and q0 is null then n end), 0) as bigint) as q0 from t'
@@ -142,11 +142,11 @@ def pack_codes(
     words: Sequence[Mapping[str, int]],
     further: Sequence[str] = (),
 ) -> str:
-    """Select the rows n of each combination of codes, packed into 64-bit words k0, k1, ...
+    """Select the number of rows n of each combination of codes, packed into 64-bit words k0, k1, ...
 
-    codes_of : column -> table (v, code). missing : column -> the code of a cell that is NULL. words : for each word its
-    columns, the first in the highest place, and the bits of each, at most 62 together. further : columns of the table
-    that tell combinations apart as they are, and are not listed.
+    codes_of : column -> table (v, code). missing : column -> code of a NULL cell. words : for each word its columns,
+    most significant first, and the bits of each column; at most 62 bits in a word. further : unpacked columns that
+    distinguish combinations, too.
 
     >>> pack_codes("t", {"q0": "d0", "q1": "d1"}, {"q0": 7, "q1": 0}, [{"q0": 3, "q1": 2}])
     'select cast(coalesce(d0.code, 7) as bigint) * 4 + coalesce(d1.code, 0) as k0, count(*) as n from t
@@ -171,7 +171,7 @@ def _join_codes(table: str, codes_of: Mapping[str, str]) -> list[str]:
 def unpack_codes(table: str, words: Sequence[Mapping[str, int]], further: Sequence[str] = ("n",)) -> str:
     """Select the words of `pack_codes`, the codes in them, and further columns of the table.
 
-    The difference of two remainders is the code times a power of two, so the division, in doubles, is exact.
+    The difference of two remainders is the code times a power of two, so the division in doubles is exact.
 
     >>> unpack_codes("t", [{"q0": 3, "q1": 2}])
     'select k0, cast((k0 % 32 - k0 % 4) / 4 as integer) as q0, cast((k0 % 4 - k0 % 1) / 1 as integer) as q1, n from t'
@@ -195,11 +195,11 @@ def select_placed_rows(
     secrets: Mapping[str, str],
     further: Sequence[str],
 ) -> str:
-    """Select the rows of a table with the class `box` of their combination, the codes of secrets, and other columns.
+    """Select the rows of a table with the class `box` of their combination, the codes of secrets, and further columns.
 
     codes_of, missing : as in `pack_codes`; boxes : table (the columns as codes, box). Rows without a class are
     dropped.
-    secrets : column -> its dictionary (v, code); a NULL stays NULL.
+    secrets : column -> dictionary table (v, code); NULL is unchanged.
 
     >>> select_placed_rows("t", "b", {"q0": "d0"}, {"q0": 7}, {"s0": "d"}, ["o0"])
     'select b.box as box, d.code as s0, t.o0 as o0 from t left join d0 on t.q0 = d0.v
@@ -222,8 +222,8 @@ def select_labeled_rows(
 ) -> str:
     """Select the rows of `select_placed_rows` with the cells of their class and the labels of their codes.
 
-    labels : table (box, cells of the columns as texts). columns : column -> its type. labels_of : column of codes ->
-    table (code, label) and its type.
+    labels : table (box, cells of the columns as texts). columns : column -> type. labels_of : column of codes -> table
+    (code, label), and its type.
 
     >>> select_labeled_rows("t", "l", {"q0": "bigint"}, {"s0": ("e", "string")}, [])
     'select cast(l.q0 as bigint) as q0, cast(e.label as string) as s0, t.box as box, t.s0 as code_s0 from t
@@ -239,7 +239,7 @@ def select_labeled_rows(
 
 
 def count_formulas(query: str, columns: Sequence[str], starts: str) -> str:
-    """Select the number of cells of each text column that begin with one of the letters and are not numbers.
+    """Select for each text column the number of cells that begin with one of `starts` and are not numbers.
 
     >>> print(count_formulas("select * from t", ["a"], "=+"))
     select cast(sum(case when substr(a, 1, 1) in ('=', '+') and length(a) > 1 and try_cast(a as double) is null
@@ -251,7 +251,7 @@ def count_formulas(query: str, columns: Sequence[str], starts: str) -> str:
 
 
 def escape_formulas(query: str, texts: Sequence[str], columns: Sequence[str], starts: str) -> str:
-    """Select the rows of a query with an apostrophe before such cells. texts : those of the columns that are of text"""
+    """Select the rows of a query with an apostrophe before cells that may be formulas. texts : text columns"""
     mark = quote_text("'")
     cells = [
         f"case when {_formula(column, starts)} then concat({mark}, {column}) else {column} end as {column}"
@@ -268,7 +268,7 @@ def _formula(column: str, starts: str) -> str:
 
 
 def count_parts(table: str, part: str, *, where: str = "") -> str:
-    """Select the number of rows of each part that occurs.
+    """Select the number of rows of each value of `part`.
 
     >>> count_parts("t", "k0 % 8")
     'select k0 % 8 as part, count(*) as n from t group by 1'
@@ -278,7 +278,7 @@ def count_parts(table: str, part: str, *, where: str = "") -> str:
 
 
 def exclude_missing(columns: Mapping[str, int]) -> str:
-    """Return a condition: no column has the code of its missing cell.
+    """Return a condition: no column has the code of a missing cell.
 
     >>> exclude_missing({"q0": 3, "q1": -1})
     'q0 <> 3 and q1 <> -1'
@@ -287,7 +287,7 @@ def exclude_missing(columns: Mapping[str, int]) -> str:
 
 
 def rename_columns(sql: str, names: Mapping[str, str], *, mark: str = '"', order: Sequence[str] = ()) -> str:
-    """Select the rows of a query under the names that a user reads, sorted if an order is given.
+    """Select the rows of a query under the user's column names, sorted if an order is given.
 
     >>> rename_columns("select 1 as q0", {"q0": "age"}, order=["q0"])
     'select q0 as "age" from (select 1 as q0) released order by q0 nulls first'

@@ -1,7 +1,7 @@
-"""Sheets of Excel workbooks as Parquet: texts, and the type that a whole column has.
+"""Convert sheets of Excel workbooks to Parquet, with a type for each column, or texts.
 
-A workbook of a kilobyte can ask for a terabyte. Its cells are therefore counted in a stream before a native reader
-sees it, and that reader runs in a child process with a memory limit, so that whatever it does ends the child alone.
+A workbook of a kilobyte can expand to a terabyte. Therefore its cells are counted in a stream before a native reader
+opens it. The reader runs in a child process with a memory limit, so a failure ends only the child.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from unmask.data.sql import quote_name, quote_text
 from unmask.extras import describe_installation
 
 MAX_UNPACKED_BYTES, MAX_MEMORY_BYTES, MAX_SECONDS = 4 << 30, 2 << 30, 120
-"""Limits of a workbook: its size without compression, and the memory and processor time of the child that reads it."""
+"""Limits of a workbook: decompressed size, and memory and processor time of the child process that reads it."""
 
 MAX_CELLS, SPARSE_CELLS, MIN_FILLED = 200_000_000, 1_000_000, 1 / 200
-"""Cells that a sheet may span; above the second number, the smallest share of them that must hold something."""
+"""Largest number of cells in the range of a sheet; above SPARSE_CELLS, at least this share must be filled."""
 
 _CELL = re.compile(rb"""<(?:\w+:)?c\b[^<>]*?\br=["']([A-Z]{1,3})([0-9]{1,7})["']""")
 _ANY_CELL = re.compile(rb"<(?:\w+:)?c[\s>/]")
@@ -62,7 +62,7 @@ with open(output, "w", encoding="utf-8") as out:
     for row in (names, *filled):
         print(json.dumps(row, default=lambda cell: {{type(cell).__name__: str(cell)}}), file=out)
 """
-"""Writes the names of the sheets and the rows of one as lines of JSON. 3 : unreadable, 4 : nearly empty and large"""
+"""Program that writes the sheet names and the rows of a sheet as JSON lines. Exit 3: unreadable, 4: sparse and large"""
 
 _EXACT = 2**53
 _SQL_TYPES = {
@@ -79,10 +79,10 @@ _SQL_TYPES = {
 
 
 def convert_sheet(path: Path, sheet: str | None, folder: str) -> tuple[Path, str]:
-    """Convert a sheet of a workbook, by default the first, to a Parquet file in a folder; return it with a note.
+    """Convert a sheet of a workbook (default: the first) to a Parquet file in a folder; return the file and a note.
 
-    The first row that is not empty names the columns. Whole numbers have no decimals and dates are ISO, also in a
-    column of several types, which is text.
+    The first row that is not empty names the columns. Integers have no decimals, and dates are in ISO format, also in a
+    column of mixed types, which becomes text.
     """
     rows, note = _rows(path, sheet, folder)
     names = [str(cell).strip() for cell in rows[0]]
@@ -99,10 +99,10 @@ def convert_sheet(path: Path, sheet: str | None, folder: str) -> tuple[Path, str
 
 
 def _rows(path: Path, sheet: str | None, folder: str) -> tuple[list[list[Any]], str]:
-    """Return the rows of a sheet that are not empty, and a note if other sheets were ignored."""
+    """Return the nonempty rows of a sheet, and a note if other sheets were ignored."""
     file = f"file {path.name!r}"
     if find_spec("python_calamine") is None:
-        raise FailedError(f"{file} is a workbook of Excel; {describe_installation('excel')}, or save it as CSV")
+        raise FailedError(f"{file} is an Excel workbook; {describe_installation('excel')}, or save it as CSV")
     _refuse_span(path)
     sheets, *rows = _read_in_child(path, sheet, folder)
     if sheet is not None and sheet not in sheets:
@@ -110,12 +110,12 @@ def _rows(path: Path, sheet: str | None, folder: str) -> tuple[list[list[Any]], 
     if len(rows) < 2:
         raise UnmaskError(f"the sheet of {file} has no rows; expected a line of column names and at least one row")
     if sheet is None and len(sheets) > 1:
-        return rows, f"the first of {len(sheets)} sheets of {file} was read (FILE::SHEET names another)"
+        return rows, f"the first of {len(sheets)} sheets of {file} was read (use FILE::SHEET for another)"
     return rows, ""
 
 
 def _read_in_child(path: Path, sheet: str | None, folder: str) -> Iterator[list[Any]]:
-    """Yield the names of the sheets, and the rows that are not empty."""
+    """Yield the sheet names, then the nonempty rows."""
     output = Path(mkdtemp(dir=folder)) / "rows.json"
     command = [sys.executable, "-I", "-c", _CHILD, str(path.absolute()), sheet or "", str(output)]
     try:
@@ -136,14 +136,14 @@ def _read_in_child(path: Path, sheet: str | None, folder: str) -> Iterator[list[
 
 
 def _parse_cell(tagged: dict[str, str]) -> Any:
-    """Return a date, a time, a moment, or the text of another type."""
+    """Return a date, a time, a date with time, or the text of another type."""
     ((name, text),) = tagged.items()
     kind: Any = {"date": dt.date, "time": dt.time, "datetime": dt.datetime}.get(name)
     return text if kind is None else kind.fromisoformat(text)
 
 
 def _refuse_span(path: Path) -> None:
-    """Refuse a workbook that unpacks to too much, or whose cells span a sheet that is nearly empty."""
+    """Raise for a workbook that expands too much, or with a large, nearly empty sheet."""
     try:
         if not zipfile.is_zipfile(path):
             return
@@ -171,7 +171,7 @@ def _too_wide(path: Path, *span: int) -> UnmaskError:
 
 
 def _span(stream: IO[bytes]) -> tuple[int, int, int]:
-    """Return the last row and column of a sheet's XML, and the number of its cells, without trusting its summary."""
+    """Return the last row and column in a sheet's XML, and the number of cells; the declared dimension is ignored."""
     last_row = last_column = n_cells = 0
     remainder = b""
     while chunk := stream.read(_CHUNK):
@@ -205,11 +205,11 @@ def _check_names(names: Sequence[str], path: Path) -> None:
             f"column {names.index('') + 1} of file {path.name!r} has no name; give it one in the first row"
         )
     if len({name.lower() for name in names}) < len(names):
-        raise UnmaskError(f"file {path.name!r} has two columns of one name, or that differ in case only; rename one")
+        raise UnmaskError(f"file {path.name!r} has two columns with the same name, ignoring case; rename one")
 
 
 def _normalize(cell: Any) -> Any:
-    """Return a number without decimals as a whole number, an empty text as None, and other cells unchanged."""
+    """Return a number without decimals as an integer, an empty text as None, and other cells unchanged."""
     if isinstance(cell, float) and cell.is_integer() and abs(cell) < _EXACT:
         return int(cell)
     return None if isinstance(cell, str) and not cell.strip() else cell

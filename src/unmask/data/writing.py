@@ -1,4 +1,4 @@
-"""Writing of files: completely or not at all, several at once, and readable by their owner alone."""
+"""Write files atomically, several together, or readable by their owner only."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ ENDING = [number for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT") if (numb
 """Signals that end a command."""
 
 STANDARD_OUTPUT = Path("-")
-"""Names the standard output, where a command writes text."""
+"""Path that denotes the standard output, for text."""
 
 
 STARTS = "=+-@\t\r"
-"""Characters that begin a formula of a spreadsheet."""
+"""First characters of a spreadsheet formula."""
 
 
 @contextmanager
 def replace_files(*paths: Path | None) -> Iterator[Mapping[Path, Path]]:
-    """Give a temporary path for each file; all files take their names at the end, or none after an error.
+    """Yield a temporary path for each file. At the end all files are renamed, or none after an error.
 
-    A temporary path has the name of its file, in a private folder next to it. None is skipped. The text for `-` goes to
-    the standard output before any file takes its name.
+    A temporary path has the name of its file, in a private folder next to it. None is skipped. Text for `-` is written
+    to the standard output before any file is renamed.
 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "a.txt")
@@ -51,14 +51,14 @@ def replace_files(*paths: Path | None) -> Iterator[Mapping[Path, Path]]:
 
 @contextmanager
 def replace_file(path: Path) -> Iterator[Path]:
-    """Give a temporary path for one file, which takes its name at the end; explain errors of writing."""
+    """Yield a temporary path for one file, which is renamed at the end; translate write errors."""
     with explain_write_errors(path), replace_files(path) as places:
         yield places[path]
 
 
 @contextmanager
 def explain_write_errors(path: Path) -> Iterator[None]:
-    """Turn errors of the system into sentences about an output."""
+    """Translate errors of the operating system into sentences about an output."""
     try:
         yield
     except OSError as error:
@@ -66,7 +66,7 @@ def explain_write_errors(path: Path) -> Iterator[None]:
 
 
 def write_text(path: Path, text: str, *, private: bool = False) -> None:
-    """Write a text as a new file. private : only its owner can read it, from the first byte"""
+    """Write a text as a new file. private : True if only its owner may read it, from the first byte"""
     mode: dict[str, Any] = {"encoding": "utf-8", "errors": "backslashreplace", "newline": ""}
     with explain_write_errors(path), open(path, "x", opener=_for_owner if private else None, **mode) as file:
         file.write(text)
@@ -74,8 +74,8 @@ def write_text(path: Path, text: str, *, private: bool = False) -> None:
 
 @contextmanager
 def defer_signals() -> Iterator[None]:
-    """Defer a Ctrl-C or a termination until the end of work that must not be interrupted."""
-    if threading.current_thread() is not threading.main_thread():  # which is where signals are heard
+    """Defer Ctrl-C and termination to the end of work that must not be interrupted."""
+    if threading.current_thread() is not threading.main_thread():  # only the main thread receives signals
         yield
         return
     deferred: list[int] = []
@@ -92,7 +92,7 @@ def defer_signals() -> Iterator[None]:
 
 
 def is_formula(text: str) -> bool:
-    """Return whether a spreadsheet would run a text; a sign alone, or before a number, it does not.
+    """Return True if a spreadsheet would evaluate a text; a sign that is alone or before a number is harmless.
 
     >>> is_formula("=A1"), is_formula("@SUM(A1)"), is_formula("-1.5e3"), is_formula("+"), is_formula("[-1, 2]")
     (True, True, False, False, False)
@@ -107,7 +107,7 @@ def is_formula(text: str) -> bool:
 
 
 def escape_formula(text: str) -> str:
-    """Return a text that no spreadsheet runs."""
+    """Return a text that no spreadsheet evaluates."""
     return f"'{text}" if is_formula(text) else text
 
 
@@ -143,7 +143,7 @@ def _take_name(path: Path, place: Path) -> None:
             shutil.copyfileobj(file, sys.stdout.buffer)
         sys.stdout.flush()
         return
-    if path.is_dir() or (place.is_dir() and path.exists()):  # an engine may write a folder
+    if path.is_dir() or (place.is_dir() and path.exists()):  # an engine may have written a folder
         _remove(path)
     place.replace(path)
 

@@ -89,7 +89,7 @@ class Plan:
         if self.time_limit is not None and not self.time_limit > 0:
             raise UnmaskError(f"time_limit is {self.time_limit:g}, expected seconds above 0")
         if self.checkpoint is not None and not any(isinstance(attack, Ensemble) for attack in self.attacks.values()):
-            raise UnmaskError("a checkpoint keeps rounds of Ensemble, which is no attack here; add it, or leave it out")
+            raise UnmaskError("a checkpoint stores rounds of Ensemble; add this attack, or remove the checkpoint")
 
     def by_method(self) -> Iterator[Plan]:
         """Yield the plan for each method that chooses seeds."""
