@@ -85,6 +85,7 @@ TASKS = {
     "audit linkage, 1,000,000 items of CSV": "audit a linkage of a million items",
     "audit of a network, nothing compiled before": "first audit of a network after installation",
     "audit of a network, all compiled before": "every later audit of a network",
+    "audit of a network of 100,000 edges": "audit a network of 100,000 edges by every attack",
     "Nar09, 100,000,000 edges": "attack a network of 100 million edges",
 }
 """Work -> task in the words of a user: the rows of the summary."""

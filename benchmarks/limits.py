@@ -11,6 +11,7 @@ are run and shown: see harness.py.
     traces      313 people's 20 steps among 400 places, observed with noise, and the Euclidean losses of where each of
                 them was; the peer finds the best answer of every step with SciPy
     start       the interpreter and what it imports counted; the peer imports the libraries alone
+    network     every attack, four runs, on a power-law network of 100,000 edges; the peer only reads the edges
     page        of an audit, without the audit; the peer writes the same rows as a bare HTML table
     check       ./check in a clone of its own, which installs its needs: some minutes, and only on request
 """
@@ -171,11 +172,16 @@ def scipy_traces(share: int) -> Step:
 # --- start, page -----------------------------------------------------------------------------------------
 
 
+def environment(**changes: str) -> dict[str, str]:
+    """Variables of a process that stores compiled modules, as Python does for users."""
+    return {**os.environ, "PYTHONDONTWRITEBYTECODE": "", **changes}
+
+
 def start(*arguments: str) -> Step:
     """A process of its own, from its first instruction."""
 
     def step() -> Found:
-        subprocess.run([sys.executable, *arguments], check=True, capture_output=True)
+        subprocess.run([sys.executable, *arguments], check=True, capture_output=True, env=environment())
         return {}
 
     step()  # what Python compiles once is compiled
@@ -189,15 +195,22 @@ def our_start(*arguments: str) -> Step:
 
 def first_network(*arguments: str) -> Step:
     """The command with no loop compiled before."""
+    command = (sys.executable, "-c", "from unmask.cli import main; main()", *arguments)
 
     def step() -> Found:
         with tempfile.TemporaryDirectory() as loops:
-            environment = {**os.environ, "NUMBA_CACHE_DIR": loops}
-            command = (sys.executable, "-c", "from unmask.cli import main; main()", *arguments)
-            subprocess.run(command, check=True, capture_output=True, env=environment)
+            subprocess.run(command, check=True, capture_output=True, env=environment(NUMBA_CACHE_DIR=loops))
         return {}
 
     return step
+
+
+def build_network(path: str) -> None:
+    """A power-law network of 10,000 people and about 100,000 edges."""
+    from graphs_made import power_law
+
+    edges = zip(*power_law(10_000).edges(), strict=True)
+    Path(path).write_text("u,v\n" + "".join(f"{u},{v}\n" for u, v in edges))
 
 
 def audited(path: str) -> Any:
@@ -247,6 +260,7 @@ def check() -> Step:
 def races(chosen: argparse.Namespace) -> Iterator[Race]:
     """All of them; inputs are made as they are needed and removed again."""
     yield from of_start(chosen)
+    yield from of_network(chosen)
     yield from of_tables(chosen)
     yield from of_traces()
     if chosen.only and "check" in chosen.only:
@@ -288,6 +302,18 @@ def of_start(chosen: argparse.Namespace) -> Iterator[Race]:
         yield Race("start", "audit of a network", (first, later), bare, "100 people, every attack")
 
 
+def of_network(chosen: argparse.Namespace) -> Iterator[Race]:
+    """The default audit of a network."""
+    with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
+        links = f"{folder}/links.csv"
+        if wanted(chosen, "network"):
+            harness.run_apart(build_network, links)
+        audit = ("audit", "graph", links, "--overlap", "0.5,0.75", "--json")
+        ours = Case("ours", our_start, audit, long=True, at_most=60, limit="Most of the time is spent in climbs.")
+        scan = (Case("DuckDB, read edges", query, (f"select count(*), count(distinct u) from '{links}'",)),)
+        yield Race("network", "audit of a network of 100,000 edges", (ours,), scan, "every attack, four runs")
+
+
 def of_tables(chosen: argparse.Namespace) -> Iterator[Race]:
     """Tables of a file."""
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
@@ -324,5 +350,5 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 
 if __name__ == "__main__":
-    groups = ("protect", "wide", "traces", "start", "page", "check")
+    groups = ("protect", "wide", "traces", "start", "network", "page", "check")
     harness.main(__doc__, races, only=groups, options=options, limit=3600)
