@@ -270,3 +270,26 @@ def test_people_are_needed():
     for given in ({"knows": "missing=0.1"}, {"attacks": {"strings": StringLinkage()}}):
         with pytest.raises(UnmaskError, match="no original was given"):
             audit({"r": table}, **given)
+
+
+STUDY = """
+data = {{ use = "tables.synthetic_census", with = {{ n = 100 }} }}
+protections = [{{ use = "tables.Identity" }}]
+adversaries = [{{ use = "tables.{attack}", knows = {{ columns = {columns} }} }}]
+[columns]
+age = "quasi-identifier"
+sex = "quasi-identifier"
+zip = "quasi-identifier"
+"""
+
+
+@pytest.mark.parametrize(
+    ("attack", "columns", "code"),
+    [("ClassAttack", 2, 0), ("ClassAttack", '["age"]', 0), ("ClassAttack", 0, 2), ("RegisterAttack", 2, 2)],
+)
+def test_a_study_takes_a_number_of_columns(attack, columns, code, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("plan.toml").write_text(STUDY.format(attack=attack, columns=columns))
+    done = CliRunner().invoke(main, ["study", "plan.toml", "-o", "run"])
+    assert done.exit_code == code, done.output
+    assert code == 0 or "columns is " in done.stderr

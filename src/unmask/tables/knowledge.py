@@ -303,6 +303,7 @@ class Register:
 
     def __post_init__(self) -> None:
         check_ranges(self)
+        check_types(type(self), {"columns": self.columns})
 
     def __call__(self, population: Table, origin: NDArray[np.int64], *, rng: np.random.Generator) -> Known:
         """Draw the register in random order, with the row of the person behind each record, or ABSENT."""

@@ -50,7 +50,7 @@ COLUMNS = ("quasi_identifiers", "sensitive", "keep", "identifiers", "weight", "t
 PROTECTION = {"synthetic": bool}
 ADVERSARY = {
     "knows": schema.Table(
-        {**parameters("unmask.tables.knowledge:Knowledge"), **parameters("unmask.tables.knowledge:Register")}
+        {**parameters("unmask.tables.knowledge:Register"), **parameters("unmask.tables.knowledge:Knowledge")}
     ),
     "attacker": Either((str, dict_of(Any))),
 }
