@@ -127,7 +127,7 @@ def test_without_truth_the_page_says_so(files, tmp_path):
     report = tmp_path / "out.html"
     done = audit(*list_files(files, "auxiliary", "seeds-file"), "--report", report)
     assert done.exit_code == 0, done.stderr
-    assert "How many are right is unknown" in done.stdout
+    assert "the number of right matches is unknown" in done.stdout
     page = report.read_text()
     assert "truth is not known" in page
     assert SECRET not in page + done.stdout + done.stderr

@@ -172,7 +172,7 @@ def test_both_files_or_neither(friends):
     assert not (folder / "other.csv").exists()
     check_one_sentence(
         invoke("protect", "graph", friends, "-o", folder / "one.txt", "--origin", folder / "one.txt"),
-        "expected two files",
+        "two outputs go to",
     )
 
 
