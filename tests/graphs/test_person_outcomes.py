@@ -116,7 +116,7 @@ def test_page_names_the_form_of_an_attack():
         ("random:5,top:nan", "METHOD:COUNT"),
         ("random:5,tpo:5", "the seed method is 'tpo'"),
         ("random:5,random:9", "--seeds random is given twice"),
-        ("top:5,random:100000", "ask for fewer"),
+        ("top:5,random:100000", "choose fewer"),
     ],
 )
 def test_wrong_seeds_are_one_sentence(network, seeds, message):

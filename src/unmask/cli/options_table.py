@@ -117,6 +117,7 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "truth_sampled": {"help": "People of a partial --truth are drawn at random, and stand for all.", "default": False, "show_default": True, "is_flag": True},
         "largest_component": {"help": "Cut both networks of --overlap to it, as papers do, and judge only its people.", "default": False, "show_default": True, "is_flag": True},
         "runs": {"help": "Runs, each with other graphs or seeds.", "default": 4, "show_default": True, "type": click.IntRange(1, None), "parse": check_number},
+        "discovery": {"help": "People with several identities, and attacks on each identity by itself, such as 20:10.", "type": str, "metavar": "PEOPLE:RUNS"},
         "seed": {"help": "Random seed of every draw.", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number},
         "time_limit": {"help": "Start no further run that would end after so many seconds; the first run is always complete.", "type": click.FloatRange(0, None, min_open=True), "parse": check_number, "heading": "Options", "metavar": "SECONDS"},
         "measures": {"help": "Further measures of a belief, such as renyi_entropy_bits:2.", "type": str, "multiple": True, "heading": "Output", "metavar": "NAME[:NUMBER]", "flags": ("--measure",)},
@@ -293,7 +294,7 @@ AUDITS: Mapping[str, AuditSignature] = {
         "release",
         1,
         False,
-        ("auxiliary", "truth", "similarity", "seeds_file", "overlaps", "protections", "attacks", "seeds", "transition", "evidence", "within", "times", "truth_partial", "truth_sampled", "largest_component", "runs", "seed", "time_limit", "measures", "checkpoint", "source", "target", "delimiter", "header", "skip_lines", "comment", "encoding", "form", "ids", "missing_ids", "two_mode"),
+        ("auxiliary", "truth", "similarity", "seeds_file", "overlaps", "protections", "attacks", "seeds", "transition", "evidence", "within", "times", "truth_partial", "truth_sampled", "largest_component", "runs", "discovery", "seed", "time_limit", "measures", "checkpoint", "source", "target", "delimiter", "header", "skip_lines", "comment", "encoding", "form", "ids", "missing_ids", "two_mode"),
         ("code", "watched", "progress"),
     ),
 }

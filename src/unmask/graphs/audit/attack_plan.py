@@ -13,6 +13,7 @@ import numpy as np
 from unmask.catalog import Kind, find
 from unmask.core.errors import UnmaskError, explain_unknown, nearest
 from unmask.graphs import Attack, Ensemble, SocialGraph, Together, examples
+from unmask.graphs.audit.identity_search import Discovery
 from unmask.protection_specs import Spec
 from unmask.schema import check, parameter_types
 
@@ -73,6 +74,7 @@ class Plan:
     runs: int = 4
     transition: tuple[int, ...] = ()
     other_seeds: tuple[tuple[str, int], ...] = ()
+    discovery: Discovery | None = None
     seed: int = 0
     time_limit: float | None = None
     checkpoint: Path | None = None

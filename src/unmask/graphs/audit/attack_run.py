@@ -15,14 +15,12 @@ from unmask.core.errors import UnmaskError
 from unmask.core.truth import Truth
 from unmask.graphs import Announced, Attack, Auxiliary, Ensemble, Matching, Pair, SeedPairs, Similarity
 from unmask.graphs.attacks.rematch import log_odds
-from unmask.graphs.audit.facts import Announcement, AttackFacts, ProtectionEffect, ScoreBin, SeedCount
+from unmask.graphs.audit.facts import Announcement, AttackFacts, ProtectionEffect, ScoreBin
 from unmask.graphs.disclosure import Disclosure, SeparatedPair, disclosure, disclosure_measures
 from unmask.graphs.evaluation import DegreeClass, Outcome, by_degree, hop_error, outcomes, select_match
 from unmask.measures import Measure
 from unmask.measures.rates import MIN_SPREAD, RATES, RunValues, average_runs, coverage
-from unmask.measures.registry import MEASURES
 from unmask.results import Row
-from unmask.results.names import IDENTITY
 from unmask.results.words import plural
 
 Outcomes = NDArray[np.int8]
@@ -274,18 +272,6 @@ def attack_facts(
         scores=tuple(score_bins(runs)) if recall else (),
         announced=_average_announcements([run.announced for run in runs if run.announced is not None]),
     )
-
-
-def stable_seeds_row(point: SeedCount, *, release: str, n_people: int) -> Row:
-    """Return the row of the fewest seeds from which an attack spreads in most runs; without the release, all people."""
-    quantity, n_seeds = MEASURES["stable_seeds"], float(point.n_seeds)
-    note = f"spread in {point.spread_in} of {plural(point.runs, 'run')}; seeds: {point.seeds}"
-    return Row(
-        release=release, adversary=point.attack, target=IDENTITY, measure=quantity.name, unit=quantity.unit,
-        direction=quantity.direction, prior=float(n_people), posterior=n_seeds, gain=n_people - n_seeds, low=None,
-        high=None, interval="none", n=n_people, n_observations=point.runs, worst=n_seeds, worst_observation=0,
-        quantiles=(n_seeds,) * 5, status="exact", note=note,
-    )  # fmt: skip
 
 
 def _average_announcements(announcements: Sequence[Announcement]) -> Announcement | None:

@@ -20,24 +20,21 @@ from unmask.graphs.audit.attack_run import (
     attack_facts,
     average_rows,
     declare_seeds,
-    mean_rate,
     protection_effect,
     run_attack,
-    stable_seeds_row,
 )
 from unmask.graphs.audit.facts import (
-    MIN_STABLE,
     AttackFacts,
     GraphFacts,
     OverlapPoint,
     ProtectionEffect,
     ScoreShare,
     SeedCount,
-    find_stable_by,
     strongest_first,
 )
 from unmask.graphs.audit.network_pairs import NetworkPair, places
 from unmask.graphs.audit.person_outcomes import count_scores, link_criteria, list_people_at_risk, score_people
+from unmask.graphs.audit.seed_counts import count_by_seeds, list_stable_seeds
 from unmask.graphs.disclosure import SeparatedPair
 from unmask.graphs.evaluation import most_recall
 from unmask.graphs.utility import lost, utility
@@ -95,9 +92,10 @@ class AttackedNetworks:
         self._run_all()
         if not self.runs:
             raise UnmaskError(next(iter(self.not_run.values())).removeprefix("failed: "))
-        if self.watched is not None:
-            for (release, name), runs in self.runs.items():
-                drawn, mapping = self.drawn[release][0], self.mappings[release, name]
+        for (release, name), runs in self.runs.items():
+            drawn, mapping = self.drawn[release][0], self.mappings[release, name]
+            self.belief_rows += self._search_identities(release, name, drawn)
+            if self.watched is not None:
                 self.watched.found += list_people_at_risk(release, name, self.pairs[release], drawn, runs, mapping)
         self.transition = list(self._try_seeds(first))
 
@@ -182,6 +180,19 @@ class AttackedNetworks:
                 self._score_belief(release, name, run, belief)
                 self.mappings[release, name] = belief.mapping
 
+    def _search_identities(self, release: str, name: str, pair: Pair) -> Iterator[Row]:
+        """Yield the discovery rates of the identities of some adopters, on the networks of the first run."""
+        source, plan = self.pairs[release], self.plan
+        if plan.discovery is None or not isinstance(pair, SeparatedPair):
+            return
+        self.progress(f"{release}, {name}: identities of {plan.discovery.people} people")
+
+        def draw_seeds(whole: Pair, rng: np.random.Generator) -> SeedPairs:
+            return source.seeds(whole, plan, None, rng)
+
+        rng = plan.rng("discovery", source.overlap)
+        yield from plan.discovery.rows(pair, plan.attacks[name], draw_seeds, rng, release=release, adversary=name)
+
     def _report_best(self, release: str, name: str) -> None:
         """Report the recall of the attack that just ran, if it is the best one so far."""
         recalls = {attack: runs[0].rate("recall") or 0.0 for attack, runs in self.runs_on(release).items()}
@@ -241,7 +252,7 @@ class AttackedNetworks:
                         runs_by_seeds.setdefault((name, n_seeds), []).append(run)
                 except UnmaskError as error:
                     self.not_run.setdefault(f"{n_seeds} seeds{method} on {release}", f"failed: {error}")
-            yield from self._count_seeds(runs_by_seeds, self.pairs[release].seeds_name(plan))
+            yield from count_by_seeds(runs_by_seeds, list(plan.attacks), self.pairs[release].seeds_name(plan))
 
     def _run_rates(self, release: str, plan: Plan, n_seeds: int) -> Iterator[tuple[str, AttackRun]]:
         """Yield runs of all attacks from `n_seeds` seeds, without scores and hops."""
@@ -249,15 +260,6 @@ class AttackedNetworks:
             pair, seeds = self._draw(release, plan, number, n_seeds)
             for name in self.runs_on(release):
                 yield name, self._attack(release, name, plan, pair, seeds, only_rates=True)[0]
-
-    def _count_seeds(self, runs_by_seeds: Mapping[tuple[str, int], list[AttackRun]], seeds: str) -> Iterator[SeedCount]:
-        """Yield mean rates by attack, in the order of the plan, and number of seeds."""
-        order = list(self.plan.attacks)
-        for name, n_seeds in sorted(runs_by_seeds, key=lambda key: (order.index(key[0]), key[1])):
-            runs = runs_by_seeds[name, n_seeds]
-            recall, coverage = mean_rate(runs, "recall"), mean_rate(runs, "coverage")
-            spread_in = sum(run.has_spread for run in runs)
-            yield SeedCount(name, seeds, n_seeds, len(runs), spread_in, recall, coverage or 0.0)
 
     # --- facts over runs ---------------------------------------------------------------------------------------------
 
@@ -287,21 +289,11 @@ class AttackedNetworks:
         for rows in self.mean_rows.values():
             yield from rows
         yield from self.belief_rows
-        yield from self._list_stable_seeds()
-
-    def _list_stable_seeds(self) -> Iterator[Row]:
-        """Yield the fewest seeds, by any method, from which each attack spreads in most runs; note other attacks."""
         release = next(iter(self.pairs))
         n_people = self.drawn[release][0].source.n_nodes
-        for name in dict.fromkeys(point.attack for point in self.transition):
-            points = [point for point in self.transition if point.attack == name]
-            if stable := [point for point in find_stable_by(points, "seeds").values() if point is not None]:
-                fewest = min(stable, key=lambda point: point.n_seeds)
-                yield stable_seeds_row(fewest, release=release, n_people=n_people)
-            else:
-                most = max(point.n_seeds for point in points)
-                reason = f"with up to {most:,} seeds, it spreads in fewer than {MIN_STABLE:.0%} of the runs"
-                self.not_run[f"stable_seeds ({name})"] = reason
+        stable, never = list_stable_seeds(self.transition, release=release, n_people=n_people)
+        self.not_run |= never
+        yield from stable
 
     def facts(self) -> GraphFacts:
         """Return the facts about all attacks; facts about both networks are those of the first run."""

@@ -12,15 +12,15 @@ from unmask.core.signatures import with_parameters
 from unmask.domains import name_files
 from unmask.graphs import EdgeListOptions, Pair, SeedPairs, Similarity, SocialGraph
 from unmask.graphs.audit.attack_plan import is_count, parse_attacks, parse_methods, parse_protection
+from unmask.graphs.audit.identity_search import Discovery
 from unmask.graphs.audit.network_audit import audit, check_choice
 from unmask.graphs.colocation import read_co_location
 from unmask.ranges import Option, Range
 from unmask.results import Result
 
 SHARED = (
-    "truth_partial", "truth_sampled", "largest_component", "runs", "seed", "time_limit", "measures", "checkpoint",
-    "watched",
-    "progress",
+    "truth_partial", "truth_sampled", "largest_component", "runs", "discovery", "seed", "time_limit", "measures",
+    "checkpoint", "watched", "progress",
 )  # fmt: skip
 """Parameters of `audit` that `audit_files` shares."""
 
@@ -104,13 +104,15 @@ def audit_files(
     columns = {field.name: further.pop(field.name) for field in fields(EdgeListOptions) if field.name in further}
     separation = tuple(parse_protection(text, code("protections")) for text in dict.fromkeys(protections))
     choice: dict[str, Any] = {"overlaps": _parse_overlaps(overlaps), "separation": separation}
-    names = ("truth_partial", "truth_sampled", "largest_component", "time_limit", "checkpoint")
+    names = ("truth_partial", "truth_sampled", "largest_component", "discovery", "time_limit", "checkpoint")
     conditions: dict[str, Any] = {name: further.get(name) for name in names}
     check_choice(
         auxiliary, **choice, truth=truth, seeds_file=seeds_file, similarity=similarity, attacks=attacks, seeds=seeds,
         transition=transition, **conditions,
     )  # fmt: skip
     parse_methods(seeds, n_people=1)
+    if further.get("discovery") is not None:
+        Discovery.parse(further["discovery"])
     plan = {
         "attacks": parse_attacks(attacks, code("attacks")) if attacks else (),
         "seeds": seeds,

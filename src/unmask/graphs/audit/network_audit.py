@@ -22,6 +22,7 @@ from unmask.graphs.audit.facts import (
     GUESSED,
     GraphFacts,
 )
+from unmask.graphs.audit.identity_search import Discovery
 from unmask.graphs.audit.network_criteria import audit_criteria
 from unmask.graphs.audit.network_pairs import DerivedPair, GivenPair, NetworkPair, pair_name
 from unmask.graphs.audit.sentences import headline
@@ -54,6 +55,7 @@ def audit(
     seeds: str | Sequence[str] | SeedPairs | None = None,
     runs: Annotated[int, Range(1)] = 4,
     transition: Sequence[int] = (),
+    discovery: Annotated[str | None, Option(metavar="PEOPLE:RUNS")] = None,
     seed: Annotated[int, Range(0)] = 0,
     time_limit: Annotated[float | None, Range(0, above=True), Option("Options", metavar="SECONDS")] = None,
     checkpoint: Annotated[Path | None, Option("Options", metavar="FOLDER")] = None,
@@ -92,6 +94,8 @@ def audit(
         runs, each with other graphs or seeds
     transition : sequence of int
         Other numbers of leaked identities to attack from.
+    discovery : str, optional
+        people with several identities, and attacks on each identity by itself, such as 20:10
     seed : int
         random seed of every draw
     time_limit : float, optional
@@ -114,8 +118,8 @@ def audit(
     check_choice(
         auxiliary, overlaps, truth=truth, seeds_file=leaked, similarity=similarity, truth_partial=truth_partial,
         truth_sampled=truth_sampled, largest_component=largest_component, separation=separation, attacks=attacks,
-        seeds=None if leaked is not None else seeds, transition=transition, time_limit=time_limit,
-        checkpoint=checkpoint,
+        seeds=None if leaked is not None else seeds, transition=transition, discovery=discovery,
+        time_limit=time_limit, checkpoint=checkpoint,
     )  # fmt: skip
     ((name, graph), *further) = name_releases(release).items()
     if further:
@@ -123,13 +127,19 @@ def audit(
     if auxiliary is None and not overlaps:
         return audit_criteria(name, graph, watched=watched, measures=measures)
     several = any(map(adopted, separation)) or (isinstance(truth, Pair) and bool((truth.identities > 1).any()))
+    search = None if discovery is None else Discovery.parse(discovery)
+    if search is not None and not several:
+        raise UnmaskError(
+            "--discovery needs people with several identities; add --with IdentitySeparation, or a --truth with "
+            "several lines for a person"
+        )
     if not isinstance(attacks, Mapping):
         attacks = parse_attacks(attacks or default_attacks(graph, auxiliary, several=several))
     n_people = min(graph.n_nodes, (auxiliary or graph).n_nodes)
     (method, n_seeds), *others = parse_methods(() if isinstance(seeds, SeedPairs) else seeds, n_people)
     plan = Plan(
-        attacks, method, n_seeds, runs=runs, transition=tuple(transition), other_seeds=tuple(others), seed=seed,
-        time_limit=time_limit, checkpoint=checkpoint,
+        attacks, method, n_seeds, runs=runs, transition=tuple(transition), other_seeds=tuple(others),
+        discovery=search, seed=seed, time_limit=time_limit, checkpoint=checkpoint,
     )  # fmt: skip
     if auxiliary is None:
         choices = ((shared, protection) for shared in overlaps for protection in (None, *separation))

@@ -14,12 +14,12 @@ from unmask.core.posterior import Posterior, equal_weights
 from unmask.core.truth import Truth
 from unmask.graphs import Attack, Auxiliary, Pair, SeedPairs, SocialGraph, select_seeds, split
 from unmask.graphs.audit.attack_run import ADOPTER_MEASURES, average_rows, declare_seeds, run_attack
+from unmask.graphs.audit.identity_search import Discovery
 from unmask.graphs.audit.network_pairs import DerivedPair, numbered
-from unmask.graphs.disclosure import Seeded, SeparatedPair, discovery, separated_seeds
+from unmask.graphs.disclosure import Seeded, SeparatedPair, separated_seeds
 from unmask.graphs.knowledge.seeding import parse_method
 from unmask.graphs.protections import Separated, protected
 from unmask.graphs.utility import LOSSES, lost, utility
-from unmask.measures.interval import wilson
 from unmask.measures.rates import RATES
 from unmask.measures.registry import UTILITIES
 from unmask.plan import Cell, Part
@@ -56,18 +56,6 @@ class Knowledge:
     def choose(self, pair: Pair, rng: np.random.Generator) -> SeedPairs:
         """Return seeds of a pair in which all people who may be seeds have one identity."""
         return select_seeds(pair, self.seeds, self.n_seeds, rng, error=self.error)
-
-
-@dataclass(frozen=True)
-class Discovery:
-    """Search for each identity of some adopters separately, see `unmask.graphs.disclosure.discovery`.
-
-    people : number of random adopters; 0 skips the search, which needs `runs` attacks for each identity
-    runs   : number of attacks for each identity
-    """
-
-    people: Annotated[int, Range(0)] = 0
-    runs: Annotated[int, Range(1)] = 10
 
 
 SETTINGS = {"knows": Knowledge, "discovery": Discovery}
@@ -173,25 +161,11 @@ def believed(
 
 def _discovery_rows(cell: Cell, pair: Pair, attack: Attack) -> Iterator[Row]:
     """Yield discovery rates of the identities of some adopters, each identity as the only one of its person."""
-    if not isinstance(pair, SeparatedPair):
-        return
     search = Discovery(**cell.adversary.settings.get("discovery", {}))
-    unprotected, separated = pair.before, pair.separated
-    is_present = np.isin(unprotected.truth, separated.adopters) & np.isin(unprotected.truth, separated.origin)
-    rng = cell.rng("discovery", search.people, search.runs)
-    people = rng.permutation(np.flatnonzero(is_present))[: search.people]
-    if not len(people):
-        return
-    seeds = _knowledge(cell.adversary).choose
-    result = discovery(unprotected, separated, people, attack, seeds, runs=search.runs, rng=rng)
-    n, reversed_ = len(result.node), result.reversed or 0.0
-    low, high = wilson(reversed_, len(people))
-    yield cell.row("discovery", "share", float(result.probability.mean()), prior=0.0, n=n, target="adopters")
-    yield cell.row("discovery_score", "runs", float(result.score.mean()), prior=0.0, n=n, target="adopters")
-    yield cell.row(
-        "reversed", "share", reversed_, prior=0.0, n=len(people), target="adopters", low=low, high=high,
-        interval="people (Wilson)",
-    )  # fmt: skip
+    if isinstance(pair, SeparatedPair) and search.people:
+        seeds, rng = _knowledge(cell.adversary).choose, cell.rng("discovery", search.people, search.runs)
+        names = {"release": cell.protection.name, "adversary": cell.adversary.name}
+        yield from search.rows(pair, attack, seeds, rng, **names)
 
 
 def _utility_rows(cell: Cell, faced: _FacedRelease) -> Iterator[Row]:
