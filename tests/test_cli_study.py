@@ -82,7 +82,7 @@ def test_from_a_plan_to_a_choice(plan):
     ],
 )
 def test_bad_input_is_reported_in_a_sentence(plan, arguments, code, message, monkeypatch):
-    (plan / "pipe").symlink_to("/dev/null")  # as /dev/stdout, a link to what is no folder
+    (plan / "pipe").symlink_to("/dev/null")  # as /dev/stdout, a link to what is not a folder
     monkeypatch.setitem(__import__("sys").modules, "pyspark.sql", None)
     done = invoke(*arguments)
     assert done.exit_code == code

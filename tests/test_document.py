@@ -360,7 +360,7 @@ def test_levels_are_kept_where_an_audit_tries_others():
     for derive in (derive_audit_options, derive_protect_options):
         assert derive(document, Path("here"))[1]["levels"] == ["age=5", "birth=decade"]
     document["protections"][0]["with"]["levels"] = "year"
-    with pytest.raises(UnmaskError, match="levels is no table"):
+    with pytest.raises(UnmaskError, match="levels is not a table"):
         derive_protect_options(document, Path("here"))
 
 
@@ -415,7 +415,7 @@ def test_a_release_that_names_no_protection_of_the_document_is_refused(released:
     (released / "again.toml").write_text(text.replace('protection = "tables.Mondrian"', 'protection = "other"'))
     code, _, message = run("audit", "again.toml")
     assert code == 2
-    assert "a release says that 'other' made it, and the document has 0 protections of that name" in message
+    assert "a release was made by 'other', and the document has 0 protections of that name" in message
 
 
 # --- sections of other domains ---

@@ -35,10 +35,10 @@ def test_the_documentation_shows_the_files(template, name):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["attack", "one column"], "'one column' is no Python name; expected letters, digits and _"),
-        (["attack", "class"], "'class' is no Python name"),
-        (["attack", ""], "'' is no Python name"),
-        (["attack", "../x"], "'../x' is no Python name"),
+        (["attack", "one column"], "'one column' is not a Python name; expected letters, digits and _"),
+        (["attack", "class"], "'class' is not a Python name"),
+        (["attack", ""], "'' is not a Python name"),
+        (["attack", "../x"], "'../x' is not a Python name"),
         (["attack", "Old"], "old.py exists; choose another name or give --force"),
     ],
 )

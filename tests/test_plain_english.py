@@ -1,5 +1,6 @@
 """README, documentation and notebooks are plain English: short sentences, glossary terms, no private phrases."""
 
+import ast
 import json
 import re
 from pathlib import Path
@@ -174,6 +175,25 @@ def test_help_has_at_most_the_faults_that_it_had():
     assert sum(bool(PHRASES.search(line)) for line in lines) <= MAX_HELP_FAULTS["phrases"]
     assert sum(line.count(";") for line in lines) <= MAX_HELP_FAULTS["semicolons"]
     assert sum(n_words(line) > 35 for line in lines) <= MAX_HELP_FAULTS["long sentences"]
+
+
+MAX_PHRASES_IN_CODE = 98
+"""Phrases in docstrings and messages of the source; this limit may only shrink."""
+
+
+def test_docstrings_and_messages_have_at_most_the_phrases_that_they_had():
+    """T6 over the source: doctests and the constant None are no prose."""
+    found = []
+    for path in sorted((ROOT / "src/unmask").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
+                prose = re.sub(r">>>.*", "", node.value)
+                found += [
+                    f"{path.name}:{node.lineno}: {match[0]}"
+                    for match in PHRASES.finditer(prose)
+                    if match[0] != "is None"
+                ]
+    assert len(found) <= MAX_PHRASES_IN_CODE, found
 
 
 @pytest.mark.parametrize("name", main.commands)

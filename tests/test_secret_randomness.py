@@ -123,7 +123,7 @@ def test_a_release_has_no_seed(command, tmp_path):  # T1, R1
     arguments = [*command, str(source), *roles, "-o", str(tmp_path / "release.csv")]
     refused = CliRunner().invoke(main, [*arguments, "--seed", "7"])
     assert refused.exit_code == 2
-    assert "undoes its protection" in refused.stderr
+    assert "reverses its protection" in refused.stderr
     assert not (tmp_path / "release.csv").exists()
     done = CliRunner().invoke(main, [*arguments, "--json"])
     assert done.exit_code == 0, done.stderr

@@ -83,7 +83,7 @@ def read_graph(source: object, **reading: Any) -> SocialGraph:
     Raises
     ------
     UnmaskError
-        If a frame does not have two columns, or a file is no network.
+        If a frame does not have two columns, or a file is not a network.
 
     Examples
     --------

@@ -154,8 +154,8 @@ class Cell:
 class Budget:
     """The limits of a study.
 
-    seconds_per_cell : after so many a cell is stopped
-    seconds          : after so many no further cell is started
+    seconds_per_cell : time after which a cell is stopped
+    seconds          : time after which no further cell is started
     memory_gib       : for all workers together
     """
 

@@ -100,7 +100,7 @@ def _find_spec(name: str, protections: Sequence[Settings]) -> Spec:
     entries = [entry for entry in protections if name in (entry.get("name"), entry.get("use"))]
     if len(entries) != 1 or "grid" in entries[0]:
         raise UnmaskError(
-            f"a release says that {name!r} made it, and the document has {len(entries)} protections of that name; "
+            f"a release was made by {name!r}, and the document has {len(entries)} protections of that name; "
             "expected one, without a grid"
         )
     return Spec(str(entries[0].get("use")), entries[0].get("with", {}))
@@ -128,7 +128,7 @@ def to_options(entry: Settings) -> dict[str, Any]:
 def format_levels(levels: Any) -> list[str]:
     """Return the finest levels of columns as texts of the option."""
     if not isinstance(levels, dict):
-        raise UnmaskError('levels is no table; expected for example levels = { birth = "year" }')
+        raise UnmaskError('levels is not a table; expected for example levels = { birth = "year" }')
     return [f"{name}={level}" for name, level in levels.items()]
 
 

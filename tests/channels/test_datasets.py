@@ -262,7 +262,11 @@ def test_check_ins_of_a_file_are_visits_of_cells_around_their_median(tmp_path):
 
 @pytest.mark.parametrize(
     ("line", "hint"),
-    [("u,1,91,0", "line 2 of check-ins.csv has a lat"), ("u,1,0,east", "lon that is no number"), ("u,1,,0", "no lat")],
+    [
+        ("u,1,91,0", "line 2 of check-ins.csv has a lat"),
+        ("u,1,0,east", "lon that is not a number"),
+        ("u,1,,0", "no lat"),
+    ],
 )
 def test_coordinates_that_are_no_degrees_are_refused_without_the_cell(tmp_path, line, hint):
     path = tmp_path / "check-ins.csv"

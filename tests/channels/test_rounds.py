@@ -177,7 +177,7 @@ BAD = {
     "an empty sender": ("round,sender,receiver\n1,,x\n", "line 2"),
     "an empty receiver": ("round,sender,receiver\n1,a,x\n1,b,\n", "line 3"),
     "an empty round": ("round,sender,receiver\n,a,x\n", "line 2"),
-    "a round that is no number": ("round,sender,receiver\n1,a,x\nlate,b,y\n", "line 3"),
+    "a round that is not a number": ("round,sender,receiver\n1,a,x\nlate,b,y\n", "line 3"),
     "a round without end": ("round,sender,receiver\n1,a,x\ninf,b,y\n", "line 3"),
     "a column twice": ("round,sender,sender,receiver\n1,a,b,x\n", "occurs twice"),
     "a long line": ("round,sender,receiver\n1,a,x,y\n", "line 2"),

@@ -137,7 +137,7 @@ BAD = {
     "no place column": ("user,time,shown\nu,1,x\n", "no column place"),
     "an empty place": ("user,time,place,shown\nu,1,a,x\nu,2,,x\n", "line 3"),
     "an empty user": ("user,time,place,shown\n,1,a,x\n", "line 2"),
-    "a time that is no number": ("user,time,place,shown\nu,1,a,x\nu,soon,b,x\n", "line 3"),
+    "a time that is not a number": ("user,time,place,shown\nu,1,a,x\nu,soon,b,x\n", "line 3"),
     "a time that is infinite": ("user,time,place,shown\nu,1,a,x\nu,inf,b,x\n", "line 3"),
     "a date among numbers": ("user,time,place,shown\nu,1,a,x\nu,2024-05-01,b,x\n", "line 3"),
     "two places at a time": ("user,time,place,shown\nu,1,a,x\nu,1,b,x\n", "line 3"),

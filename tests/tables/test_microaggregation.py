@@ -14,7 +14,7 @@ NAMES = ("a", "b", "c")
 
 
 def table_of(n, *, seed, whole_numbers=False):
-    """Numbers that go together, and a column that is no number."""
+    """Numbers that go together, and a column that is not a number."""
     rng = np.random.default_rng(seed)
     common = rng.normal(size=n)
     columns = {name: common + scale * rng.lognormal(size=n) for name, scale in zip(NAMES, (0.5, 2, 1), strict=True)}

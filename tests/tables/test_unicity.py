@@ -157,7 +157,7 @@ def test_a_protection_warns_of_a_column_that_puts_rows_together(tmp_path):
 
     for arguments, column in ((("--keep", "user"), "user"), (("--keep", "code", "--person", "user"), "code")):
         done = CliRunner().invoke(main, list(map(str, [*words, *arguments])))
-        assert f"the column {column} leaves as it is and seems to say which rows are one person's" in done.stderr
+        assert f"the column {column} is released unchanged and seems to link the rows of a person" in done.stderr
 
 
 def test_without_an_original_several_rows_are_put_together_inside_the_release():

@@ -38,7 +38,7 @@ PRICES = {
 
 REGISTER, COVERAGE = Field("register.file", "List, with columns named as here", "file"), Field("register.coverage")
 CONTROL = Field("control.file", "Or a file of similar people who are not in the table", "file")
-HELD_BACK = Field("data.hold_back", "People held back at random, as control group", default=lambda _: HOLD_BACK)
+HELD_BACK = Field("data.hold_back", "Random share of people in the control group", default=lambda _: HOLD_BACK)
 TARGETS = Field("audit.targets")
 
 

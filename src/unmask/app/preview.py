@@ -83,7 +83,7 @@ def shorten(text: str | None) -> str:
 
 
 def _detect_delimiter(path: Path, data: Mapping[str, Any]) -> str:
-    """Return the name of the delimiter of a text file; "" if there is none."""
+    """Return the name of the delimiter of a text file, or ""."""
     from unmask.data.resources import temporary_folder
     from unmask.data.source_files import prepare_file, read_head
 

@@ -92,7 +92,7 @@ def probabilities(values: ArrayLike, name: str) -> Floats:
     """Return (n,) probabilities that sum to 1 within 1e-9, divided by their sum."""
     p = np.asarray(values, dtype=np.float64)
     if p.ndim != 1 or not p.size or not np.all(np.isfinite(p)) or p.min() < 0 or abs(p.sum() - 1) > ROW_TOLERANCE:
-        raise UnmaskError(f"{name} is no distribution, expected one axis of entries at least 0 that sum to 1")
+        raise UnmaskError(f"{name} is not a distribution, expected one axis of entries at least 0 that sum to 1")
     return np.asarray(p / p.sum(), dtype=np.float64)
 
 

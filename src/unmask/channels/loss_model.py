@@ -203,14 +203,14 @@ def _read_answers(path: Path, secrets: tuple[str, ...]) -> tuple[Floats, tuple[s
 def read_gain(gain: os.PathLike[str] | ArrayLike, secrets: tuple[str, ...] | None) -> GainModel:
     """Return the gain model of secrets, from a CSV of answers in lines and secrets in columns, or from an array.
 
-    Raise if a gain is no number or infinite above, or if every answer is forbidden for some secret.
+    Raise if a gain is not a number or infinite above, or if every answer is forbidden for some secret.
     """
     if isinstance(gain, str | os.PathLike):
         table, answers = _read_answers(Path(gain), secrets or ())
     else:
         table, answers = as_numbers("gain", gain), None
     if table.ndim != 2 or not (table < math.inf).all():
-        raise UnmaskError("the gain has a cell that is no number, or infinite; expected numbers, -inf to forbid one")
+        raise UnmaskError("the gain has a cell that is not a number, or infinite; expected numbers, -inf to forbid one")
     if not np.isfinite(table).all(axis=1).any():
         raise UnmaskError("every answer has gain -inf for some secret; add an answer that is always allowed")
     return GainModel(table, answers)

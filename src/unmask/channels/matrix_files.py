@@ -245,5 +245,5 @@ def _parse_matrix(path: Path, numbered: Lines) -> Matrix:
         try:
             table[i] = [float(cell) for cell in line[1:]]
         except ValueError:
-            raise UnmaskError(f"line {number} of {path.name} has a cell that is no number, expected numbers") from None
+            raise UnmaskError(f"line {number} of {path.name} has a cell that is not a number") from None
     return Matrix(tuple(name.strip() for name in head[1:]), names, table, head[0].strip())

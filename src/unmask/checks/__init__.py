@@ -177,7 +177,7 @@ def belief_is_about_the_targets(attack: Any, problems: Problems) -> str:
 
 
 def renumbering_the_release_renumbers_the_candidates(attack: Any, problems: Problems) -> str | None:
-    """Require that the order of a release is no information.
+    """Require that the order of a release carries no information.
 
     An attack whose class says `reads_order = True` uses it. One that says `draws = True` breaks exact ties at random,
     and is not checked.

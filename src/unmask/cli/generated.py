@@ -202,7 +202,7 @@ _FIRST = (FILE, click.UNPROCESSED)
 """Types that a command line prefers to the others of a union."""
 
 _PARSERS: Mapping[Any, Callable[[Any], Any]] = {Sequence[str]: parse_lists, float | str: parse_levels}
-"""Type of the values of a mapping -> function that parses COLUMN=VALUE, if a value is no text."""
+"""Type of the values of a mapping -> function that parses COLUMN=VALUE, if a value is not a text."""
 
 
 def _convert_range(kind: type, bounds: Range) -> dict[str, Any]:

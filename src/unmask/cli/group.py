@@ -141,7 +141,7 @@ class UnmaskGroup(click.Group):
         if args[0] == "audit" and len(args) > 1 and not Path(args[1]).exists():
             seconds = [command.removeprefix("audit ") for command in commands if command.startswith("audit ")]
             for near in get_close_matches(args[1], seconds, n=1, cutoff=0.75):
-                raise click.UsageError(f"{args[1]!r} is no file; did you mean 'audit {near}'?", ctx)
+                raise click.UsageError(f"{args[1]!r} is not a file; did you mean 'audit {near}'?", ctx)
         return args
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def _numbers(text: str | None) -> tuple[float, ...]:
-    """Return numbers that are separated by commas; a text that is no number is nan."""
+    """Return numbers that are separated by commas; a text that is not a number is nan."""
     try:
         return tuple(map(float, split_names(text)))
     except ValueError:

@@ -119,7 +119,7 @@ def new(kind: str, name: str, force: bool) -> None:
     unmask new measure lead
     """
     if not name.isidentifier() or keyword.iskeyword(name):
-        raise UnmaskError(f"{name!r} is no Python name; expected letters, digits and _, such as OneColumn")
+        raise UnmaskError(f"{name!r} is not a Python name; expected letters, digits and _, such as OneColumn")
     module = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
     path, test = Path(f"{module}.py"), Path(f"test_{module}.py")
     refuse_to_overwrite(path, test, force=force)

@@ -11,7 +11,7 @@ from unmask.core.errors import UnmaskError
 def _refuse_seed(text: str | None) -> None:
     if text is not None:
         raise UnmaskError(
-            "whoever knows or guesses the seed of a release undoes its protection, so a release has none; leave it out "
+            "a release has no seed, because a seed that is known or guessed reverses its protection; leave --seed out "
             "(studies have one)"
         )
 

@@ -285,7 +285,7 @@ def _warn_of_person_columns(table: Table) -> list[str]:
 
     column = find_pseudonym(table.kept, table.person)
     return [
-        f"the column {column.name} leaves as it is and seems to say which rows are one person's: whoever recognizes a "
-        "few rows of a person has all of them; unmask audit with --person attacks people so"
+        f"the column {column.name} is released unchanged and seems to link the rows of a person: an adversary who "
+        "recognizes a few rows has all rows of that person; unmask audit --person runs this attack"
         for column in ([column] if column else find_repeated_keys(table.kept))
     ]

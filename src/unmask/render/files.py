@@ -42,7 +42,7 @@ def export(result: Result, folder: Path, *, force: bool = False) -> tuple[str, .
     and others stay.
     """
     if folder.exists() and not folder.is_dir():
-        raise UnmaskError(f"{folder} is no folder; choose another one")
+        raise UnmaskError(f"{folder} is not a folder; choose another one")
     if folder.exists() and any(folder.iterdir()) and not force:
         raise UnmaskError(f"{folder} exists and is not empty; choose another folder or give --force")
     new = not folder.exists()  # takes its name at once; into a folder that is there the files go one by one

@@ -341,7 +341,7 @@ def _complete_alternative(alternative: Alternative, verdicts: Sequence[Verdict])
 
 
 def _with_state(alternative: Alternative, n_missed: int) -> Alternative:
-    """Return an alternative with its state after so many missed conditions."""
+    """Return an alternative with its state for a number of missed conditions."""
     finding = f"{plural(n_missed, 'condition')} missed" if n_missed else "every tested condition met"
     return replace(alternative, finding=finding, state="missed" if n_missed else "met")
 

@@ -43,8 +43,8 @@ class Terms:
 class Grid:
     """A table as text: heads, then groups of rows under an optional line of their own; figures from column `text`.
 
-    meaning : whether the second column says what the first one means
-    listed  : whether the last column is text, too
+    meaning : True if the second column explains the first one
+    listed  : True if the last column is text, too
     """
 
     form: ClassVar = "grid"

@@ -62,11 +62,11 @@ def risk_figure(
     people: str = "people",
     label: str = "",
 ) -> Figure:
-    """Return how many people run which risk.
+    """Return a histogram of people by their risk.
 
     spreads : name of each strip, words at its right, and the people
     limit   : a share that is marked if a bin ends there
-    least   : counts are multiples of so many people
+    least   : counts are multiples of this number of people
     most    : people of the highest bar among the charts that are compared
     """
     records = [

@@ -206,7 +206,7 @@ def format_tick(column: Column, value: float) -> str:
 
 
 def round_step(span: float, about: float = 4.0) -> float:
-    """Return the distance of about so many round values in a span.
+    """Return a round step that divides a span into `about` parts.
 
     >>> round_step(0.45), round_step(30162)
     (0.2, 10000.0)

@@ -82,7 +82,7 @@ class Result:
     preferred_measures : tuple of str
         Measures of `rows` that charts and findings show, the preferred one first; none if blocks say it all.
     described_measures : tuple of str
-        Measures that the headline and blocks describe, so that findings of rows leave them out.
+        Measures that the headline and blocks describe, so findings of rows skip them.
     sample_condition : str
         A condition that a policy may set on this kind of audit.
     about_people : bool

@@ -129,7 +129,7 @@ def _share_series(table: Table, rows: list[Record], smallest_group: int) -> Iter
 
 
 def _is_large(group: int | str | None, smallest_group: int) -> bool:
-    """Return whether a row of a group may be shared; None is no group, and a text is rounded already."""
+    """Return whether a row of a group may be shared; None means no group, and a text is rounded already."""
     return group is None or isinstance(group, str) or group >= smallest_group
 
 

@@ -245,7 +245,7 @@ def read_knowledge(knows: str | Mapping[str, Any] | None) -> Knowledge:
     Raises
     ------
     UnmaskError
-        For another key, or a value that is no number in its range.
+        For another key, or a value that is not a number in its range.
 
     Examples
     --------

@@ -26,7 +26,7 @@ ADVICE = Advice(
 
 NOTE = (
     "The error falls by at most dmax TV. An adversary who ignores the output loses at most 2 dmax TV. TV is the total "
-    "variation between the belief and the prior. A bound is no measure of privacy: it ranks no mechanisms."
+    "variation between the belief and the prior. A bound is not a measure of privacy: it ranks no mechanisms."
 )
 
 DIVERGENCE_NOTE = (

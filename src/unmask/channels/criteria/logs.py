@@ -92,7 +92,7 @@ def rounds_needed(share: float, *, popularity: float, batch: float) -> float:
     Raises
     ------
     UnmaskError
-        If a share is no probability, or the batch is below 1.
+        If a share is not a probability, or the batch is below 1.
 
     References
     ----------

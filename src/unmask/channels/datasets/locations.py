@@ -296,7 +296,7 @@ def read_check_ins(
     Raises
     ------
     UnmaskError
-        If a column or a cell is missing, a coordinate is no latitude or longitude, or the grid holds no check-in.
+        If a column or a cell is missing, a coordinate is not a latitude or longitude, or the grid holds no check-in.
     """
     log = parse_log(path, read_lines(path), CHECK_INS)
     degrees = np.stack((_read_degrees(log, "lat", 90.0), _read_degrees(log, "lon", 180.0)), axis=-1)
@@ -318,7 +318,7 @@ def _read_degrees(log: Log, name: str, largest: float) -> Floats:
     if is_wrong.any():
         number = log.numbers[int(np.argmax(is_wrong))]
         raise UnmaskError(
-            f"line {number} of {log.path.name} has a {name} that is no number from -{largest:g} to {largest:g}; "
+            f"line {number} of {log.path.name} has a {name} that is not a number from -{largest:g} to {largest:g}; "
             "give degrees, such as 48.8584"
         )
     return degrees

@@ -108,7 +108,7 @@ def _recognize_matrix(path: Path, lines: Lines, corner: str, names: Sequence[str
     check_secrets(path, names)
     for number, line in lines[1:]:
         if not all(map(is_number, line[1:])):
-            raise UnmaskError(f"line {number} of {path.name} has a cell that is no number; {MATRIX_OR_LIST}")
+            raise UnmaskError(f"line {number} of {path.name} has a cell that is not a number; {MATRIX_OR_LIST}")
         if not all(0 <= float(cell) < np.inf for cell in line[1:]):
             raise UnmaskError(
                 f"line {number} of {path.name} has a cell that is negative or not finite; expected probabilities, or "

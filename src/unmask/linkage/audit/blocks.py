@@ -310,9 +310,9 @@ def describe_risk(facts: LinkageFacts) -> AtRisk:
 def _risk_facts(strongest: GuessFacts) -> Iterator[Fact]:
     if strongest.one_by_one:
         yield Fact("All partitions", f"{percent(strongest.breached)}, by the share of items that they link on average")
-        yield Fact("Pure clusters", f"{percent(strongest.one_by_one['clean'])} by one partition: no items of others")
+        yield Fact("Clean", f"{percent(strongest.one_by_one['clean'])} by one partition: no items of others")
     else:
-        yield Fact("Pure clusters", f"{share_of(strongest, 'clean')}: no items of others")
+        yield Fact("Clean", f"{share_of(strongest, 'clean')}: no items of others")
     if not math.isnan(strongest.recovered):
         yield Fact("Complete", f"{percent(strongest.recovered)}: all their items and no others")
     if not math.isnan(strongest.one_away) and not strongest.one_by_one:  # of a view it is of all partitions together

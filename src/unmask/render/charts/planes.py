@@ -402,7 +402,7 @@ def _inside(plane: Plane, labels: Iterable[Label]) -> list[Label]:
 
 
 def _point_names(plane: Plane, all_series: Sequence[Series], occupied: list[Box]) -> Iterator[str]:
-    """Draw each name once, beside its point farthest to the right, if nothing else is there at any width."""
+    """Draw each name once, next to its rightmost point, if there is room at every width."""
     chart = plane.chart
     rows = [row for series in all_series for row in series.points if chart.text and row[chart.text]]
     rows = [row for row in rows if all(map(math.isfinite, plane.position(row)))]

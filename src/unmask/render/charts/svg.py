@@ -44,7 +44,7 @@ NOMINAL_WIDTH = 600.0
 """Width of a drawing as a file, in pixels; the unit of paths."""
 
 STEP = 8
-"""Room at both sides is a multiple of so many pixels, see `chart.css`."""
+"""Width of both margins is a multiple of these pixels, see `chart.css`."""
 
 KEY_WIDTH = 28.0
 """Width of the stroke and mark of a legend entry, in pixels."""

@@ -148,8 +148,8 @@ def _linking_columns(release: Release, knowledge: AuditorKnowledge) -> dict[str,
     kept, name = release.table.kept, release_name(release.name)
     if column := find_pseudonym(kept, release.person(knowledge)):
         return {
-            column.name: f"the column {column.name} links the rows of each person in {name}: whoever recognizes a "
-            "few rows of a person has all of them, whatever k is"
+            column.name: f"the column {column.name} links the rows of each person in {name}: an adversary who "
+            "recognizes a few rows has all rows of that person, for any k"
         }
     effect = (
         "no attack links rows by it. If it does, name it with --person, and add the original and --origin"
