@@ -82,7 +82,8 @@ def test_e2_a_plan_is_played_out_for_the_holder_of_a_register_whose_people_are_k
     release, origin = Mondrian(k=5)(people, rng=rng)
     register = Register(coverage=0.5)(people, origin, rng=rng)
     motive = AttackerSource(Attacker(gain=100, exploit_cost=5, max_fines=0))
-    evidence = AuditorKnowledge(people, {"k=5": origin}, register.people, 0.5, register.person)
+    holder = {"register": register.people, "coverage": 0.5, "register_origin": register.person}
+    evidence = AuditorKnowledge(people, {"k=5": origin}, **holder)
     result = audit_tables({"k=5": release}, evidence, attacker=motive)
     rows = {row.measure: row for row in result.rows if (row.release, row.adversary) == ("k=5", "journalist")}
     assert rows["realized_success"].posterior == pytest.approx(rows["success_probability"].posterior)

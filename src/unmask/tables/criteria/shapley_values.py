@@ -103,6 +103,11 @@ def _sampled(game: ColumnGame) -> dict[str, tuple[NDArray[np.float64], NDArray[n
 class ColumnGame:
     """The success of an adversary by the columns that they know; bit j of a subset is column j.
 
+    Parameters
+    ----------
+    table : Table
+        Evaluated rows whose classes do not overlap; `of` takes any table.
+
     Examples
     --------
     >>> from unmask.tables import Table
