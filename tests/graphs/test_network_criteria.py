@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tests.commands import check_one_sentence, invoke
 from tests.envelopes import parsed
 from unmask import UnmaskError
-from unmask.graphs import SocialGraph
+from unmask.graphs import SocialGraph, datasets
 from unmask.graphs.audit import audit
+from unmask.graphs.protections import anonymous_identity
 
 
 @st.composite
@@ -96,6 +97,17 @@ def test_overlap_of_top_degree_and_lowest_local_anonymity_is_a_mean_over_orders_
             v: statistics.mean(v in top for top in tops) * statistics.mean(v in low for low in lows) for v in people
         }
         assert row["overlap"] == pytest.approx(sum(chance.values()) / n)
+
+
+def test_new_identities_are_those_of_single_people():
+    graph = datasets.barabasi_albert(60, 12, rng=np.random.default_rng(1))
+    rows = audit(graph).table("graph_new_identities").rows
+    able = [v for v in range(60) if graph.degree[v] >= 10]
+    for row in rows:
+        single = [anonymous_identity(graph, v, contacts=row["contacts"], k=2) for v in able]
+        assert row["possible"] == pytest.approx(np.mean([identity is not None for identity in single]))
+        free = [identity is not None and not len(identity.new) for identity in single]
+        assert (row["free"], row["people"]) == (pytest.approx(np.mean(free)), len(able))
 
 
 @pytest.fixture

@@ -23,11 +23,12 @@ from unmask.graphs.criteria import (
     neighborhood_anonymity,
     structural_equivalence,
 )
+from unmask.graphs.protections import new_ties
 from unmask.measures.registry import MEASURES
 from unmask.results import Advice, AtRisk, Block, Chart, Column, Fact, Result, Row, Table, View
 from unmask.results.formats import number, percent
 from unmask.results.names import IDENTITY, LIMITS
-from unmask.results.suppression import mark_people
+from unmask.results.suppression import mark_group, mark_people
 from unmask.results.words import plural
 
 NO_ATTACK = "it needs an attack: add --overlap or --auxiliary"
@@ -38,6 +39,12 @@ SURROUNDINGS = "surroundings"
 
 TOP_SHARES = (0.01, 0.05, 0.1, 0.25)
 """Shares of people with most edges that are compared with the people of lowest local anonymity."""
+
+CONTACTS = (2, 3, 5, 10)
+"""Contacts of a new identity that is to be (2, 2)-anonymous."""
+
+MAX_SAMPLE = 150
+"""People for whom a (2, 2)-anonymous identity is searched."""
 
 PERCENTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -90,6 +97,7 @@ def audit_criteria(
         _class_size_table(classes),
         _degree_table(graph),
         _overlap_table(graph, anonymity),
+        _identity_table(graph),
     )
     filled = {table.name: table for table in tables if table.rows}
     return Result(
@@ -259,6 +267,23 @@ def _among_top(values: NDArray[np.float64], n: int) -> NDArray[np.float64]:
     return probability
 
 
+def _identity_table(graph: SocialGraph) -> Table:
+    """Return the share of a sample of people for whom a new identity can have the contacts of another person."""
+    columns = (
+        Column("contacts", "Contacts of the new identity", "number", places=0),
+        Column("free", "Possible without a new contact", "share"),
+        Column("possible", "Possible", "share"),
+        Column("people", "People", "group", exact=True),
+    )
+    able = np.flatnonzero(graph.degree >= max(CONTACTS))
+    sample = np.random.default_rng(0).permutation(able)[:MAX_SAMPLE]
+    ties = {contacts: new_ties(graph, sample, contacts=contacts, k=2) for contacts in CONTACTS if len(sample)}
+    records = (
+        (contacts, float(np.mean(new == 0)), float(np.mean(new >= 0)), len(sample)) for contacts, new in ties.items()
+    )
+    return Table.from_records("graph_new_identities", columns, records)
+
+
 # --- findings --------------------------------------------------------------------------------------------------------
 
 
@@ -303,6 +328,11 @@ LOCAL_ANONYMITY = (
     "easy to find."
 )
 
+NEW_IDENTITIES = (
+    "Such an identity is (2, 2)-anonymous: no attack tells it from the other person. Some need contacts that the "
+    "person does not have. Shares are of up to {most} people with at least {least} contacts."
+)
+
 UNRELATED = "If number of edges and LTA A were unrelated, the second column would equal the first."
 
 
@@ -328,6 +358,19 @@ def _list_blocks(
     )
     if "graph_top_overlap" in tables:
         yield _local_block(anonymity, tables)
+    if "graph_new_identities" in tables:
+        row = tables["graph_new_identities"].rows[1]
+        yield Block(
+            "new_identities",
+            "New identities with the contacts of others",
+            mark_group(
+                f"For {percent(row['free'])} of the people, a new identity with {row['contacts']} of their contacts "
+                "can have the contacts of another person.",
+                row["people"],
+            ),
+            tables=(View("graph_new_identities", ("contacts", "free", "possible")),),
+            notes=(NEW_IDENTITIES.format(most=MAX_SAMPLE, least=max(CONTACTS)),),
+        )
 
 
 def _local_block(anonymity: NDArray[np.float64], tables: Mapping[str, Table]) -> Block:
