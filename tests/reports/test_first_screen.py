@@ -100,7 +100,7 @@ class Seen(HTMLParser):
 
 def opening(page: str) -> str:
     """The words above the first picture."""
-    return " ".join(Seen(page.partition("<main>")[0]).words).replace("\u00a0", " ")
+    return re.sub(r"[\s\u00a0]+", " ", " ".join(Seen(page.partition("<main>")[0]).words))
 
 
 def first_screen_words(page: str) -> list[str]:
@@ -209,10 +209,13 @@ def spread(*people: tuple[float, float]) -> Result:
 
 def test_the_terminal_says_whom_its_column_of_people_at_risk_counts() -> None:
     data = spread((0.1, 0.7), (0.6, 0.3))
-    named, found = "people re-identified with more than 9 %", "people believed to have a value, not the most common one"
+    named, found = (
+        "people re-identified with more than 9 %",
+        "people with a value, other than the most common one, inferred",
+    )
     assert f"At risk: {named}." in overview(data)
     ill = replace(data.distribution[0], target="ill")
-    assert f"At risk: {named}; {found}, with more than 50 %." in overview(
+    assert f"At risk: {named}; {found} with more than 50 %." in overview(
         replace(data, distribution=(*data.distribution, ill))
     )
     assert "At risk" not in overview(single())

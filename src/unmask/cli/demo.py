@@ -1,4 +1,4 @@
-"""`unmask list` and `unmask demo`: what there is, and all of it at work on a census that is made up."""
+"""`unmask list`: all parts by name. `unmask demo`: an audit of a generated census."""
 
 from __future__ import annotations
 
@@ -69,3 +69,4 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
         write_text(places[report], render(result))
         print_overview(result.without_small())
     print_line(f"wrote {report} (seed {seed})", err=True)
+    print_line("next, with a table of your own: unmask look FILE, or unmask open FILE in the browser", err=True)

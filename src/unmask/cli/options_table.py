@@ -70,7 +70,7 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "dry_run": {"help": "Estimate the work, and do nothing else (needs --engine).", "default": False, "show_default": True, "is_flag": True, "heading": "Large data"},
     },
     "unmask.economics.audit.deterrence:audit_deterrence": {
-        "budget": {"help": "Largest expected number of people whom a campaign may re-identify: adds the fine and the price that suffice.", "type": click.FloatRange(0, 1e+300), "parse": check_number},
+        "budget": {"help": "Largest expected number of people that a campaign may re-identify.", "type": click.FloatRange(0, 1e+300), "parse": check_number},
     },
     "unmask.economics.stopping:Costs": {
         "fine": {"help": "Cost of raising the fine by one.", "default": 1.0, "show_default": True, "type": click.FloatRange(0, 1e+300), "parse": check_number},

@@ -112,7 +112,9 @@ def _adversaries(heads: Sequence[Row], result: Result) -> Iterator[Line]:
 def _counted(targets: Collection[str]) -> str:
     """Return a legend of the people at risk, for each kind of target."""
     reidentified = f"people re-identified with more than {percent(LIMITS['identity'], 0)}"
-    inferred = f"people believed to have a value, not the most common one, with more than {percent(LIMITS['value'], 0)}"
+    inferred = (
+        f"people with a value, other than the most common one, inferred with more than {percent(LIMITS['value'], 0)}"
+    )
     phrases = [reidentified] * (IDENTITY in targets) + [inferred] * bool(set(targets) - {IDENTITY})
     return "; ".join(phrases).replace(SPACE, " ")
 

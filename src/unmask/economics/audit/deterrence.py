@@ -81,7 +81,7 @@ def audit_deterrence(
     costs : Costs, optional
         Costs of the publisher in the mix.
     budget : float, optional
-        largest expected number of people whom a campaign may re-identify: adds the fine and the price that suffice
+        largest expected number of people that a campaign may re-identify
     is_exact : bool
         False if the records are people of a release: numbers of fewer than 10 people are then suppressed.
 
