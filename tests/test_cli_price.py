@@ -134,9 +134,8 @@ def test_e15_the_thresholds_are_printed_and_their_sizes_are_in_the_table():
 
 
 def test_a_campaign_too_large_is_bounded_and_with_an_arrest_not_reckoned(monkeypatch, tmp_path):
-    import importlib
 
-    monkeypatch.setattr(importlib.import_module("unmask.economics.chain_search"), "MAX_STEPS", 10)
+    monkeypatch.setattr("unmask.economics.campaigns.chain_search.MAX_STEPS", 10)
     assert "gains 3,802 to 4,282" in invoke("price", "60,60,61").stdout
     arrested = tmp_path / "arrested.toml"
     arrested.write_text("[attacker]\ngain = 8000\ndetection = [0.01]\nmax_fines = 0\narrest = true", encoding="utf-8")

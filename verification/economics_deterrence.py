@@ -11,7 +11,7 @@ from economics_case import case
 from show import Section, Verdict
 
 from unmask.economics import Attacker, break_even, exploitation_table, find_safe_size, read_attacker
-from unmask.economics.stopping import find_deterrents
+from unmask.economics.deterrence.deterrents import find_deterrents
 
 CASE: Final = replace(read_attacker("case-study"), detection_growth=0.0)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 import time
 from dataclasses import replace
@@ -21,11 +20,10 @@ from unmask.economics import (
     price_posterior,
     price_records,
 )
-from unmask.economics.best_response import BestCampaign
-from unmask.economics.targets import Targets
+from unmask.economics.campaigns import campaign as campaigns
+from unmask.economics.campaigns.targets import Targets
+from unmask.economics.game.best_response import BestCampaign
 from unmask.scoring import campaign_measures, score
-
-MODULE = importlib.import_module("unmask.economics.campaign")  # the package has the function of that name
 
 BULK = Attacker(
     gain=1000,
@@ -100,7 +98,7 @@ def test_e3_small_campaigns_are_the_joint_optimum(family):
 @pytest.mark.parametrize("family", FAMILIES)
 def test_e3_bounds_hold_and_exact_is_the_optimum(family, monkeypatch):
     """Without the search of all interleavings; 50,000 games: verification/economics_campaign.py."""
-    monkeypatch.setattr(MODULE, "EXACT_STATES", 0)
+    monkeypatch.setattr(campaigns, "EXACT_STATES", 0)
     rng = np.random.default_rng(3)
     meet = 0
     for _ in range(60):
@@ -117,7 +115,7 @@ def test_e3_bounds_hold_and_exact_is_the_optimum(family, monkeypatch):
 
 def test_e3_a_bound_that_does_not_meet_says_so(monkeypatch):
     """R4: leaving a group, trying another and coming back pays; no fixed order without that finds 3.34."""
-    monkeypatch.setattr(MODULE, "EXACT_STATES", 0)
+    monkeypatch.setattr(campaigns, "EXACT_STATES", 0)
     plan = campaign(game(fine=364, max_fines=2, detection=(0.6,)), [2, 3])
     assert not plan.exact
     assert plan.payoff <= 3.34176 + 1e-9 < plan.upper
@@ -397,7 +395,7 @@ def test_a_campaign_of_too_many_steps_is_bounded_by_a_plan_without_a_chain(monke
     attacker = Attacker(gain=1000, exploit_cost=5, fine=1300, max_fines=2, detection=(0.1,), prior=0.63)
     sizes = [3, 4, 6, 9]
     exact = campaign(attacker, sizes)
-    monkeypatch.setattr("unmask.economics.chain_search.MAX_STEPS", 1)
+    monkeypatch.setattr("unmask.economics.campaigns.chain_search.MAX_STEPS", 1)
     plan = campaign(attacker, sizes)
     assert plan.payoff <= exact.payoff <= exact.upper <= plan.upper
     assert 0 < plan.payoff < plan.upper

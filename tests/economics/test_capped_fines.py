@@ -13,8 +13,8 @@ from tests.economics import literal
 from tests.economics.case import CASE
 from unmask.core.errors import UnmaskError
 from unmask.economics import Attacker, break_even, exploitation_table
-from unmask.economics import plan as solver
-from unmask.economics.plan import CLEAN, FINES, SUCCESS, TRIES, VALUE, CandidateGroups, Floats, solve_plans
+from unmask.economics.plans import plan as solver
+from unmask.economics.plans.plan import CLEAN, FINES, SUCCESS, TRIES, VALUE, CandidateGroups, Floats, solve_plans
 
 PLAIN = {"prior": 0.63, "gain": 8000.0}
 GROWING = {**PLAIN, "detection_base": -9.0, "detection_growth": 0.001, "max_fines": 5}

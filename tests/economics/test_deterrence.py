@@ -23,8 +23,8 @@ from unmask.economics import (
     sweep,
     tornado,
 )
-from unmask.economics.campaign import remove_discount
-from unmask.economics.search import bisect, find_root
+from unmask.economics.campaigns.campaign import remove_discount
+from unmask.economics.deterrence.search import bisect, find_root
 
 AMOUNTS = ("fine", "exploit_cost", "access_cost", "gain")
 VARIANTS = {

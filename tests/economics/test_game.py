@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -24,10 +23,9 @@ from unmask.economics import (
     Terms,
     read_attacker,
 )
-from unmask.economics.groups import merge_equal_targets
-from unmask.economics.search import find_breakpoints
-
-campaigns = importlib.import_module("unmask.economics.campaign")  # the module; the package has the function
+from unmask.economics.campaigns import campaign as campaigns
+from unmask.economics.deterrence.search import find_breakpoints
+from unmask.economics.plans.groups import merge_equal_targets
 
 ONE = Attacker(gain=1000, exploit_cost=5, fine=500, max_fines=1, detection=(0.05,), prior=0.63, access_cost=50)
 TWO = Attacker(gain=4000, exploit_cost=20, fine=500, max_fines=2, detection=(0.2,), prior=0.9)

@@ -12,7 +12,7 @@ from tests.economics import literal
 from tests.economics.case import CASE
 from unmask import UnmaskError
 from unmask.economics import Attacker, exploitation_table
-from unmask.economics.plan import (
+from unmask.economics.plans.plan import (
     CLEAN,
     COST_SLOPE,
     FINE_SLOPE,
@@ -443,7 +443,7 @@ def test_plans_of_too_many_fines_are_refused_at_once():
 
 @pytest.mark.parametrize("max_fines", [3, math.inf])
 def test_plans_of_too_many_steps_are_refused_at_once(monkeypatch, max_fines):
-    monkeypatch.setattr("unmask.economics.plan.MAX_BYTES", 2**24)
+    monkeypatch.setattr("unmask.economics.plans.plan.MAX_BYTES", 2**24)
     endless = replace(CASE, max_fines=max_fines, detection_base=-25.0, detection_growth=1e-9)
     with pytest.raises(UnmaskError, match=r"(steps|GiB).*max_tries"):
         solve_plans(endless, alike(endless, *[10**9] * 100))

@@ -15,7 +15,7 @@ from unmask.economics import Attacker, TornadoRow, break_even, exploitation_tabl
 from unmask.economics.audit import AttackerSource, CampaignPrice, PriceFacts, ReleasePrice, list_not_run, make_blocks
 from unmask.economics.audit.parameters import parameter_table
 from unmask.economics.audit.sentences import describe_thresholds
-from unmask.economics.prices import Thresholds
+from unmask.economics.plans.prices import Thresholds
 from unmask.findings.sentences import sentences
 from unmask.render.page import render
 from unmask.render.sections import make_grids

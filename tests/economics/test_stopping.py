@@ -19,7 +19,7 @@ from unmask import UnmaskError
 from unmask.economics import Attacker, break_even, campaign
 from unmask.economics.audit import AttackerSource
 from unmask.economics.audit.deterrence import audit_deterrence
-from unmask.economics.stopping import Costs, find_deterrents
+from unmask.economics.deterrence.deterrents import Costs, find_deterrents
 
 A_LITTLE = 1e-5
 """Share by which an amount differs from the one that stops an attack."""

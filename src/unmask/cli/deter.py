@@ -24,7 +24,9 @@ COSTS = ("fine", "price", "row")
 @click.argument("data", type=Input(), metavar="TABLE|SIZES")
 @attacker_option
 @optional_table_options
-@options("unmask.economics.stopping:Costs", *COSTS, **{name: {"flags": (f"--{name}-cost",)} for name in COSTS})
+@options(
+    "unmask.economics.deterrence.deterrents:Costs", *COSTS, **{name: {"flags": (f"--{name}-cost",)} for name in COSTS}
+)
 @options("unmask.economics.audit.deterrence:audit_deterrence", "budget")
 @output_option(
     "--leave-out",
@@ -50,8 +52,8 @@ def deter(
     unmask deter release.csv -q age,sex,zip --attacker attacker.toml --row-cost 50 -o deter.html --leave-out rows.csv
     unmask deter 60,60,60 --attacker case-study --json
     """
+    from unmask.economics import Costs
     from unmask.economics.audit.deterrence import MIXES, STOPS, audit_deterrence
-    from unmask.economics.stopping import Costs
 
     refuse_to_overwrite(output, leave_out, force=force)
     costs = Costs(**pop_options(values, COSTS))

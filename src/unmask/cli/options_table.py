@@ -72,7 +72,7 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "unmask.economics.audit.deterrence:audit_deterrence": {
         "budget": {"help": "Largest expected number of people that a campaign may re-identify.", "type": click.FloatRange(0, 1e+300), "parse": check_number},
     },
-    "unmask.economics.stopping:Costs": {
+    "unmask.economics.deterrence.deterrents:Costs": {
         "fine": {"help": "Cost of raising the fine by one.", "default": 1.0, "show_default": True, "type": click.FloatRange(0, 1e+300), "parse": check_number},
         "price": {"help": "Cost of raising the price by one.", "default": 1.0, "show_default": True, "type": click.FloatRange(0, 1e+300), "parse": check_number},
         "row": {"help": "Cost of a dropped row (default: the attacker's gain).", "type": click.FloatRange(0, 1e+300), "parse": check_number},

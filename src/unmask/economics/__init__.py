@@ -1,18 +1,25 @@
 """The rational attacker: costs and payoff of an attack, the best plan, and what deters it."""
 
 from unmask.economics.attacker import Attacker, one_shot
-from unmask.economics.best_response import BestCampaign, Bounds, Response
-from unmask.economics.campaign import Campaign, campaign
-from unmask.economics.deterrence import StoppingFine, break_even, deter, find_safe_size, risk_by_fine, stopping_fine
-from unmask.economics.game import PublisherGame
-from unmask.economics.groups import count_people_per_target
-from unmask.economics.prices import ExploitationTable, Prices, Thresholds, exploitation_table
+from unmask.economics.campaigns.campaign import Campaign, campaign
+from unmask.economics.deterrence.amounts import (
+    StoppingFine,
+    break_even,
+    deter,
+    find_safe_size,
+    risk_by_fine,
+    stopping_fine,
+)
+from unmask.economics.deterrence.deterrents import Costs, Deterrents, find_deterrents
+from unmask.economics.deterrence.variations import TornadoRow, sweep, tornado
+from unmask.economics.game.best_response import BestCampaign, Bounds, Response
+from unmask.economics.game.game import PublisherGame
+from unmask.economics.game.publisher import AttackerKind, Move, ProtectedRelease, Publisher, Terms
+from unmask.economics.game.sensitivity import Range, Sensitivity, sensitivity
+from unmask.economics.plans.groups import count_people_per_target
+from unmask.economics.plans.prices import ExploitationTable, Prices, Thresholds, exploitation_table
+from unmask.economics.plans.records import play_out, price_posterior, price_records
 from unmask.economics.profile import read_attacker, write_attacker
-from unmask.economics.publisher import AttackerKind, Move, ProtectedRelease, Publisher, Terms
-from unmask.economics.records import play_out, price_posterior, price_records
-from unmask.economics.sensitivity import Range, Sensitivity, sensitivity
-from unmask.economics.stopping import Costs, Deterrents, find_deterrents
-from unmask.economics.variations import TornadoRow, sweep, tornado
 
 __all__ = [
     "Attacker",

@@ -17,13 +17,13 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.economics.attacker import Attacker
 from unmask.economics.audit.unknown_sizes import make_unknown_table
-from unmask.economics.campaign import campaign, remove_discount
-from unmask.economics.deterrence import break_even, risk_by_fine, stopping_fine
-from unmask.economics.groups import TargetInput, count_candidates, count_people_per_target
-from unmask.economics.prices import MAX_TABLE_SIZE, ExploitationTable, Prices, exploitation_table
+from unmask.economics.campaigns.campaign import campaign, remove_discount
+from unmask.economics.deterrence.amounts import break_even, risk_by_fine, stopping_fine
+from unmask.economics.deterrence.variations import TornadoRow, tornado
+from unmask.economics.plans.groups import TargetInput, count_candidates, count_people_per_target
+from unmask.economics.plans.prices import MAX_TABLE_SIZE, ExploitationTable, Prices, exploitation_table
+from unmask.economics.plans.records import price_posterior, price_records
 from unmask.economics.profile import EMBEDDED, read_attacker, read_resources
-from unmask.economics.records import price_posterior, price_records
-from unmask.economics.variations import TornadoRow, tornado
 from unmask.results import Table
 
 N_FINES: Final = 20

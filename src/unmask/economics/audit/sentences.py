@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from unmask.economics.attacker import Attacker
 from unmask.economics.audit.facts import Bounds, CampaignPrice, PriceFacts, ReleasePrice
-from unmask.economics.prices import Thresholds
+from unmask.economics.plans.prices import Thresholds
 from unmask.results.formats import number, percent, round_up
 from unmask.results.rows import ORIGINAL
 from unmask.results.words import join_names, release_name

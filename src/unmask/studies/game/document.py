@@ -11,8 +11,8 @@ from unmask.core.errors import UnmaskError
 from unmask.document import ENDS
 from unmask.economics import AttackerKind, Publisher, Range
 from unmask.economics.attacker import Attacker, as_number
+from unmask.economics.game.sensitivity import PUBLISHER
 from unmask.economics.profile import EMBEDDED, attacker_of, attacker_table
-from unmask.economics.sensitivity import PUBLISHER
 from unmask.ranges import Range as IntRange
 from unmask.ranges import check_type
 from unmask.schema import check

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from unmask.economics.audit.facts import Bounds
-from unmask.economics.game import WITHHELD
+from unmask.economics.game.game import WITHHELD
 
 
 @dataclass(frozen=True)

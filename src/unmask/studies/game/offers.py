@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from unmask.economics import Move, PublisherGame, Sensitivity, Terms, sensitivity
-from unmask.economics.game import WITHHELD
+from unmask.economics.game.game import WITHHELD
 from unmask.studies.game.document import GameDocument
 from unmask.studies.game.facts import Answer, FineCurve, Offer, OfferTerms, SensitiveInput, SensitivityEnd
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from unmask.core.distinct_rows import group_rows
 from unmask.core.errors import UnmaskError, explain_unknown
 from unmask.economics import ProtectedRelease, PublisherGame, Terms
-from unmask.economics.search import bisect_whole
+from unmask.economics.deterrence.search import bisect_whole
 from unmask.plan import Cell, Part, Plan, digest
 from unmask.studies.beliefs import AttackedRelease, load_or_attack
 from unmask.studies.game.document import GameDocument

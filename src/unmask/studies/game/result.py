@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from unmask.economics.audit.sentences import format_amount, format_bounds
-from unmask.economics.game import WITHHELD
+from unmask.economics.game.game import WITHHELD
 from unmask.results import Advice, Alternative, AtRisk, Block, Chart, Decision, DecisionItem, Fact, Result, View
 from unmask.results.formats import SPACE, percent
 from unmask.results.words import plural

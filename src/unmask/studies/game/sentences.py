@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from unmask.economics.audit.facts import Bounds
 from unmask.economics.audit.parameters import format_parameter, name_parameter
 from unmask.economics.audit.sentences import format_amount, format_bounds
-from unmask.economics.game import WITHHELD
-from unmask.economics.sensitivity import PUBLISHER
+from unmask.economics.game.game import WITHHELD
+from unmask.economics.game.sensitivity import PUBLISHER
 from unmask.plan import NOTHING
 from unmask.results.formats import number, round_up
 from unmask.results.words import join_names, plural, release_name

@@ -27,10 +27,10 @@ from unmask.economics import (
     price_records,
 )
 from unmask.economics.attacker import Attacker, list_parameters
-from unmask.economics.campaign import remove_discount
-from unmask.economics.game import WITHHELD
-from unmask.economics.groups import compute_inside_probability, count_candidates, find_uniform_rows
-from unmask.economics.records import EQUAL_RISKS
+from unmask.economics.campaigns.campaign import remove_discount
+from unmask.economics.game.game import WITHHELD
+from unmask.economics.plans.groups import compute_inside_probability, count_candidates, find_uniform_rows
+from unmask.economics.plans.records import EQUAL_RISKS
 from unmask.plan import NOTHING, Cell, Plan
 from unmask.studies.beliefs import AttackedRelease
 from unmask.studies.game.document import GameDocument, parse_game

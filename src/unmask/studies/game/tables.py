@@ -6,8 +6,8 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from unmask.economics.audit.parameters import format_parameter, parameter_table
-from unmask.economics.game import WITHHELD
-from unmask.economics.sensitivity import PUBLISHER
+from unmask.economics.game.game import WITHHELD
+from unmask.economics.game.sensitivity import PUBLISHER
 from unmask.results import Column, Result, Table
 from unmask.studies.game.facts import GameFacts, SensitiveInput
 from unmask.studies.game.sentences import DOES, capitalize, describe_better_offers, name_input, name_protection

@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.posterior import Posterior
 from unmask.economics.attacker import Attacker, Floats, with_fines
-from unmask.economics.groups import TargetInput, check_people, group_targets
-from unmask.economics.plan import TIE, VALUE, CandidateGroups, Stakes, refuse_too_large
-from unmask.economics.prices import find_break_even, solve_linked_plans, solve_linked_plans_by_cap
+from unmask.economics.plans.groups import TargetInput, check_people, group_targets
+from unmask.economics.plans.plan import TIE, VALUE, CandidateGroups, Stakes, refuse_too_large
+from unmask.economics.plans.prices import find_break_even, solve_linked_plans, solve_linked_plans_by_cap
 
 TRY_BYTES: Final = 100.0
 """Memory of a listed try, with all that is needed to list it."""
@@ -142,7 +142,7 @@ class Targets:
         """Return the groups try by try."""
         if self.original is not None:
             return self.original.try_list
-        from unmask.economics._kernels import list_tries
+        from unmask.economics.plans._kernels import list_tries
 
         refuse_too_large(TRY_BYTES * float(self.tries.sum()), 0.0)
         attacker = self.attacker

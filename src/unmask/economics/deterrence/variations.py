@@ -9,8 +9,8 @@ from typing import Any
 
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Attacker
-from unmask.economics.prices import MAX_TABLE_SIZE, Thresholds, exploitation_table
-from unmask.economics.records import price_records
+from unmask.economics.plans.prices import MAX_TABLE_SIZE, Thresholds, exploitation_table
+from unmask.economics.plans.records import price_records
 
 
 def sweep(

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.economics.attacker import Attacker, Floats
-from unmask.economics.plan import CLEAN, FINES, SUCCESS, TRIES, VALUE
-from unmask.economics.targets import Targets
+from unmask.economics.campaigns.targets import Targets
+from unmask.economics.plans.plan import CLEAN, FINES, SUCCESS, TRIES, VALUE
 
 MIN_CHANCE: Final = -1e-9
 """Pseudo-chances below are not rounding errors: the bound does not hold then."""
@@ -93,7 +93,7 @@ def expect_all_fines(targets: Targets, cap: int) -> float:
 
 def _expect_fines(capped: Floats, count: NDArray[np.int64]) -> float | None:
     """Return E min(n, sum of all D) from E min(k, D_i) for k = 0..n; None if these are not expectations."""
-    from unmask.economics._kernels import sum_counts
+    from unmask.economics.plans._kernels import sum_counts
 
     n = len(capped) - 1
     tail = np.diff(capped, axis=0)  # P(D > r)
@@ -129,7 +129,7 @@ def bound_by_exponential(targets: Targets, cap: int) -> float:
     By y+ <= exp(L y - 1) / L at y = (k - D) C_p - F; A is in `_kernels`. For n = 1 a detection ends A, and
     L >= 1 / C_p.
     """
-    from unmask.economics import _kernels
+    from unmask.economics.plans import _kernels
 
     fine, total, tries = targets.attacker.fine, targets.unfined_value, targets.try_list
     entries = tries.start, targets.count, tries.hit, tries.large, tries.detection, tries.unfined

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.economics.prices import Prices, Thresholds
+from unmask.economics.plans.prices import Prices, Thresholds
 
 ASSUMPTION: Final = (
     "Each target is attacked with the best single resource, and a campaign uses one resource for all. No combination "

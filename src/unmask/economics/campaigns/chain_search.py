@@ -13,12 +13,12 @@ import numpy as np
 
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Floats
-from unmask.economics.bounds import CampaignPlan, Outcome
-from unmask.economics.plan import SUCCESS, TIE, TRIES, VALUE
-from unmask.economics.targets import Targets
+from unmask.economics.campaigns.bounds import CampaignPlan, Outcome
+from unmask.economics.campaigns.targets import Targets
+from unmask.economics.plans.plan import SUCCESS, TIE, TRIES, VALUE
 
 if TYPE_CHECKING:
-    from unmask.economics._chains import Tape
+    from unmask.economics.campaigns._chains import Tape
 
 MAX_STEPS: Final = 10**8
 """Largest number of tries times fines of all orders of a campaign together; seconds."""
@@ -97,7 +97,7 @@ class ChainSearch:
 
     def play(self, order: tuple[int, ...], chain: Chain, detection: Floats | None = None) -> Outcome:
         """Return the outcome of the chain of an order."""
-        from unmask.economics._chains import forward
+        from unmask.economics.campaigns._chains import forward
 
         targets, tries = self.targets, self.targets.try_list
         actual = tries.detection if detection is None else detection
@@ -118,7 +118,7 @@ class ChainSearch:
 
     def _fill(self, order: Sequence[int], tape: Tape, max_steps: float, actual: Floats | None = None) -> Chain:
         """Return the chain of an order; the tape is filled as far as it has room. Beyond `max_steps` it is given up."""
-        from unmask.economics._chains import chain
+        from unmask.economics.campaigns._chains import chain
 
         targets, tries, attacker = self.targets, self.targets.try_list, self.targets.attacker
         is_single = len(order) == targets.count.sum()  # the order has each target for itself
@@ -153,7 +153,7 @@ def count_states(targets: Targets, cap: int) -> float:
 
 def solve_jointly(targets: Targets, cap: int, detection: Floats | None = None) -> CampaignPlan:
     """Return the best of all campaigns, with every interleaving, by one backward sweep over all states."""
-    from unmask.economics import _chains
+    from unmask.economics.campaigns import _chains
 
     attacker, tries = targets.attacker, targets.try_list
     groups = np.repeat(np.arange(len(targets)), targets.count)

@@ -9,10 +9,10 @@ from typing import Final
 
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Attacker
-from unmask.economics.best_response import ZERO, BestCampaign, Bounds, Response
-from unmask.economics.plan import TIE
-from unmask.economics.publisher import AttackerKind, Move, ProtectedRelease, Publisher, Terms
-from unmask.economics.search import find_breakpoints, find_root
+from unmask.economics.deterrence.search import find_breakpoints, find_root
+from unmask.economics.game.best_response import ZERO, BestCampaign, Bounds, Response
+from unmask.economics.game.publisher import AttackerKind, Move, ProtectedRelease, Publisher, Terms
+from unmask.economics.plans.plan import TIE
 
 WITHHELD: Final = "no release"
 """The move that every publisher has: nothing is released, no attacker comes, and the payoff is 0."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Attacker, Floats, with_fines
-from unmask.economics.capped_fines import FlatGroups
+from unmask.economics.plans.capped_fines import FlatGroups
 
 TIE: Final = 1e-12
 """Share of the gain below which two payoffs are the same."""
@@ -251,7 +251,7 @@ def _recurse_by_fines(
 
     With one level all detections are fined, or none.
     """
-    from unmask.economics._kernels import plans  # numba is imported by the first kernel that runs
+    from unmask.economics.plans._kernels import plans  # numba is imported by the first kernel that runs
 
     tries, reach = _limit_tries(attacker, groups), _find_reach(attacker, groups, money)
     refuse_too_large(8.0 * 8 * (len(tries) + levels), float(np.minimum(tries, reach).sum()) * levels)
@@ -265,7 +265,7 @@ def _recurse_by_fines(
 
 def _solve_uncertain(attacker: Attacker, groups: CandidateGroups, money: Floats) -> Floats:
     """Go backward over the tries, those that looked right, and the fines, which change the belief about detection."""
-    from unmask.economics._kernels import uncertain_plans
+    from unmask.economics.plans._kernels import uncertain_plans
 
     if groups.previous is not None:
         raise UnmaskError(

@@ -11,11 +11,11 @@ import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.economics.attacker import Attacker, Floats
-from unmask.economics.bounds import CampaignPlan
-from unmask.economics.campaign import Campaign, bound_payoff, remove_discount, solve, to_campaign
-from unmask.economics.groups import TargetInput
-from unmask.economics.plan import SUCCESS, TIE, TRIES, VALUE
-from unmask.economics.targets import Targets
+from unmask.economics.campaigns.bounds import CampaignPlan
+from unmask.economics.campaigns.campaign import Campaign, bound_payoff, remove_discount, solve, to_campaign
+from unmask.economics.campaigns.targets import Targets
+from unmask.economics.plans.groups import TargetInput
+from unmask.economics.plans.plan import SUCCESS, TIE, TRIES, VALUE
 
 SLOPE_STEPS: Final = (1e-3, 1e-2, 0.1, 0.3)
 """Shares of an amount by which it is moved to bound the slope of a campaign's worth in it."""

@@ -12,14 +12,14 @@ from numpy.typing import ArrayLike
 
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Attacker, Floats, as_amounts
-from unmask.economics.campaign import attack, remove_discount
-from unmask.economics.groups import TargetInput, group_targets
-from unmask.economics.plan import VALUE, CandidateGroups
-from unmask.economics.prices import find_break_even, solve_linked_plans
-from unmask.economics.records import price_records
-from unmask.economics.search import bisect, bisect_whole
-from unmask.economics.targets import Targets
-from unmask.economics.variations import with_parameter
+from unmask.economics.campaigns.campaign import attack, remove_discount
+from unmask.economics.campaigns.targets import Targets
+from unmask.economics.deterrence.search import bisect, bisect_whole
+from unmask.economics.deterrence.variations import with_parameter
+from unmask.economics.plans.groups import TargetInput, group_targets
+from unmask.economics.plans.plan import VALUE, CandidateGroups
+from unmask.economics.plans.prices import find_break_even, solve_linked_plans
+from unmask.economics.plans.records import price_records
 from unmask.ranges import Range, check_type
 
 Amount = Literal["fine", "exploit_cost", "access_cost", "gain"]

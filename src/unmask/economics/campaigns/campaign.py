@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Attacker, Floats
-from unmask.economics.bounds import (
+from unmask.economics.campaigns.bounds import (
     CampaignPlan,
     Outcome,
     bound_by_convolution,
@@ -26,10 +26,10 @@ from unmask.economics.bounds import (
     solve_false_alarms,
     solve_learning,
 )
-from unmask.economics.chain_search import ChainSearch, TooManyStepsError, count_states, solve_jointly
-from unmask.economics.groups import TargetInput
-from unmask.economics.plan import CLEAN, FINES, SUCCESS, TIE, TRIES, VALUE
-from unmask.economics.targets import Targets
+from unmask.economics.campaigns.chain_search import ChainSearch, TooManyStepsError, count_states, solve_jointly
+from unmask.economics.campaigns.targets import Targets
+from unmask.economics.plans.groups import TargetInput
+from unmask.economics.plans.plan import CLEAN, FINES, SUCCESS, TIE, TRIES, VALUE
 
 DETECTION: Final = ("detection", "detection_base", "detection_growth", "audit_rate", "audit_every")
 """Parameters of the probability that a try is detected."""

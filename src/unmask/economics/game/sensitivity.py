@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import as_number
-from unmask.economics.game import PublisherGame
-from unmask.economics.publisher import AttackerKind, Move
-from unmask.economics.variations import first_detection, with_parameter
+from unmask.economics.deterrence.variations import first_detection, with_parameter
+from unmask.economics.game.game import PublisherGame
+from unmask.economics.game.publisher import AttackerKind, Move
 
 PUBLISHER: Final = "publisher"
 """Owner of the inputs that belong to no attacker."""

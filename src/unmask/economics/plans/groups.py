@@ -13,11 +13,11 @@ from unmask.core.csr_rows import segment_max
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.economics.attacker import Attacker, Floats, as_numbers
-from unmask.economics.plan import (
+from unmask.economics.plans.plan import (
     CLEAN,
     CandidateGroups,
 )
-from unmask.economics.prices import (
+from unmask.economics.plans.prices import (
     check_group_sizes,
     find_distinct_sizes,
     solve_plans_by_size,

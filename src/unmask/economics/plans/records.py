@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.economics.attacker import Attacker, Floats, Whole, as_numbers
-from unmask.economics.groups import compute_inside_probability, count_candidates, group_targets
-from unmask.economics.plan import VALUE, CandidateGroups, is_better
-from unmask.economics.prices import (
+from unmask.economics.plans.groups import compute_inside_probability, count_candidates, group_targets
+from unmask.economics.plans.plan import VALUE, CandidateGroups, is_better
+from unmask.economics.plans.prices import (
     Prices,
     bound_group_size,
     check_group_sizes,

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Attacker, Floats
-from unmask.economics.plan import (
+from unmask.economics.plans.plan import (
     CLEAN,
     COST_SLOPE,
     FINE_SLOPE,

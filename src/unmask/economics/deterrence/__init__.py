@@ -1,0 +1,1 @@
+"""Deterrence: the fine, price, group size or mix that stops an attack."""

@@ -1,0 +1,1 @@
+"""The publisher's game: a release with its terms, and the attackers' best campaigns."""
