@@ -37,7 +37,7 @@ ROLES: Final[Mapping[str, str]] = {
     "weight": "weight",
     "drop": "",
 }
-"""Role of a column -> the parameter of `Table.read` that lists such columns; a column to drop is in none."""
+"""Role of a column -> parameter of `Table.read` that lists such columns. Dropped columns have no parameter."""
 
 MEANINGS: Final[Mapping[str, str]] = {"type": "types", "order": "orders", "hierarchy": "hierarchies"}
 """Further key of a column -> the parameter of `Table.read` that takes it by column."""

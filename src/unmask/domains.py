@@ -182,7 +182,7 @@ def known_domains(policies: Iterable[Policy]) -> tuple[Policy, ...]:
 
 
 def policies_about(policies: Iterable[Policy], domain: str) -> list[Policy]:
-    """Policies as an audit of a domain is judged by them; an error for one that says nothing about it."""
+    """Return the policies for audits of a domain; raise an error for a policy without a condition about it."""
     checked = known_domains(policies)
     for policy in checked:
         if not policy.for_domain(domain).requirements:

@@ -77,7 +77,7 @@ def look(
 ) -> Result:
     """Audit a table as it is, with guessed roles of its columns, and try protections.
 
-    It answers the first question of an owner: may this table go out, and if not, which protection is enough?
+    It answers the owner's first questions: is the table acceptable, and which protection suffices?
     Columns that identify a person, and columns without a reason to release them, are left out.
 
     Parameters

@@ -23,7 +23,7 @@ class Protected:
     """A release and its cost, as `protect` returns it. It unpacks into the release and its origin.
 
     release : table that may be published
-    origin  : (n_released,) the row of the original behind each record; a person who has it can undo the release
+    origin  : (n_released,) the row of the original behind each record; it reverses the release
     facts   : rows, classes, the smallest class, and the information lost
     width   : uncertainty of a released cell of each column, see `tables.utility`
     """

@@ -53,7 +53,7 @@ class Door:
 
     Browsers send cookies to every port of a host, so the host has a random name that no other server has.
 
-    file    : page that leads there; it gets a new key after each use
+    file : page that opens the address, with a new key after each use
     session : value of the cookie
     """
 

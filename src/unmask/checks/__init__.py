@@ -135,7 +135,7 @@ def says_what_it_does(thing: Any, _problems: Problems) -> str:
 
 
 def repr_rebuilds_it(thing: Any, _problems: Problems) -> str:
-    """Require `eval(repr(thing)) == thing`, so that a row can say what made it."""
+    """Require `eval(repr(thing)) == thing`, so a row can name the object that made it."""
     names = {name: value for domain in (tables, graphs, linkage, channels) for name, value in vars(domain).items()}
     names |= {"array": np.array, "inf": np.inf, **vars(sys.modules[type(thing).__module__])}
     try:

@@ -205,7 +205,7 @@ def refuse_to_overwrite(
 
 
 def _refuse_inputs(outputs: Sequence[Path]) -> None:
-    """Raise an error for an output that is a file which the command reads, under whatever name."""
+    """Raise an error for an output that is also an input, even under another name."""
     context = click.get_current_context(silent=True)
     values = [] if context is None else [*(context.params | {"temp_directory": None}).values(), *context.meta.values()]
     texts = _list_texts([value for value in values if not any(value is path for path in outputs)])
@@ -236,7 +236,7 @@ def write_release(
 
 
 def write_texts(texts: Mapping[Path, str]) -> None:
-    """Write all of these files whole, or none of them."""
+    """Write all files, or none."""
     with writing.replace_files(*texts) as places:
         for path, text in texts.items():
             writing.write_text(places[path], text)

@@ -59,7 +59,7 @@ def refuse_other_domains(policies: Sequence[Policy]) -> None:
 def judge(result: Result, policies: Sequence[Policy], *, domain: str = "") -> Result:
     """Return the result with the verdicts of all policies, without their conditions about other domains.
 
-    A single condition about something that the audit does not have is an error; one of a policy could not be tested.
+    A single condition that no result of the audit answers is an error. In a policy it is not tested.
     """
     from unmask.policy import judge_result
     from unmask.policy.policies import CONDITIONS_TITLE

@@ -152,7 +152,7 @@ class Output(NamedTuple):
             print_overview(result)
 
     def _suggest(self, result: Result) -> list[str]:
-        """Return the command of the best change; or the riskiest columns, if a person is at risk; or else the page."""
+        """Return the next command: the best change, else the riskiest columns if a person is at risk, else the page."""
         from unmask.render.first_screen import select_change
         from unmask.render.terminal import lines
 

@@ -95,7 +95,7 @@ def _none_shown(row: Row) -> bool:
 
 
 def severity(row: Row) -> float:
-    """Return how bad a value is: higher is worse, for any direction of the measure; undefined values are not bad."""
+    """Return a value as a severity: higher is worse, for any direction of the measure. Undefined values are lowest."""
     value = row.posterior if row.direction == "high" else -row.posterior
     return -math.inf if math.isnan(value) else value
 
@@ -124,9 +124,7 @@ def select_leading(heads: Heads) -> Heads:
 
 
 def select_distribution(release: str, scope: Scope) -> Distribution | None:
-    """Return the people of a release by their risk from the strongest adversary, of re-identification if it was
-    attacked.
-    """
+    """Return the distribution of risk over people for the strongest adversary, of re-identification if possible."""
     spread = {(item.release, item.adversary, item.target): item for item in scope.result.distribution}
     rows = [(key, row) for key, row in select_leading(scope.heads).items() if key[0] == release and key in spread]
     candidates = [item for item in rows if item[0][2] == IDENTITY] or rows

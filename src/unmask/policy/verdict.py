@@ -219,8 +219,8 @@ def judge(
     """Return a verdict on each release, in the order of the results.
 
     A condition without a scope is about all adversaries and targets that have its measure, except the `excluded`, who
-    know beforehand what others must learn. An unknown value is not safe: a condition is met only if all values that it
-    is about are known, and all adversaries that it is about have a result.
+    know beforehand what others must learn. A condition is met only if all its values are known and all its
+    adversaries have a result.
 
     results : rows and criteria of releases, without those of the table before protection
     not_run : measures that were left out, each with the reason

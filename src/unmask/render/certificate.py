@@ -32,7 +32,7 @@ CLAUSES = (
     ("HIPAA, 45 CFR 164.514(b)(1)(ii)", "methods and results documented", "this page and its JSON, signed"),
     ("ICO, anonymisation guidance", "motivated intruder test", "the strongest adversary"),
 )
-"""Requirements of rules, and the part of this page that answers them; a clause has a number only if it is certain.
+"""Requirements of rules, and the part of the certificate that answers them. Uncertain clause numbers are left out.
 
 ISO/IEC 27559:2022, table of contents. 45 CFR 164.514(b)(1).
 """

@@ -1,4 +1,4 @@
-"""The last sections of a page: what was assumed, what was not run or failed, how it was made."""
+"""Last sections of a page: assumptions, missing results, and reproduction."""
 
 from __future__ import annotations
 

@@ -34,12 +34,11 @@ LONGEST = 80
 
 
 def export(result: Result, folder: Path, *, force: bool = False) -> tuple[str, ...]:
-    """Write every chart and table of the page of an audit or a study; the names of the files, `index.json` last.
+    """Write every chart and table of a page into a folder, and return the names of the files, `index.json` last.
 
-    Charts are SVG, and PNG if the extra [charts] is installed; tables, as the page words them, CSV and Parquet.
-    `measures` has all rows in full precision; what is undefined is empty there. The index names for each file what it
-    shows. A folder that holds files already is refused unless force is set; then files of the same name are replaced
-    and others stay.
+    Charts are SVG, and PNG if the extra [charts] is installed. Tables are CSV and Parquet, with the texts of the page.
+    `measures` has all rows in full precision, with empty cells for undefined values. The index describes each file. A
+    folder with files raises an error unless `force` is set. Then files of the same name are replaced.
     """
     if folder.exists() and not folder.is_dir():
         raise UnmaskError(f"{folder} is not a folder; choose another one")

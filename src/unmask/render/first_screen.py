@@ -309,7 +309,7 @@ def _find_worst(risk: Distribution, scope: Scope) -> float:
 
 
 def _give_advice(scope: Scope) -> Advice:
-    """Return the changes that were tried; else a command that tries them, or the next step for this verdict."""
+    """Return the tried changes, else a command that tries them, else the next step for the verdict."""
     result = scope.result
     if result.changes:
         headings, changes = ("people above", "utility kept"), tuple(map(_to_alternative, result.changes))

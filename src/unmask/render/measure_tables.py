@@ -36,11 +36,11 @@ LEADING = frozenset(
         "exposed",
     }
 )
-"""Quantities that every reader sees; those that look at the same belief in other ways are folded away."""
+"""Quantities that are not folded away."""
 
 
 COUNTED = frozenset({*(one.name for one in RATES), coverage.name, "error_hops", "adopter_recall", "disclosure"})
-"""Counts of the matches of an attack, whatever its beliefs are."""
+"""Quantities that count the matches of an attack, without its beliefs."""
 
 NO_VALUE = "\u2013"
 
@@ -90,7 +90,7 @@ def _attacks(rows: Iterable[Row], measure: str) -> set[tuple[str, str, str]]:
 
 
 def measure_tables(scope: Scope) -> tuple[list[Grid], list[Grid]]:
-    """Return tables for each target, of the leading measures and of the others; of all of them if none is leading.
+    """Return tables of the leading measures and of the other measures, for each target.
 
     Measures are groups, releases and adversaries rows, and both kinds of value are columns.
     """

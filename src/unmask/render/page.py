@@ -1,7 +1,7 @@
-"""Rows in, one self-contained page out: who attacks what, what was found, where the risk sits, how to do it again.
+"""Pages of results: a first screen, findings with charts and tables, and the command that repeats them.
 
-Nothing is computed about people here, no record is shown, and no group of few people. A section without result is
-left out; what was not run or failed says so in words.
+A page shows no record and no small group of people. Sections without results are left out. Missing results are listed
+with their reasons.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def render(result: Result) -> str:
     """Return the page of an audit or a study as one HTML file, with inline styles and charts. Its one script shows
     exact values under a pointer and hides the series of a legend; the page is complete without it.
 
-    Same result in, same text out. Names are escaped, so that any name is safe.
+    Same result in, same text out. Names are escaped, so any name is safe.
 
     """
     return written(page_of(result))

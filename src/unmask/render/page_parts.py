@@ -41,7 +41,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class Grid:
-    """A table as text: heads, then groups of rows under an optional line of their own; figures from column `text`.
+    """A table as text: heads, and groups of rows under an optional heading. Columns from `text` on are figures.
 
     meaning : True if the second column explains the first one
     listed  : True if the last column is text, too

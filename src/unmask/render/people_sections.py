@@ -105,7 +105,7 @@ def _why_not(result: Result, release: str, adversary: str, target: str) -> str:
 
 
 def people_section(scope: Scope) -> Section | None:
-    """Return the spread of success: a chart for each adversary and target, and the most exposed; no table for cases."""
+    """Return the distribution of risk: a chart for each adversary and target, and a table of quantiles for people."""
     people, tables, result = scope.replace_people("people"), [] if scope.cases else quantile_tables(scope), scope.result
     if not result.distribution and not tables:
         return None

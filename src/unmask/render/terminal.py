@@ -37,7 +37,7 @@ CRITERIA = {"rows": "rows", "classes": "classes", "k": "k", "l_distinct": "l"}
 """Criterion -> head of its column."""
 
 CLOSENESS = ("t_hierarchical", "t_ordered", "t_equal")
-"""The distances of t-closeness, that which knows most of the values first."""
+"""Distances of t-closeness, the one with most knowledge of the values first."""
 
 NAMES = frozenset({"", "condition", "how far", "release", "policy", "adversary", "target", "measure", "unit"})
 """Heads of columns of words."""
@@ -171,9 +171,7 @@ def _condition(assessment: Assessment) -> tuple[str, ...]:
 
 
 def list_other_findings(result: Result) -> list[str]:
-    """Return the findings that the table cannot hold, such as those about columns, missing cells, the rational
-    attacker, the control group, row order and several rows per person.
-    """
+    """Return the findings that the table of adversaries does not have, such as those about columns and row order."""
     scope = Scope(result)
     mentioned = {
         key: row

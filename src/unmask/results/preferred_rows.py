@@ -42,8 +42,7 @@ def preferred_rows(rows: Iterable[R], measures: Sequence[str] = SUCCESS) -> dict
 def mentioned_rows(rows: Sequence[R]) -> dict[tuple[str, str, str], R]:
     """Return (release, adversary, target) -> the row that findings of a study mention: success or error.
 
-    It is the error of an adversary with a graded loss, who gains nothing from being right more often, and of all
-    adversaries if no success was measured.
+    It is an error for an adversary with a graded loss, and for all adversaries if no success was measured.
     """
     graded = {(row.adversary, row.target) for row in rows if row.measure in ERRORS and row.unit not in SHARES}
     by_error = preferred_rows((row for row in rows if (row.adversary, row.target) in graded), ERRORS)

@@ -18,8 +18,8 @@ BOUNDS = "least and most"
 class Row:
     """One measure of one adversary on one release.
 
-    release, adversary : who attacked what, as the caller named them
-    target             : what they are after: "identity", or the name of a sensitive column
+    release, adversary : names of the release and the adversary
+    target             : "identity", or the name of a sensitive column
     measure, unit      : the quantity
     direction          : whether the adversary wants it "high" or "low"
     prior, posterior   : its mean over the targets before and after they saw the release

@@ -45,7 +45,7 @@ def round_people(count: int | str, smallest_group: int, n_people: int | None = N
 
 
 def round_share(share: float, people: int, smallest_group: int) -> float:
-    """Return a share of people rounded up to a multiple of `smallest_group`, so that no difference describes fewer.
+    """Return a share of people rounded up, so differences describe multiples of `smallest_group` people.
 
     >>> round_share(0.003, 1000, 10), round_share(0.51, 1000, 10), round_share(0.0, 1000, 10), round_share(0.5, 4, 10)
     (0.01, 0.51, 0.0, 1.0)
@@ -68,7 +68,7 @@ def mark_people(count: int) -> str:
 
 
 def mark_group(sentence: str, count: int) -> str:
-    """Return a sentence about a group of people, marked so that `write_counts` leaves it out if the group is small."""
+    """Return a sentence about a group of people with a mark: `write_counts` leaves it out if the group is small."""
     return f"{_OPEN}{count}{_SIZE}{sentence}{_CLOSE}"
 
 
@@ -101,8 +101,8 @@ COUNT_KINDS = frozenset({"people", "group", "bin", "share_of_people", "percent_o
 def suppress_small_counts(table: Table, smallest_group: int) -> Table:
     """Return a table as it may be shared: without facts about fewer than `smallest_group` people.
 
-    Rows of smaller groups are left out. Counts of people read "fewer than 10" or are rounded up to multiples of
-    `smallest_group`, and so are shares of people, so no difference of two cells describes fewer. Suppressing twice
+    Rows of smaller groups are left out. Counts and shares of people are rounded up to multiples of `smallest_group`,
+    and small counts read "fewer than 10". Differences of cells then describe no smaller group. Suppressing twice
     changes nothing.
 
     >>> people = Column("people", kind="people")

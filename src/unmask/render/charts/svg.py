@@ -2,7 +2,7 @@
 
 Positions across are parts of the width, from 0 to 1, plus a shift in pixels; positions down, words and marks are in
 pixels. Colors are CSS variables of the page, light or dark; a drawing as a file has the light ones. An adversary has
-the same color and shape in every chart, so that a page can be read in gray.
+the same color and shape in every chart. Shapes make a page readable in gray.
 """
 
 from __future__ import annotations
