@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.sparse import csr_array
 
 from unmask.core import csr_rows
-from unmask.core.csr_rows import CsrRows, by_class
+from unmask.core.csr_rows import CsrRows, list_members
 
 MATRICES = arrays(np.int64, array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.integers(0, 3))
 
@@ -32,9 +32,9 @@ def test_rows_are_taken_turned_and_sorted_as_those_of_scipy(matrix, data):
 @given(st.lists(st.integers(0, 4), min_size=1))
 def test_members_of_classes_are_the_same_with_and_without_a_sort(classes):
     class_of = np.array(classes, dtype=np.int32)
-    sorted_members = by_class(class_of, 5)
+    sorted_members = list_members(class_of, 5)
     limit, csr_rows.SMALL_CLASSES = csr_rows.SMALL_CLASSES, 0
     try:
-        assert by_class(class_of, 5).tolist() == sorted_members.tolist()
+        assert list_members(class_of, 5).tolist() == sorted_members.tolist()
     finally:
         csr_rows.SMALL_CLASSES = limit

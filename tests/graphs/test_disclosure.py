@@ -61,7 +61,7 @@ def test_identities_are_all_released_nodes_of_a_person(seed):
     draw = rng(seed)
     origin = draw.integers(0, 6, size=8)
     truth = draw.choice([-2, -1, *range(8)], size=5)
-    target, person_right = Truth(truth, person=origin).one_each()
+    target, person_right = Truth(truth, person=origin).list_pairs()
     owned = Owned(np.where(truth >= 0, origin[truth], -1), origin)
     for v, node in enumerate(truth.tolist()):
         assert person_right[target == v].tolist() == (owned.nodes_of(v).tolist() if node >= 0 else [node])
@@ -126,7 +126,7 @@ def test_rates_are_those_of_the_equations(seed, model):
             near = separated.release.neighbors(int(mapping[v])) if is_right else []
             announced.append(len({int(separated.origin[x]) for x in near}) / pair.target.degree[node])
     result = disclosure(pair, separated, mapping, seeds)
-    assert (result.everybody.hits, result.everybody.findable) == (hits, present)
+    assert (result.all_people.hits, result.all_people.findable) == (hits, present)
     assert (result.adopters.hits, result.adopters.findable) == (adopter_hits, adopters)
     np.testing.assert_allclose(result.share, announced)
     assert result.rate == pytest.approx(np.mean(announced))
@@ -146,7 +146,7 @@ def test_without_separation_the_rates_are_the_plain_ones():
     result = disclosure(pair, separated, mapping, [1, 2])
     new = np.argsort(separated.origin)
     plain = rates(mapping, np.where(pair.truth >= 0, new[pair.truth], -1), [1, 2])
-    assert result.everybody == plain
+    assert result.all_people == plain
     assert plain.hits > 0
     assert result.rate is None
     assert result.decoyed is None
@@ -160,7 +160,7 @@ def test_people_who_have_left_the_release_disclose_nothing_and_cannot_be_found()
     assert len(result.person) == 5
     assert result.rate == 0.0
     assert result.adopters.findable == 0
-    assert result.everybody.findable == len(pair.common) - 5
+    assert result.all_people.findable == len(pair.common) - 5
 
 
 def test_all_identities_together_tell_every_contact():
@@ -172,7 +172,7 @@ def test_all_identities_together_tell_every_contact():
             rounds[: owned.count[v], v] = owned.nodes_of(v)
         result = disclosure(pair, separated, rounds, [])
         np.testing.assert_allclose(result.share, 1.0)
-        assert result.everybody.recall == 1.0
+        assert result.all_people.recall == 1.0
         assert disclosure(pair, separated, rounds[0], []).rate < 0.7
 
 
@@ -182,9 +182,9 @@ def test_a_right_round_counts_before_a_wrong_one():
     own_node = Owned(pair.truth, separated.origin).nodes_of(person)[0]
     rounds = np.full((2, pair.source.n_nodes), -1)
     rounds[:, person] = (own_node + 1) % separated.release.n_nodes, own_node
-    assert disclosure(pair, separated, rounds, []).everybody.hits == 1
+    assert disclosure(pair, separated, rounds, []).all_people.hits == 1
     rounds[1, person] = -1
-    assert disclosure(pair, separated, rounds, []).everybody.misses == 1
+    assert disclosure(pair, separated, rounds, []).all_people.misses == 1
 
 
 def test_decoys_succeed_where_the_public_node_alone_is_found():
@@ -213,7 +213,7 @@ def test_the_truth_for_a_mapping_serves_the_plain_evaluation():
     pair, separated = separated_pair(2)
     mapping = random_mapping(pair, separated, rng(4))
     result = disclosure(pair, separated, mapping, [0, 1])
-    assert rates(mapping, SeparatedPair.of(pair, separated).truth_for(mapping), [0, 1]) == result.everybody
+    assert rates(mapping, SeparatedPair.of(pair, separated).truth_for(mapping), [0, 1]) == result.all_people
 
 
 # --- can each identity be found? --------------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ def test_discovery_leaves_one_identity_of_each_person():
     owned = Owned(pair.truth, separated.origin)
 
     class Belief:
-        mapping = np.zeros(pair.source.n_nodes, dtype=int)  # names released node 0 for everybody
+        mapping = np.zeros(pair.source.n_nodes, dtype=int)  # names released node 0 for all_people
 
     attack = Watching(pair.source, lambda target, seeds: Belief)
     result = discovery(
@@ -350,7 +350,7 @@ def test_five_identities_of_the_best_model_tell_little():
             pair, separated, Nar09()(separated.release, Auxiliary(pair.source, seeds)).mapping, seeds.source
         )
         assert low < result.rate < high
-        assert 0.18 < result.everybody.recall < 0.28
+        assert 0.18 < result.all_people.recall < 0.28
 
 
 def test_a_pair_keeps_its_own_truth():

@@ -6,7 +6,7 @@ import pytest
 from unmask.core.errors import UnmaskError
 from unmask.graphs.datasets import chung_lu, erdos_renyi, power_law_degrees
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.knowledge import NOBODY, Pair, SeedPairs, select_seeds, split
+from unmask.graphs.knowledge import NO_NODE, Pair, SeedPairs, select_seeds, split
 from unmask.graphs.knowledge.groups import clique
 
 
@@ -119,7 +119,7 @@ def test_shuffling_keeps_the_people():
 def test_the_measures_of_a_small_pair_by_hand():
     source = SocialGraph.from_edges([0, 1, 2, 2], [1, 2, 0, 3])
     target = SocialGraph.from_edges([0, 1, 2], [1, 2, 3])
-    pair = Pair(source, target, np.array([1, 0, 2, NOBODY]))
+    pair = Pair(source, target, np.array([1, 0, 2, NO_NODE]))
     assert pair.common.tolist() == [0, 1, 2]
     assert pair.node_overlap == 3 / 5
     # Among common people: source 0-1, 1-2, 0-2; target (as source nodes) 1-0, 0-2. Both: 0-1, 0-2.

@@ -9,8 +9,8 @@ from unmask.core.errors import UnmaskError
 from unmask.graphs.datasets import barabasi_albert
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections import IdentitySeparation, PowerLaw, Role, Together
-from unmask.graphs.protections.contact_sorting import how_many, mean_shares
-from unmask.graphs.protections.identities import release_of
+from unmask.graphs.protections.contact_sorting import draw_capacities, mean_shares
+from unmask.graphs.protections.identities import build_release
 
 MODELS = ["basic", "realistic", "realistic_minimal", "best", "worst"]
 NETWORK = barabasi_albert(300, 4, rng=np.random.default_rng(5))
@@ -105,7 +105,7 @@ def test_a_tie_of_two_adopters_is_there_for_each_pair_of_keepers():
             identities_of_u = [i for i, contact in keepers[u] if contact == v] if u in keepers else ["whole"]
             identities_of_v = [i for i, contact in keepers[v] if contact == u] if v in keepers else ["whole"]
             expected[len(identities_of_u) * len(identities_of_v)] += 1
-        separated = release_of(NETWORK, [separation], rng=rng(seed))
+        separated = build_release(NETWORK, [separation], rng=rng(seed))
         assert Counter(copies(NETWORK, separated)) == expected
         degrees = np.sort(separated.release.degree[separated.role == Role.IDENTITY])
         assert len(degrees) == len(separation.owner)
@@ -127,7 +127,10 @@ def test_basic_is_multinomial():
 def test_shares_are_normal_about_the_mean():
     # equation (3.8), mean 1/y; covariance deviation^2 I
     n, d = 4_000, 100_000
-    share = how_many(np.full(n, d), np.full(n, 2), "uniform", deviation=0.05, total="any", rng=rng()).reshape(n, 2) / d
+    share = (
+        draw_capacities(np.full(n, d), np.full(n, 2), "uniform", deviation=0.05, total="any", rng=rng()).reshape(n, 2)
+        / d
+    )
     assert stats.kstest((share[:, 0] - 0.5) / 0.05, "norm").pvalue > 1e-3
     assert stats.kstest((share[:, 1] - 0.5) / 0.05, "norm").pvalue > 1e-3
     assert abs(np.corrcoef(share.T)[0, 1]) < 4 / math.sqrt(n)
@@ -137,7 +140,7 @@ def test_shares_are_normal_about_the_mean():
 def test_drawing_again_leaves_the_half_that_is_wanted(total, sign):
     # The sum of y shares is normal with mean 1 and deviation s = .05 sqrt(y); its half has mean 1 -+ s sqrt(2 / pi).
     n, d, y = 3_000, 1_000, 4
-    counts = how_many(np.full(n, d), np.full(n, y), "uniform", deviation=0.05, total=total, rng=rng())
+    counts = draw_capacities(np.full(n, d), np.full(n, y), "uniform", deviation=0.05, total=total, rng=rng())
     s = 0.05 * math.sqrt(y)
     half_deviation = s * math.sqrt(1 - 2 / math.pi)
     expected = 1 + sign * s * math.sqrt(2 / math.pi)
@@ -147,7 +150,7 @@ def test_drawing_again_leaves_the_half_that_is_wanted(total, sign):
 def test_rounding_adds_and_removes_nothing_on_average():
     # degree 3, two identities of 1.5 contacts each
     n = 20_000
-    counts = how_many(np.full(n, 3), np.full(n, 2), "uniform", deviation=0.0, total="any", rng=rng())
+    counts = draw_capacities(np.full(n, 3), np.full(n, 2), "uniform", deviation=0.0, total="any", rng=rng())
     assert set(counts.tolist()) == {1, 2}
     assert counts.mean() == pytest.approx(1.5, abs=4 * 0.5 / math.sqrt(2 * n))
 
@@ -300,7 +303,7 @@ def test_wrong_numbers_and_parts_are_refused():
     with pytest.raises(UnmaskError, match="0 parts"):
         Together(())
     with pytest.raises(UnmaskError, match="almost never gives at most"):
-        how_many(np.array([9]), np.array([2]), (1.0, 1.0), deviation=0.0, total="at most", rng=_high())
+        draw_capacities(np.array([9]), np.array([2]), (1.0, 1.0), deviation=0.0, total="at most", rng=_high())
 
 
 def _high():

@@ -115,7 +115,7 @@ def protect_graph(
     from unmask.graphs.audit.seeding_loss import describe_seeding, find_border, measure_seeding
     from unmask.graphs.files.writing import check_suffix
     from unmask.graphs.graph import SocialGraph
-    from unmask.graphs.protections import IdentitySeparation, adopted, protected
+    from unmask.graphs.protections import IdentitySeparation, apply_protection, has_adopters
     from unmask.graphs.utility import lost, utility
     from unmask.results.formats import percent
 
@@ -126,7 +126,7 @@ def protect_graph(
     people = SocialGraph.read(graph, **settings)
     find_border(people, seeding["top"])  # an error before the work
     start = time.perf_counter()
-    separated = protected(chosen, people, rng=secret_unless(None))
+    separated = apply_protection(chosen, people, rng=secret_unless(None))
     seconds = time.perf_counter() - start
     release, nodes = _writable(separated, output)
     losses = lost(people, *separated)
@@ -140,7 +140,7 @@ def protect_graph(
     _say_left_out(separated.release.n_nodes - release.n_nodes)
     print_line(
         f"wrote {output}: {release.n_nodes:,} nodes and {release.n_edges:,} edges of {people.n_nodes:,} people with "
-        f"{people.n_edges:,}" + f"; {len(separated.adopters):,} of them separated" * adopted(chosen),
+        f"{people.n_edges:,}" + f"; {len(separated.adopters):,} of them separated" * has_adopters(chosen),
         err=True,
     )
     print_line(f"utility {percent(utility(losses))}: " + ", ".join(_loss(*item) for item in losses.items()), err=True)

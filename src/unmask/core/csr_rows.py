@@ -77,7 +77,7 @@ class CsrRows(NamedTuple):
 
     def transpose(self) -> Self:
         """Return the transposed matrix."""
-        order = by_class(self.indices.astype(np.int32), self.shape[1])
+        order = list_members(self.indices.astype(np.int32), self.shape[1])
         row = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
         indptr = np.concatenate(([0], np.cumsum(np.bincount(self.indices, minlength=self.shape[1]))))
         return self._replace(data=self.data[order], indices=row[order], indptr=indptr, shape=self.shape[::-1])
@@ -152,10 +152,10 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
 
 
-def by_class(class_of: NDArray[np.int32], n_classes: int) -> NDArray[np.int32]:
+def list_members(class_of: NDArray[np.int32], n_classes: int) -> NDArray[np.int32]:
     """Return the members of class 0, ascending, then of class 1, and so on; ten times faster than a sort.
 
-    >>> by_class(np.array([1, 0, 1], np.int32), 2)
+    >>> list_members(np.array([1, 0, 1], np.int32), 2)
     array([1, 0, 2], dtype=int32)
     """
     n = len(class_of)
@@ -177,7 +177,7 @@ def ranges(first: Integers, size: Integers) -> NDArray[np.int64]:
     return np.repeat(first - (ends - size), size) + np.arange(int(size.sum()))
 
 
-def expanded(
+def expand_entries(
     row: Integers,
     klass: NDArray[np.integer[Any]],
     value: Floats,

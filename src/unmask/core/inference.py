@@ -11,7 +11,7 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
-from unmask.core.csr_rows import CsrRows, by_class, segment_max, segment_sum
+from unmask.core.csr_rows import CsrRows, list_members, segment_max, segment_sum
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, Status, equal_weights, stored
 from unmask.core.tolerances import MIN_LOG_PROBABILITY
@@ -49,7 +49,7 @@ def from_classes(
         raise UnmaskError("the class of a target has no record: the target would be known to be absent")
     return Posterior(
         indptr=np.concatenate(([0], np.cumsum(sizes))),
-        candidate=by_class(class_of_candidate, n),
+        candidate=list_members(class_of_candidate, n),
         log_probability=stored(np.repeat(-np.log(np.maximum(sizes, 1)), sizes)),
         unlisted=np.where(sizes > 0, 0.0, 1.0),
         n_unlisted=np.zeros(n, dtype=np.int64),

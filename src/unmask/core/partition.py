@@ -56,14 +56,14 @@ class Partition:
     items: NDArray[Any] | None
 
     def __init__(self, labels: ArrayLike, items: ArrayLike | None = None) -> None:
-        code, names = _factorized(_flat(labels, "labels"), "label")
+        code, names = _factorize(_as_list(labels, "labels"), "label")
         object.__setattr__(self, "code", code)
         object.__setattr__(self, "names", names)
-        ids = None if items is None else _flat(items, "item ids")
+        ids = None if items is None else _as_list(items, "item ids")
         if ids is not None:
             if len(ids) != len(code):
                 raise UnmaskError(f"there are {len(ids)} item ids for {len(code)} labels, expected one for each")
-            if int(_numbered(ids, "item id").max()) + 1 != len(ids):
+            if int(_number(ids, "item id").max()) + 1 != len(ids):
                 raise UnmaskError("an item id occurs twice, expected every item in exactly one cluster")
         object.__setattr__(self, "items", ids)
 
@@ -82,7 +82,7 @@ class Partition:
         present, code = np.unique(self.code[places], return_inverse=True)
         if not len(code):
             raise UnmaskError("no item is left, expected at least 1 that the truth and the guesses have in common")
-        return _assembled(code, self.names[present], None if self.items is None else self.items[places])
+        return _assemble(code, self.names[present], None if self.items is None else self.items[places])
 
     @property
     def n_clusters(self) -> int:
@@ -156,8 +156,8 @@ def align(
     if len(solution) == len(adversary) and np.array_equal(solution.items, adversary.items):
         return solution, adversary
     ours, theirs = _numbers(solution.items, adversary.items)
-    is_in_guess, is_in_truth = _met(ours, theirs), _met(theirs, ours)
-    refuse_differences(int(is_in_guess.sum()), int((~is_in_guess).sum()), int((~is_in_truth).sum()), missing, unlabeled)
+    is_in_guess, is_in_truth = _occur_in(ours, theirs), _occur_in(theirs, ours)
+    check_differences(int(is_in_guess.sum()), int((~is_in_guess).sum()), int((~is_in_truth).sum()), missing, unlabeled)
     if missing == "drop":
         solution, ours = solution.take(is_in_guess), ours[is_in_guess]
     if unlabeled == "drop":
@@ -167,7 +167,7 @@ def align(
     place[ours] = np.arange(len(ours))
     extra = np.flatnonzero(place[theirs] < 0)
     if len(extra):
-        extra = extra[np.argsort(_factorized(adversary.items[extra], "item id")[0])]
+        extra = extra[np.argsort(_factorize(adversary.items[extra], "item id")[0])]
     place[theirs[extra]] = len(ours) + np.arange(len(extra))
     items = np.concatenate([solution.items, adversary.items[extra]])
     grown = _with_singletons(solution, np.arange(len(ours)), items, by=np.arange(len(items)))
@@ -179,7 +179,7 @@ def align_view(
 ) -> tuple[Partition, View]:
     """Return the solution and a view with all partitions over the same items in the same order, see `align`."""
     if missing == "drop":
-        solution, (view,) = in_all(solution, [view])
+        solution, (view,) = keep_common_items(solution, [view])
     if len(view.partitions) == 1:
         solution, aligned_one = align(solution, view.partitions[0], missing=missing, unlabeled=unlabeled)
         return solution, View([aligned_one], view.probability)
@@ -191,13 +191,13 @@ def align_view(
     return solution, View(aligned, view.probability)
 
 
-def in_all(solution: Partition, views: Sequence[View]) -> tuple[Partition, list[View]]:
+def keep_common_items(solution: Partition, views: Sequence[View]) -> tuple[Partition, list[View]]:
     """Drop each item of the solution that any partition of any view lacks.
 
     This compares several guesses on the same items. Without ids, no item is dropped.
 
     >>> view = View([Partition(["p", "p"], [1, 3])])
-    >>> solution, (left,) = in_all(Partition(["a", "a", "b"], [1, 2, 3]), [view])
+    >>> solution, (left,) = keep_common_items(Partition(["a", "a", "b"], [1, 2, 3]), [view])
     >>> solution.items, left.partitions[0].items
     (array([1, 3]), array([1, 3]))
     """
@@ -221,23 +221,23 @@ def in_all(solution: Partition, views: Sequence[View]) -> tuple[Partition, list[
 def among(items: NDArray[Any], others: NDArray[Any] | None) -> Booleans:
     """Return (n,) a mask of the items that occur in the others."""
     assert others is not None
-    return _met(*_numbers(items, others))
+    return _occur_in(*_numbers(items, others))
 
 
 def _numbers(items: NDArray[Any], reference: NDArray[Any]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return a number for each item and each reference item; equal items have equal numbers, in arbitrary order."""
-    number = _numbered(np.concatenate([items, reference]), "item id")
+    number = _number(np.concatenate([items, reference]), "item id")
     return number[: len(items)], number[len(items) :]
 
 
-def _met(numbers: NDArray[np.int32], reference: NDArray[np.int32]) -> Booleans:
+def _occur_in(numbers: NDArray[np.int32], reference: NDArray[np.int32]) -> Booleans:
     """Return (n,) a mask of the numbers that occur in the reference."""
     present = np.zeros(max(int(numbers.max(initial=0)), int(reference.max(initial=0))) + 1, dtype=np.bool_)
     present[reference] = True
     return np.asarray(present[numbers])
 
 
-def refuse_differences(
+def check_differences(
     both: int, lacking: int, extra: int, missing: Missing, unlabeled: Unlabeled, *, guess: str = ""
 ) -> None:
     """Raise for items that only one partition has, unless their treatment is chosen.
@@ -261,7 +261,7 @@ def refuse_differences(
         )
 
 
-def refuse_gaps(name: str, n: int, *, truth: bool, missing: Missing, unlabeled: Unlabeled) -> None:
+def check_labels(name: str, n: int, *, truth: bool, missing: Missing, unlabeled: Unlabeled) -> None:
     """Raise for items of a file without a label, unless their treatment is chosen."""
     choice, option, choices = (
         (unlabeled, "unlabeled", UNLABELED_CHOICES) if truth else (missing, "missing", MISSING_CHOICES)
@@ -291,10 +291,10 @@ def _with_singletons(partition: Partition, place: Integers, items: NDArray[Any],
     labels[singletons] = partition.n_clusters + np.arange(len(singletons))
     singles = np.empty(len(singletons), dtype=object)
     singles[:] = [Alone(item) for item in items[singletons].tolist()]
-    return _assembled(labels, np.concatenate([partition.names.astype(object), singles]), items)
+    return _assemble(labels, np.concatenate([partition.names.astype(object), singles]), items)
 
 
-def _assembled(code: NDArray[Any], names: NDArray[Any], items: NDArray[Any] | None) -> Partition:
+def _assemble(code: NDArray[Any], names: NDArray[Any], items: NDArray[Any] | None) -> Partition:
     """Return a partition from valid parts, without checks."""
     partition = Partition.__new__(Partition)
     for field, value in (("code", code.astype(np.int32)), ("names", names), ("items", items)):
@@ -312,14 +312,14 @@ def _as_array(values: list[Any]) -> NDArray[Any]:
     return array
 
 
-def _flat(values: ArrayLike, name: str) -> NDArray[Any]:
+def _as_list(values: ArrayLike, name: str) -> NDArray[Any]:
     array = np.asarray(values) if not isinstance(values, list) else _as_array(values)
     if array.ndim != 1 or not len(array):
         raise UnmaskError(f"the {name} have shape {array.shape}, expected a list of at least 1")
     return array
 
 
-def _factorized(values: NDArray[Any], name: str) -> tuple[NDArray[np.int32], NDArray[Any]]:
+def _factorize(values: NDArray[Any], name: str) -> tuple[NDArray[np.int32], NDArray[Any]]:
     """Return codes 0..k - 1 and the k distinct values, ascending."""
     if values.dtype.kind in "iu":
         low, high = int(values.min()), int(values.max())
@@ -331,12 +331,12 @@ def _factorized(values: NDArray[Any], name: str) -> tuple[NDArray[np.int32], NDA
     if values.dtype.kind == "f" and np.isnan(values).any():
         raise UnmaskError(f"a {name} is NaN, expected a value for every item")
     if values.dtype.kind == "O":
-        return _factorized_objects(values, name)
+        return _factorize_objects(values, name)
     names, code = np.unique(values, return_inverse=True)
     return code.astype(np.int32), names
 
 
-def _factorized_objects(values: NDArray[Any], name: str) -> tuple[NDArray[np.int32], NDArray[Any]]:
+def _factorize_objects(values: NDArray[Any], name: str) -> tuple[NDArray[np.int32], NDArray[Any]]:
     values_seen = _distinct(values, name)
     texts = set(map(type, values_seen)) == {str}
     ascending = sorted(values_seen) if texts else sorted(values_seen, key=lambda value: (str(type(value)), str(value)))
@@ -345,10 +345,10 @@ def _factorized_objects(values: NDArray[Any], name: str) -> tuple[NDArray[np.int
     return _places(values, dict(zip(ascending, range(len(ascending)), strict=True))), names
 
 
-def _numbered(values: NDArray[Any], name: str) -> NDArray[np.int32]:
+def _number(values: NDArray[Any], name: str) -> NDArray[np.int32]:
     """Return numbers 0..k - 1 of the k distinct values, in arbitrary order: hashing texts is faster than sorting."""
     if values.dtype.kind != "O":
-        return _factorized(values, name)[0]
+        return _factorize(values, name)[0]
     values_seen = _distinct(values, name)
     return _places(values, dict(zip(values_seen, range(len(values_seen)), strict=True)))
 

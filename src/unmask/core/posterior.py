@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
-from unmask.core.csr_rows import MIN_MATRIX_LENGTH, by_class, expanded, segment_sum
+from unmask.core.csr_rows import MIN_MATRIX_LENGTH, expand_entries, list_members, segment_sum
 from unmask.core.errors import UnmaskError
 from unmask.core.notebook import SHOWN, html_table
 from unmask.core.posterior_checks import check_posterior
@@ -173,10 +173,10 @@ class Posterior:
         """
         if self.representative is None:
             return self
-        members = by_class(self.representative, self.n_candidates)
+        members = list_members(self.representative, self.n_candidates)
         first = np.concatenate(([0], np.cumsum(np.bincount(self.representative, minlength=self.n_candidates))))
         log_p = self.log_probability.astype(np.float64)
-        indptr, candidate, log_p = expanded(self.row, self.candidate, log_p, members, first, self.n_observations)
+        indptr, candidate, log_p = expand_entries(self.row, self.candidate, log_p, members, first, self.n_observations)
         return replace(self, indptr=indptr, candidate=candidate, log_probability=stored(log_p), representative=None)
 
     def discard_results(self) -> None:
@@ -397,12 +397,12 @@ def equal_weights(n_targets: int) -> Floats:
     return np.full(n_targets, 1.0 / max(n_targets, 1))
 
 
-def each_once(person: Integers) -> Floats:
+def weigh_people_equally(person: Integers) -> Floats:
     """Return weights of targets that sum to the same value for each person.
 
     person : (n_targets,) person of each target, numbered from 0
 
-    >>> each_once(np.array([0, 0, 1]))
+    >>> weigh_people_equally(np.array([0, 0, 1]))
     array([0.25, 0.25, 0.5 ])
     """
     n_targets = np.bincount(person)

@@ -73,10 +73,10 @@ class Truth:
         true_person = person[np.maximum(self.candidate, -1)]
         return np.asarray((named >= 0) & (self.candidate >= 0) & (person[named] == true_person))
 
-    def one_each(self) -> tuple[Integers, Integers]:
+    def list_pairs(self) -> tuple[Integers, Integers]:
         """Return all pairs of a target and a right candidate, ascending by target.
 
-        >>> Truth([0, ABSENT], person=np.array([0, 1, 0])).one_each()
+        >>> Truth([0, ABSENT], person=np.array([0, 1, 0])).list_pairs()
         (array([0, 0, 1]), array([ 0,  2, -2]))
         """
         targets = np.arange(len(self))

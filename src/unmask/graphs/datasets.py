@@ -16,7 +16,7 @@ from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import files
 from unmask.graphs.files.reading import read_links
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.knowledge import NOBODY, Pair
+from unmask.graphs.knowledge import NO_NODE, Pair
 from unmask.graphs.random_graphs import barabasi_albert, chung_lu, erdos_renyi, power_law_degrees, watts_strogatz
 
 __all__ = [
@@ -190,7 +190,7 @@ def pair(name: str) -> Pair:
     """
     source, target, path, sha256 = _PAIRS[_check_name(name, PAIRS)]
     matches = np.loadtxt(files.locate(path, sha256=sha256), dtype=np.int64, ndmin=2)
-    truth = np.full(source.nodes, NOBODY, dtype=np.int64)
+    truth = np.full(source.nodes, NO_NODE, dtype=np.int64)
     truth[matches[::-1, 0]] = matches[::-1, 1]  # in reverse order: the first pair of a film is written last
     return Pair(_load(source), _load(target), truth)
 

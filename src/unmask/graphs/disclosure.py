@@ -17,7 +17,7 @@ from unmask.graphs.attacks import Attack
 from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.evaluation import Rates, rates, select_match
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.knowledge import NOBODY, Pair, SeedPairs, select_seeds
+from unmask.graphs.knowledge import NO_NODE, Pair, SeedPairs, select_seeds
 from unmask.graphs.knowledge.seeding import with_errors
 from unmask.graphs.protections.identities import Role, Separated, spans
 from unmask.measures import Measure
@@ -50,7 +50,7 @@ class SeparatedPair(Pair):
     def of(cls, before: Pair, separated: Separated) -> SeparatedPair:
         """Return the pair with the separated release as target; `truth` holds the first node of each person."""
         release, origin = separated
-        first = np.full(before.target.n_nodes + 1, NOBODY, dtype=np.int64)  # the last entry serves truth = -1
+        first = np.full(before.target.n_nodes + 1, NO_NODE, dtype=np.int64)  # the last entry serves truth = -1
         first[origin[::-1]] = np.arange(len(origin))[::-1]  # reversed: the first node of a person wins
         return cls(before.source, release, first[before.truth], origin, before=before, separated=separated)
 
@@ -71,7 +71,7 @@ class SeparatedPair(Pair):
         people = SocialGraph.from_edges(origin[u], origin[v], n_nodes=len(count))
         role = np.where(count[origin] > 1, Role.IDENTITY, Role.WHOLE).astype(np.int8)
         separated = Separated(pair.target, origin, role, np.flatnonzero(count > 1))
-        unseparated = Pair(pair.source, people, np.where(pair.truth >= 0, origin[pair.truth], NOBODY))
+        unseparated = Pair(pair.source, people, np.where(pair.truth >= 0, origin[pair.truth], NO_NODE))
         return cls(pair.source, pair.target, pair.truth, origin, before=unseparated, separated=separated)
 
 
@@ -85,7 +85,7 @@ def seed_pair(pair: Pair, separated: Separated, who: Who = "whole") -> Pair:
     """
     adopts = np.isin(pair.truth, separated.adopters)
     open_to_them = {"whole": ~adopts, "adopters": adopts, "anybody": np.ones_like(adopts)}[who]
-    truth = np.where(open_to_them, SeparatedPair.of(pair, separated).truth, NOBODY)
+    truth = np.where(open_to_them, SeparatedPair.of(pair, separated).truth, NO_NODE)
     return Pair(pair.source, separated.release, truth)
 
 
@@ -140,7 +140,7 @@ def separated_seeds(
 class Disclosure:
     """Outcomes of an attack on a release with identity separation. Seeds are excluded.
 
-    everybody : outcome counts of all source nodes; a match with any identity of the person is a hit
+    all_people : outcome counts of all source nodes; a match with any identity of the person is a hit
     adopters  : outcome counts of the adopters who are in the source
     person    : (n_people,) int64, source nodes of these adopters, ascending
     share     : (n_people,) d(v) of equation (3.4): share of the adopter's contacts that the attack discloses
@@ -148,7 +148,7 @@ class Disclosure:
     decoys    : True if adopters publish a decoy and hide another node
     """
 
-    everybody: Rates
+    all_people: Rates
     adopters: Rates
     person: NDArray[np.int64]
     share: NDArray[np.float64]
@@ -197,7 +197,7 @@ def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], s
     ...     np.array([1]),
     ... )
     >>> found = disclosure(Pair(path, path, np.arange(4)), hidden, np.array([-1, 2, -1, 4]), seed_source=[])
-    >>> found.everybody.recall, found.adopters.recall, found.rate
+    >>> found.all_people.recall, found.adopters.recall, found.rate
     (0.5, 1.0, 0.5)
 
     G. Gulyas, 2015, section 3.2.
@@ -349,7 +349,7 @@ def discovery(
         raise UnmaskError(
             f"{runs} runs for {len(sources)} people, expected at least one of each and all in the release"
         )
-    block, node = Truth(first, person=separated.origin).one_each()
+    block, node = Truth(first, person=separated.origin).list_pairs()
     person, place = sources[block], np.arange(len(block)) - np.searchsorted(block, block)
     whole_pair = seed_pair(pair, separated)
     drawn = [seeds(whole_pair, rng) for _ in range(runs)]
@@ -357,7 +357,7 @@ def discovery(
     for i in range(int(place.max()) + 1):
         chosen = np.flatnonzero(place == i)
         remaining = np.setdiff1d(np.arange(separated.release.n_nodes), node[place != i])
-        number = np.full(separated.release.n_nodes, NOBODY, dtype=np.int64)
+        number = np.full(separated.release.n_nodes, NO_NODE, dtype=np.int64)
         number[remaining] = np.arange(len(remaining))
         release = separated.release.take(remaining)
         for seed_pairs in drawn:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.core.partition import Missing, Unlabeled, refuse_differences, refuse_gaps
+from unmask.core.partition import Missing, Unlabeled, check_differences, check_labels
 from unmask.data.engine import Engine
 from unmask.data.resources import check_disk, format_bytes
 from unmask.data.sql import Kind
@@ -132,7 +132,7 @@ def _estimate(engine: Engine, number: int, file: LabelFile, missing: Missing, un
     file.scan(engine, f"f{number}")
     counts = "count(label) as n, count(*) - count(label) as gaps, approx_count_distinct(label) as labels"
     n_labeled, n_gaps, n_labels = (int(n[0]) for n in engine.rows(f"select {counts} from f{number}").values())
-    refuse_gaps(file.name, n_gaps, truth=number == 0, missing=missing, unlabeled=unlabeled)
+    check_labels(file.name, n_gaps, truth=number == 0, missing=missing, unlabeled=unlabeled)
     return n_labeled, n_labels
 
 
@@ -229,7 +229,7 @@ def _check_coverage(engine: Engine, guesses: Sequence[str], missing: Missing, un
     for i, name in enumerate(guesses, 1):
         shared = items[f"both{i}"]
         guess = f"guess {name}: " if len(guesses) > 1 else ""
-        refuse_differences(shared, items["c0"] - shared, items[f"c{i}"] - shared, missing, unlabeled, guess=guess)
+        check_differences(shared, items["c0"] - shared, items[f"c{i}"] - shared, missing, unlabeled, guess=guess)
     return [items["c0"] + items[f"c{i}"] - items[f"both{i}"] for i in numbers]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.core.partition import Missing, Partition, Unlabeled, View, refuse_gaps
+from unmask.core.partition import Missing, Partition, Unlabeled, View, check_labels
 from unmask.data.columns import check_names
 from unmask.data.engine import Engine
 from unmask.data.source_files import detect_kind
@@ -83,7 +83,7 @@ class LabelFile:
         """Return the number of rows with a label and without; raise for the latter if no treatment is set."""
         counts = engine.rows(f"select count(label) as n, count(*) - count(label) as gaps from {table}")
         n_labeled, n_gaps = int(counts["n"][0]), int(counts["gaps"][0])
-        refuse_gaps(self.name, n_gaps, truth=is_truth, missing=missing, unlabeled=unlabeled)
+        check_labels(self.name, n_gaps, truth=is_truth, missing=missing, unlabeled=unlabeled)
         return n_labeled, n_gaps
 
     def _refuse_noise(self, engine: Engine, table: str) -> None:

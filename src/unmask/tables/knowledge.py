@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError, explain_unknown
-from unmask.core.posterior import Posterior, each_once
+from unmask.core.posterior import Posterior, weigh_people_equally
 from unmask.core.truth import ABSENT, UNKNOWN, Truth
 from unmask.ranges import Range, check_ranges, check_types
 from unmask.tables.background import Background
@@ -65,7 +65,7 @@ class Known:
         """Return the belief with equal weight for each person, divided among the rows of the person."""
         if self.person_number is None:
             return belief
-        return replace(belief, weight=each_once(self.person_number))
+        return replace(belief, weight=weigh_people_equally(self.person_number))
 
     def draw_people(self, n: int, rng: np.random.Generator) -> Known:
         """Draw at most n targets at random, and keep their order.

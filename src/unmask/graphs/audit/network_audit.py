@@ -27,7 +27,7 @@ from unmask.graphs.audit.network_criteria import audit_criteria
 from unmask.graphs.audit.network_pairs import DerivedPair, GivenPair, NetworkPair, pair_name
 from unmask.graphs.audit.sentences import headline
 from unmask.graphs.audit.tables import make_tables
-from unmask.graphs.protections import adopted
+from unmask.graphs.protections import has_adopters
 from unmask.measures import Measure
 from unmask.measures.requested import parse_measures, select_requested
 from unmask.policy.coverage import coverage_notes
@@ -126,7 +126,7 @@ def audit(
         raise UnmaskError(f"{len(further) + 1} graphs were given, expected one; audit each by itself")
     if auxiliary is None and not overlaps:
         return audit_criteria(name, graph, watched=watched, measures=measures)
-    several = any(map(adopted, separation)) or (isinstance(truth, Pair) and bool((truth.identities > 1).any()))
+    several = any(map(has_adopters, separation)) or (isinstance(truth, Pair) and bool((truth.identities > 1).any()))
     search = None if discovery is None else Discovery.parse(discovery)
     if search is not None and not several:
         raise UnmaskError(

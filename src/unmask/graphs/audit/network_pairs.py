@@ -17,8 +17,8 @@ from unmask.graphs.audit.attack_plan import Plan
 from unmask.graphs.audit.facts import GUESSED
 from unmask.graphs.criteria import Variant, local_anonymities
 from unmask.graphs.disclosure import SeparatedPair, seed_pair
-from unmask.graphs.knowledge import NOBODY, match_cliques, match_profiles, match_top
-from unmask.graphs.protections import Decoy, IdentitySeparation, PowerLaw, protected
+from unmask.graphs.knowledge import NO_NODE, match_cliques, match_profiles, match_top
+from unmask.graphs.protections import Decoy, IdentitySeparation, PowerLaw, apply_protection
 
 RANKED = ("top", "lta", "clustering", "betweenness", "closeness", "match_top", "match_profiles")
 """Seeding methods that take the first people of a ranking: all runs on one pair of networks have the same seeds."""
@@ -115,7 +115,7 @@ class DerivedPair:
         pair = split(numbered(self.graph), self.node_overlap, self.edge_overlap, rng, largest_component=cut)
         if self.separation is None:
             return pair
-        separated = protected(self.separation, pair.target, rng=rng, eligible=pair.truth[pair.common])
+        separated = apply_protection(self.separation, pair.target, rng=rng, eligible=pair.truth[pair.common])
         return SeparatedPair.of(pair, separated)
 
     def coverage(self, truth: Truth) -> dict[str, Any]:
@@ -217,7 +217,7 @@ class GivenPair:
 
     def pair(self, rng: np.random.Generator) -> Pair:
         """Return the networks with random node numbers."""
-        truth = np.full(self.auxiliary.n_nodes, NOBODY, dtype=np.int64) if self.truth is None else self.truth
+        truth = np.full(self.auxiliary.n_nodes, NO_NODE, dtype=np.int64) if self.truth is None else self.truth
         pair = Pair(numbered(self.auxiliary), numbered(self.target), truth, self.origin).shuffled(rng=rng)
         return pair if pair.origin is None else SeparatedPair.of_release(pair)
 
@@ -244,7 +244,7 @@ class GivenPair:
                 f"seeds by {plan.seeds!r} need the truth, and none was given; give --truth, --seeds-file, or "
                 f"--seeds {GUESSED[0]}:{n_seeds or plan.n_seeds}"
             )
-        single = replace(pair, truth=np.where(pair.identities == 1, pair.truth, NOBODY))
+        single = replace(pair, truth=np.where(pair.identities == 1, pair.truth, NO_NODE))
         return _choose_seeds(pair, single, plan.seeds, n_seeds or plan.n_seeds, rng)
 
     def criteria(self, variants: Iterable[Variant]) -> dict[Variant, NDArray[np.float64]]:

@@ -18,7 +18,7 @@ from unmask.graphs.audit.identity_search import Discovery
 from unmask.graphs.audit.network_pairs import DerivedPair, numbered
 from unmask.graphs.disclosure import Seeded, SeparatedPair, separated_seeds
 from unmask.graphs.knowledge.seeding import parse_method
-from unmask.graphs.protections import Separated, protected
+from unmask.graphs.protections import Separated, apply_protection
 from unmask.graphs.utility import LOSSES, lost, utility
 from unmask.measures.rates import RATES
 from unmask.measures.registry import UTILITIES
@@ -117,7 +117,7 @@ class _FacedRelease:
         if protection is None:
             return cls(pair, pair, None, knowledge.choose(pair, seed_rng))
         rng = cell.rng("protection", cell.protection.content)
-        separated = protected(protection, pair.target, rng=rng, eligible=pair.truth[pair.common])
+        separated = apply_protection(protection, pair.target, rng=rng, eligible=pair.truth[pair.common])
         seeds = separated_seeds(
             pair, separated, knowledge.seeds, knowledge.n_seeds, seed_rng, who=knowledge.who, error=knowledge.error
         )

@@ -17,7 +17,7 @@ from unmask.core.truth import ABSENT, UNKNOWN, Truth
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.seeds import SeedPairs, from_file, nodes_of
 
-NOBODY: Final = -1
+NO_NODE: Final = -1
 """Entry of `Pair.truth` for a person without a target node."""
 
 
@@ -32,7 +32,7 @@ class Pair:
     target : SocialGraph
         The release.
     truth : (source.n_nodes,) int64 array
-        Target node of each person, -1 (`NOBODY`) if the person is not in the target. The first node of a person with
+        Target node of each person, -1 (`NO_NODE`) if the person is not in the target. The first node of a person with
         several nodes.
     origin : (target.n_nodes,) array or None
         Number of the person behind each target node, from 0. Nodes with the same number are identities of one person.
@@ -53,7 +53,7 @@ class Pair:
     def __post_init__(self) -> None:
         if len(self.truth) != self.source.n_nodes:
             raise UnmaskError(f"the truth has {len(self.truth)} rows, expected one for each source node")
-        if len(self.truth) and not NOBODY <= self.truth.min() <= self.truth.max() < self.target.n_nodes:
+        if len(self.truth) and not NO_NODE <= self.truth.min() <= self.truth.max() < self.target.n_nodes:
             raise UnmaskError(
                 f"the truth has nodes beyond the target's {self.target.n_nodes}; use -1 for people who are not in it"
             )
@@ -159,7 +159,7 @@ class Pair:
 
     def take(self, sources: NDArray[np.int64], targets: NDArray[np.int64]) -> Pair:
         """Return the pair restricted to these nodes of each graph, numbered in this order."""
-        number = np.full(self.target.n_nodes + 1, NOBODY, dtype=np.int64)  # the last entry serves truth = -1
+        number = np.full(self.target.n_nodes + 1, NO_NODE, dtype=np.int64)  # the last entry serves truth = -1
         number[targets] = np.arange(len(targets))
         origin = None if self.origin is None else self.origin[targets]
         return Pair(self.source.take(sources), self.target.take(targets), number[self.truth[sources]], origin)
@@ -183,7 +183,7 @@ class Pair:
         is_known = (people >= 0) & (nodes >= 0)
         if not is_known.any():
             raise UnmaskError(f"none of {len(people)} rows names a source node and a target node; check the labels")
-        truth = np.full(source.n_nodes, NOBODY, dtype=np.int64)
+        truth = np.full(source.n_nodes, NO_NODE, dtype=np.int64)
         people, nodes = people[is_known], nodes[is_known]
         truth[people[::-1]] = nodes[::-1]  # reversed: the first node of a person wins
         origin = _origin(people, nodes, source.n_nodes, target.n_nodes)
@@ -205,7 +205,7 @@ def _check_once(
     truth: NDArray[np.int64], people: NDArray[np.int64], nodes: NDArray[np.int64], rows: NDArray[np.int64]
 ) -> None:
     """Raise if two people share a target node."""
-    targets, count = np.unique(truth[truth != NOBODY], return_counts=True)
+    targets, count = np.unique(truth[truth != NO_NODE], return_counts=True)
     if (count > 1).any():
         first, second, *_ = rows[(nodes == targets[count > 1][0]) & (truth[people] == nodes)]
         raise UnmaskError(f"rows {first} and {second} name one node of the release for two people; correct one of them")

@@ -9,7 +9,7 @@ import numpy as np
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.knowledge.pair import NOBODY, Pair
+from unmask.graphs.knowledge.pair import NO_NODE, Pair
 
 
 def split(
@@ -76,7 +76,7 @@ def split(
     source = _thin(graph, share, rng).take(source_people)
     target = _thin(graph, share, rng).take(target_people)
     names = np.arange(graph.n_nodes) if graph.labels is None else graph.labels
-    number = np.full(graph.n_nodes, NOBODY, dtype=np.int64)
+    number = np.full(graph.n_nodes, NO_NODE, dtype=np.int64)
     number[target_people] = np.arange(len(target_people))
     labeled_source = replace(source, labels=names[source_people])
     pair = Pair(labeled_source, target, number[source_people])

@@ -10,8 +10,8 @@ from unmask.graphs.protections.edges import SwitchEdges as SwitchEdges
 from unmask.graphs.protections.grouped_random_graph import GroupNodes as GroupNodes
 from unmask.graphs.protections.identities import Role as Role
 from unmask.graphs.protections.identities import Separated as Separated
-from unmask.graphs.protections.identities import adopted as adopted
-from unmask.graphs.protections.identities import protected as protected
+from unmask.graphs.protections.identities import apply_protection as apply_protection
+from unmask.graphs.protections.identities import has_adopters as has_adopters
 from unmask.graphs.protections.k2_anonymity import AnonymousIdentity as AnonymousIdentity
 from unmask.graphs.protections.k2_anonymity import anonymous_identity as anonymous_identity
 from unmask.graphs.protections.k2_anonymity import new_ties as new_ties

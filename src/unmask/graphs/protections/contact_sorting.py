@@ -53,7 +53,7 @@ def check_sorting(sorting: Sorting) -> None:
         raise UnmaskError(f"sorting is {sorting!r}, expected uniform, power_law, or a share for each identity")
 
 
-def one_each(
+def draw_identities(
     degree: NDArray[np.int64], y: NDArray[np.int64], sorting: Sorting, *, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Return (sum of degrees,) the identity, 0 to y - 1, of each contact of each person.
@@ -63,7 +63,7 @@ def one_each(
 
     degree, y : (n_people,); y is at least 1 if the degree is
 
-    >>> one_each(np.array([3, 1]), np.array([1, 1]), "uniform", rng=np.random.default_rng(1))
+    >>> draw_identities(np.array([3, 1]), np.array([1, 1]), "uniform", rng=np.random.default_rng(1))
     array([0, 0, 0, 0])
     """
     counts = np.unique(y[y > 0]).tolist()
@@ -77,7 +77,7 @@ def one_each(
     return drawn - base[of_contact]
 
 
-def how_many(
+def draw_capacities(
     degree: NDArray[np.int64],
     y: NDArray[np.int64],
     sorting: Sorting,
@@ -93,7 +93,9 @@ def how_many(
     removed. Shares are clipped to [0, 1]. share * degree is rounded up with the probability of its fraction, so
     rounding is unbiased. All shares of a person are drawn again while their total violates `total`.
 
-    >>> how_many(np.array([10]), np.array([2]), "uniform", deviation=0.0, total="any", rng=np.random.default_rng(1))
+    >>> draw_capacities(
+    ...     np.array([10]), np.array([2]), "uniform", deviation=0.0, total="any", rng=np.random.default_rng(1)
+    ... )
     array([5, 5])
     """
     person, place = spans(y)

@@ -11,7 +11,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.adopters import check_adopters, choose_adopters
-from unmask.graphs.protections.identities import Kept, Role, Separated, release_of, spans
+from unmask.graphs.protections.identities import AssignedContacts, Role, Separated, build_release, spans
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Decoy:
         """Return (n_adopters,) the nodes that adopt the protection, ascending."""
         return choose_adopters(graph, self.adopters, rng=rng, eligible=eligible, minimum_degree=self.minimum_degree)
 
-    def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
+    def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> AssignedContacts:
         """Return the two identities of these nodes, and the contacts of each identity."""
         degree = graph.degree[adopters]
         n_public = _round_counts(self.public * degree)
@@ -85,7 +85,7 @@ class Decoy:
         owner = np.repeat(adopters, 2)
         role = np.tile(np.array([Role.PUBLIC, Role.HIDDEN], dtype=np.int8), len(adopters))
         tie = graph.indptr[owner[identity]] + np.concatenate((contact[public], contact[hidden]))
-        return Kept(adopters, owner, role, identity, tie)
+        return AssignedContacts(adopters, owner, role, identity, tie)
 
     def __call__(
         self, graph: SocialGraph, *, rng: np.random.Generator | None = None, eligible: ArrayLike | None = None
@@ -93,7 +93,7 @@ class Decoy:
         """Return the release, and the node behind each of its nodes."""
         rng = secret_unless(rng)
         sorting = self.sort(graph, self.choose(graph, rng=rng, eligible=eligible), rng=rng)
-        return release_of(graph, [sorting], rng=rng)
+        return build_release(graph, [sorting], rng=rng)
 
 
 def _round_counts(contacts: NDArray[np.floating]) -> NDArray[np.int64]:

@@ -65,7 +65,7 @@ class Separated(_Released):
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class AssignedContacts:
     """Identities of some people, and the contacts of each identity.
 
     adopters : (n_adopters,) nodes of the graph
@@ -91,12 +91,12 @@ class Protection(Protocol):
         """Return (n_adopters,) the nodes that adopt the protection, ascending."""
         ...
 
-    def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
+    def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> AssignedContacts:
         """Return the identities of these nodes, and the contacts of each identity."""
         ...
 
 
-def protected(
+def apply_protection(
     protection: Any, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None
 ) -> Separated:
     """Return the release of any protection. Protections with adopters choose them from the eligible people.
@@ -119,7 +119,7 @@ def protected(
     Separated
         The release, and the node behind each of its nodes.
     """
-    result = protection(graph, rng=rng, **({"eligible": eligible} if adopted(protection) else {}))
+    result = protection(graph, rng=rng, **({"eligible": eligible} if has_adopters(protection) else {}))
     if isinstance(result, Separated):
         return result
     release, origin = result
@@ -127,7 +127,7 @@ def protected(
     return Separated(release, behind, np.full(len(behind), Role.WHOLE, np.int8), np.zeros(0, np.int64))
 
 
-def adopted(protection: Any) -> bool:
+def has_adopters(protection: Any) -> bool:
     """Return True if people adopt the protection: it has a parameter `eligible`.
 
     Parameters
@@ -143,7 +143,7 @@ def adopted(protection: Any) -> bool:
     return "eligible" in inspect.signature(protection).parameters
 
 
-def release_of(graph: SocialGraph, parts: Sequence[Kept], *, rng: np.random.Generator) -> Separated:
+def build_release(graph: SocialGraph, parts: Sequence[AssignedContacts], *, rng: np.random.Generator) -> Separated:
     """Return the release in which the adopters of all parts (disjoint) appear under their identities.
 
     Identity i of u and identity j of v are adjacent if u and v are adjacent, i keeps v and j keeps u. A person without
@@ -165,14 +165,14 @@ def release_of(graph: SocialGraph, parts: Sequence[Kept], *, rng: np.random.Gene
     origin = np.concatenate([whole_nodes, *(part.owner for part in parts)])
     role = np.concatenate([np.full(len(whole_nodes), Role.WHOLE, np.int8), *(part.role for part in parts)])
     shuffled = rng.permutation(len(origin))
-    u, v = _tied(graph, tie, identity)
+    u, v = _edges_between(graph, tie, identity)
     new = np.empty(len(origin), dtype=np.int64)
     new[shuffled] = np.arange(len(origin))
     release = SocialGraph.from_edges(new[u], new[v], n_nodes=len(origin))
     return Separated(release, origin[shuffled], role[shuffled], np.sort(adopters))
 
 
-def _tied(
+def _edges_between(
     graph: SocialGraph, tie: NDArray[np.int64], identity: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the ends of all edges between identities: all pairs of identities that keep the two ends of an edge."""

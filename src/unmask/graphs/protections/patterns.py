@@ -17,7 +17,7 @@ from unmask.core.randomness import secret_unless
 from unmask.data import files
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.adopters import check_adopters, choose_adopters
-from unmask.graphs.protections.identities import Kept, Role, Separated, release_of, spans
+from unmask.graphs.protections.identities import AssignedContacts, Role, Separated, build_release, spans
 
 Strategy = Literal["patterns", "circles"]
 
@@ -169,7 +169,7 @@ class EgoPatterns:
         """Return (n_adopters,) the nodes that adopt the protection, ascending."""
         return choose_adopters(graph, self.adopters, rng=rng, eligible=eligible, minimum_degree=self.minimum_degree)
 
-    def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
+    def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> AssignedContacts:
         """Return the identities of these nodes and the contacts of each."""
         egos = facebook_egos() if self.egos is None else self.egos
         degree = graph.degree[adopters]
@@ -187,7 +187,7 @@ class EgoPatterns:
             tie.append(graph.indptr[adopters[people[person[row]]]] + contact[row])
         owner = np.repeat(adopters, y)
         role = np.full(len(owner), Role.IDENTITY, dtype=np.int8)
-        return Kept(adopters, owner, role, np.concatenate(identity), np.concatenate(tie))
+        return AssignedContacts(adopters, owner, role, np.concatenate(identity), np.concatenate(tie))
 
     def _by_degree(
         self, egos: tuple[Ego, ...], degree: NDArray[np.int64], rng: np.random.Generator
@@ -214,4 +214,4 @@ class EgoPatterns:
         """Return the release, and the node behind each of its nodes."""
         rng = secret_unless(rng)
         sorting = self.sort(graph, self.choose(graph, rng=rng, eligible=eligible), rng=rng)
-        return release_of(graph, [sorting], rng=rng)
+        return build_release(graph, [sorting], rng=rng)

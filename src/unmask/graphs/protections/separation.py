@@ -14,8 +14,15 @@ from unmask.core.errors import UnmaskError, nearest
 from unmask.core.randomness import secret_unless
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.adopters import Cooperation, check_adopters, choose_adopters
-from unmask.graphs.protections.contact_sorting import Sorting, Total, assign_contacts, check_sorting, how_many, one_each
-from unmask.graphs.protections.identities import Kept, Protection, Role, Separated, release_of, spans
+from unmask.graphs.protections.contact_sorting import (
+    Sorting,
+    Total,
+    assign_contacts,
+    check_sorting,
+    draw_capacities,
+    draw_identities,
+)
+from unmask.graphs.protections.identities import AssignedContacts, Protection, Role, Separated, build_release, spans
 from unmask.ranges import Range
 
 Model = Literal["basic", "realistic", "realistic_minimal", "best", "worst"]
@@ -105,7 +112,7 @@ class IdentitySeparation:
     sorting : Sorting
         Mean share of each identity, see `contact_sorting.mean_shares`.
     deviation : float
-        Standard deviation of each share, in all models but basic, see `contact_sorting.how_many`.
+        Standard deviation of each share, in all models but basic, see `contact_sorting.draw_capacities`.
     adopters : float
         People who adopt several identities: a share such as 0.1, or without a point a number.
     cooperation : Cooperation
@@ -194,7 +201,7 @@ class IdentitySeparation:
         """Return (n_adopters,) the nodes that adopt the protection, ascending, see `adopters.choose_adopters`."""
         return choose_adopters(graph, self.adopters, rng=rng, eligible=eligible, **self._adoption())
 
-    def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> Kept:
+    def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> AssignedContacts:
         """Return the identities of these nodes, and the contacts of each identity."""
         degree = graph.degree[adopters]
         chances = self.identity_probabilities
@@ -202,16 +209,16 @@ class IdentitySeparation:
         y = np.minimum(y, np.maximum(degree, 1))  # a person without contacts is one node without edges
         if self.model == "basic":
             person, contact = spans(np.where(y > 0, degree, 0))
-            identity_taken = one_each(np.where(y > 0, degree, 0), y, self.sorting, rng=rng)
+            identity_taken = draw_identities(np.where(y > 0, degree, 0), y, self.sorting, rng=rng)
             identity = (np.cumsum(y) - y)[person] + identity_taken
         else:
             totals: dict[str, Total] = {"best": "at most", "worst": "at least"}
             total = totals.get(self.model, "any")
-            sizes = how_many(degree, y, self.sorting, deviation=self.deviation, total=total, rng=rng)
+            sizes = draw_capacities(degree, y, self.sorting, deviation=self.deviation, total=total, rng=rng)
             identity, contact = assign_contacts(degree, y, sizes, spread=self.model != "realistic", rng=rng)
         owner = np.repeat(adopters, y)
         role = np.full(len(owner), Role.IDENTITY, dtype=np.int8)
-        return Kept(adopters, owner, role, identity, graph.indptr[owner[identity]] + contact)
+        return AssignedContacts(adopters, owner, role, identity, graph.indptr[owner[identity]] + contact)
 
     def __call__(
         self, graph: SocialGraph, *, rng: np.random.Generator | None = None, eligible: ArrayLike | None = None
@@ -219,7 +226,7 @@ class IdentitySeparation:
         """Return the release, and the node behind each of its nodes."""
         rng = secret_unless(rng)
         sorting = self.sort(graph, self.choose(graph, rng=rng, eligible=eligible), rng=rng)
-        return release_of(graph, [sorting], rng=rng)
+        return build_release(graph, [sorting], rng=rng)
 
 
 @dataclass(frozen=True)
@@ -271,11 +278,11 @@ class Together:
         rng = secret_unless(rng)
         seed = int(rng.integers(2**63))
         adopted = np.zeros(0, dtype=np.int64)
-        sortings: list[Kept] = []
+        sortings: list[AssignedContacts] = []
         for share, protection in self.parts:
             willing = protection.choose(graph, rng=np.random.default_rng(seed), eligible=eligible)
             remaining = rng.permutation(np.setdiff1d(willing, adopted))
             chosen = np.sort(remaining[: round(share * len(willing))])
             adopted = np.concatenate((adopted, chosen))
             sortings.append(protection.sort(graph, chosen, rng=rng))
-        return release_of(graph, sortings, rng=rng)
+        return build_release(graph, sortings, rng=rng)

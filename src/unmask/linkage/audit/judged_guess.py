@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
-from unmask.core.partition import Missing, Partition, Unlabeled, View, in_all
+from unmask.core.partition import Missing, Partition, Unlabeled, View, keep_common_items
 from unmask.core.tolerances import LINK_TIE
 from unmask.linkage.audit.facts import BASELINES, GuessFacts
 from unmask.linkage.audit.partition_scores import SHOWN_SCORES, VIEW_SCORES, score_partition, score_view
@@ -125,7 +125,7 @@ def compare_guesses(
     views = [View([guess]) if isinstance(guess, Partition) else guess for guess in guesses.values()]
     n_items = [_count_items(truth, view) for view in views]
     if sensitivity.missing == "drop":  # an item that one guess lacks is dropped from all
-        _, views = in_all(truth, views)
+        _, views = keep_common_items(truth, views)
     options: dict[str, Any] = {"missing": sensitivity.missing, "unlabeled": sensitivity.unlabeled}
     options |= {"weights": (columns or {}).get("weight"), "own": _values_of_subjects(truth, columns or {})}
     options["overrides"] = overrides

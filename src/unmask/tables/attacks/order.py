@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.core.csr_rows import by_class, ranges
+from unmask.core.csr_rows import list_members, ranges
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.pairing import Pairing, compare_levels, find_compatible_pairs, pair
 from unmask.tables.background import Background, Rng, people_of
@@ -273,7 +273,7 @@ def _orders(match: _Match) -> Iterator[tuple[Ints, Ints | None]]:
     for codes in match.columns:
         last = int(codes.max(initial=0))
         for value in (codes, last - codes):
-            person = by_class(value, last + 1).astype(np.int64)
+            person = list_members(value, last + 1).astype(np.int64)
             yield person, None
             if match.only_class is not None:
                 yield person, np.cumsum(np.diff(value[person], prepend=value[person[:1]]) != 0)

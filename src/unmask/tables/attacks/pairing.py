@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.core.csr_rows import by_class, expanded, ranges
+from unmask.core.csr_rows import expand_entries, list_members, ranges
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.column import Column, classes_of
@@ -77,7 +77,7 @@ class Pairing:
 
         row : (n_entries,) observation of each entry, ascending. Candidates ascend within each CSR row.
         """
-        return expanded(row, klass, value, self.members, self.first, len(self.observed))
+        return expand_entries(row, klass, value, self.members, self.first, len(self.observed))
 
     @cached_property
     def representative(self) -> NDArray[np.int32]:
@@ -112,7 +112,7 @@ class Pairing:
     ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
         """Return the entries as CSR rows over the first candidate of each class, which represents its class."""
         ends = np.arange(len(self.sizes) + 1)
-        return expanded(row, klass, value, self.members[self.first[:-1]], ends, len(self.observed))
+        return expand_entries(row, klass, value, self.members[self.first[:-1]], ends, len(self.observed))
 
     def uniform_posterior(self, indptr: NDArray[np.int64], candidate: NDArray[np.int32], *, attack: str) -> Posterior:
         """Return the belief that is uniform over the listed candidates of each observation; its status is `scores`.
@@ -176,7 +176,7 @@ def pair_classes(observed: Table, candidates: Table) -> Pairing:
         observed=observed_classes.levels,
         klass=candidate_classes.of_row,
         classes=candidate_classes.levels,
-        members=by_class(candidate_classes.of_row, len(candidate_classes.sizes)),
+        members=list_members(candidate_classes.of_row, len(candidate_classes.sizes)),
         first=np.concatenate(([0], np.cumsum(candidate_classes.sizes))),
     )
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import NotRunError
-from unmask.core.posterior import Posterior, each_once, equal_weights
+from unmask.core.posterior import Posterior, equal_weights, weigh_people_equally
 from unmask.core.truth import ABSENT, UNKNOWN, Truth
 from unmask.measures import realized_success
 from unmask.measures.excess import People
@@ -147,7 +147,7 @@ class AttackedRelease:
     def _judge(self, adversary: str, target: str, belief: Posterior, truth: Truth | None, note: str) -> AttackRun:
         person = self.person
         if person is not None:
-            belief = replace(belief, weight=each_once(person))
+            belief = replace(belief, weight=weigh_people_equally(person))
         return AttackRun(
             self.release,
             adversary,

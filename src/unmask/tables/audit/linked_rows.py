@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.csr_rows import by_class
+from unmask.core.csr_rows import list_members
 from unmask.core.errors import NotRunError
 from unmask.core.truth import Truth
 from unmask.data.column_names import find_role
@@ -71,7 +71,7 @@ def link_rows(
 
 def _draw_rows(pseudonym: NDArray[np.int64], n: int, times: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """Draw (n, times) rows of each pseudonym at random."""
-    order, size = by_class(pseudonym.astype(np.int32), n), np.bincount(pseudonym, minlength=n)
+    order, size = list_members(pseudonym.astype(np.int32), n), np.bincount(pseudonym, minlength=n)
     first = np.cumsum(size) - size
     return np.asarray(order[first[:, None] + rng.integers(0, size[:, None], (n, times))], dtype=np.int64)
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.csr_rows import by_class
+from unmask.core.csr_rows import list_members
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.tables.column import Column, classes_of
@@ -82,7 +82,7 @@ def sort_release(release: Table, origin: NDArray[np.int64], rng: np.random.Gener
     """
     shuffled = secret_unless(rng).permutation(release.n_rows)
     classes = classes_of(release.written)
-    order = shuffled[by_class(classes.of_row[shuffled], len(classes.sizes))]
+    order = shuffled[list_members(classes.of_row[shuffled], len(classes.sizes))]
     return release.take(order), origin[order]
 
 
