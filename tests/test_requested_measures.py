@@ -76,4 +76,4 @@ def test_scores_have_no_measure_that_needs_probabilities(tmp_path):
 def test_a_measure_of_something_else_is_one_clear_sentence(table, name):
     result = unmask("audit", table, "-q", "age,sex", "--measure", name)
     assert result.exit_code in (1, 2)
-    assert "no measure of a belief is called" in result.stderr
+    assert "a belief has no measure" in result.stderr

@@ -185,11 +185,13 @@ def test_shared_mass_equals_the_same_written_out(loss):
     full_belief = Posterior.from_dense(np.array([[0.1, 0.3, 0.1, 0.1, 0.4]]))
     problem, two = (decision_problem(given_loss, 5, coordinates=points) for _ in range(2))
     assert problem.best(part)[0] == pytest.approx(two.best(full_belief)[0], rel=1e-5)
-    assert problem.sampled(part) == pytest.approx(two.sampled(full_belief), rel=1e-5)
+    assert problem.sampling_loss(part) == pytest.approx(two.sampling_loss(full_belief), rel=1e-5)
     for x in range(5):
-        assert problem.paid(part, Truth([x])) == pytest.approx(two.paid(full_belief, Truth([x])), rel=1e-5, abs=1e-6)
-        assert problem.paid_sampling(part, Truth([x])) == pytest.approx(
-            two.paid_sampling(full_belief, Truth([x])), rel=1e-5
+        assert problem.realized_loss(part, Truth([x])) == pytest.approx(
+            two.realized_loss(full_belief, Truth([x])), rel=1e-5, abs=1e-6
+        )
+        assert problem.realized_sampling_loss(part, Truth([x])) == pytest.approx(
+            two.realized_sampling_loss(full_belief, Truth([x])), rel=1e-5
         )
 
 
@@ -204,9 +206,9 @@ def test_none_of_these_costs_the_largest_loss(loss, n_unlisted):
     part = with_shared(3, {0: 0.6, 1: 0.2}, 0.2, n_unlisted)
     belief = Posterior.from_dense(np.array([[0.75, 0.25, 0.0]]))
     assert problem.best(part)[0] == pytest.approx(0.8 * problem.best(belief)[0] + 0.2 * largest, rel=1e-5)
-    assert problem.sampled(part) == pytest.approx(0.8 * problem.sampled(belief) + 0.2 * largest, rel=1e-5)
-    assert problem.paid(part, Truth([ABSENT])) == pytest.approx(largest)
-    assert problem.paid_sampling(part, Truth([ABSENT])) == pytest.approx(largest)
+    assert problem.sampling_loss(part) == pytest.approx(0.8 * problem.sampling_loss(belief) + 0.2 * largest, rel=1e-5)
+    assert problem.realized_loss(part, Truth([ABSENT])) == pytest.approx(largest)
+    assert problem.realized_sampling_loss(part, Truth([ABSENT])) == pytest.approx(largest)
 
 
 @pytest.mark.parametrize("loss", ["hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid"])
@@ -216,8 +218,8 @@ def test_a_belief_without_candidates_has_no_nan(loss):
     problem = decision_problem(loss, 2, coordinates=points)
     risk, answer = problem.best(belief)
     assert risk[0] == pytest.approx(problem.largest)
-    assert problem.sampled(belief)[0] == pytest.approx(problem.largest)
-    assert problem.paid_sampling(belief, Truth([0]))[0] == pytest.approx(problem.largest)
+    assert problem.sampling_loss(belief)[0] == pytest.approx(problem.largest)
+    assert problem.realized_sampling_loss(belief, Truth([0]))[0] == pytest.approx(problem.largest)
     assert np.all(np.isfinite(answer))
 
 
@@ -245,9 +247,9 @@ def test_rows_of_very_different_length_meet_their_own_answers():
     absolute = decision_problem("absolute", 400, coordinates=z)
     assert absolute.best(belief)[0][full] == pytest.approx((table @ distances_between).min(axis=1)[full], abs=1e-5)
     gini = np.einsum("yi,ij,yj->y", table, distances_between, table)
-    assert absolute.sampled(belief)[full] == pytest.approx(gini[full], abs=1e-5)
+    assert absolute.sampling_loss(belief)[full] == pytest.approx(gini[full], abs=1e-5)
     problem = decision_problem(lambda a, x: np.abs(z[a] - z[x]), 400)
-    assert problem.sampled(belief)[full] == pytest.approx(gini[full], abs=1e-5)
+    assert problem.sampling_loss(belief)[full] == pytest.approx(gini[full], abs=1e-5)
     assert decision_problem("hamming", 400).best(belief)[1][full].tolist() == table.argmax(axis=1)[full].tolist()
 
 
@@ -271,7 +273,7 @@ def test_diameters_are_the_largest_of_all_pairs(n, dimensions, seed):
         ("haversine", [0, 1], "latitude"),
         ([[0, 1, 2]], None, "answers x truths with 2"),
         ([[0, 1], [-1, 0]], None, "answer 1"),
-        ([[0, np.inf]], None, "answer 0"),
+        ([[0, np.inf]], None, "every answer has an infinite loss"),
     ],
 )
 def test_wrong_losses_are_refused(loss, coordinates, message):
@@ -286,7 +288,7 @@ def test_callables_of_the_wrong_kind_are_refused():
     with pytest.raises(UnmaskError, match="at least 0"):
         best_answer(belief, lambda a, x: (a - x) * 1.0)
     with pytest.raises(UnmaskError, match="one row for each candidate"):
-        decision_problem(np.ones((3, 2)), 2).sampled(belief)
+        decision_problem(np.ones((3, 2)), 2).sampling_loss(belief)
 
 
 @pytest.mark.parametrize("loss", ["euclidean_medoid", "haversine_medoid"])

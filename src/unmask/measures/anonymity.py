@@ -1,4 +1,4 @@
-"""Degrees of anonymity of senders: the candidates of a belief are senders, and each target is a message."""
+"""Degrees of sender anonymity. The candidates of a belief are senders, and each target is a message."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from unmask.measures.success import success_probability
 
 
 class ReiterRubin(IntEnum):
-    """The scale of Reiter and Rubin, from no anonymity to full anonymity of the sender."""
+    """Scale of Reiter and Rubin, from no anonymity to full anonymity of the sender."""
 
     PROVABLY_EXPOSED = 0
     EXPOSED = 1
@@ -30,19 +30,19 @@ class ReiterRubin(IntEnum):
 
 
 def reiter_rubin(belief: Posterior, sender: Truth, *, exposed: float = 0.95) -> Integers:
-    """Return the place of each true sender i on the scale, by p_i = p(i given y): a `ReiterRubin` for each target.
+    """Return the `ReiterRubin` level of each true sender i, by p_i = p(i given y).
 
       provably exposed    p_i = 1
       exposed             p_i >= `exposed`, which the authors leave open
       possible innocence  1/2 < p_i < `exposed`
-      probable innocence  p_i <= 1/2: no likelier to be the sender than not to be
+      probable innocence  p_i <= 1/2: at least as likely not to be the sender
       beyond suspicion    and p_i <= p_j for every other candidate j
       absolute privacy    p_i = 0
 
-    Every target needs a sender among the candidates. The scale is for one user and one message, given the observation:
-    a small p_i does not imply beyond suspicion, as p_i = 0.01 is the top suspect if everybody else has less. Nor does
-    it measure what the observation added. The authors' absolute privacy is that the adversary cannot notice the message
-    at all; a belief about an observed message can express it only by p_i = 0.
+    Every target needs a sender among the candidates. The scale is for one user and one message, given the observation.
+    A small p_i does not imply beyond suspicion: with p_i = 0.01, i is the top suspect if all others have less. The
+    scale does not measure the effect of the observation. For the authors, absolute privacy means that the adversary
+    cannot notice the message. A belief about an observed message expresses this only by p_i = 0.
 
     >>> from unmask import Posterior, Truth
     >>> belief = Posterior.from_dense(np.array([[0.4, 0.3, 0.3], [0.0, 0.2, 0.8]]))
@@ -72,7 +72,7 @@ def reiter_rubin(belief: Posterior, sender: Truth, *, exposed: float = 0.95) -> 
 
 
 def _smallest_probability(belief: Posterior) -> Floats:
-    """Return the smallest belief in a candidate of each row, 0 if one is excluded."""
+    """Return the smallest probability of a candidate in each row, 0 if one is excluded."""
     smallest_listed = map_rows(belief, lambda rows: -rows.max(-rows.p, empty=-1.0))
     is_complete = (belief.row_length + np.maximum(belief.n_unlisted, 0)) >= belief.n_candidates
     share = np.where(belief.n_unlisted > 0, belief.unlisted / np.maximum(belief.n_unlisted, 1), 1.0)
@@ -89,7 +89,7 @@ reiter_rubin_degree = Measure(
 
 
 def anonymity_set(belief: Posterior) -> int:
-    """Return the number of symbols of positive prior: candidates, and "none of these" if the prior gives it mass."""
+    """Return the number of symbols with positive prior: candidates, and "none of these" if it has prior mass."""
     return belief.n_possible + int(belief.prior_none > 0)
 
 

@@ -1,4 +1,4 @@
-"""Measures of a posterior: a declaration, evaluated on the prior and on the posterior in this one place."""
+"""Measures of a posterior: a declaration, and the evaluation on prior and posterior."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class UndefinedError(UnmaskError):
 
 @dataclass(frozen=True)
 class Measure(Quantity):
-    """A number about a posterior, with its value at each observation or target.
+    """Number about a posterior, with a value for each observation or target.
 
     Exactly one of the four functions is given. Called with a posterior, a measure returns its mean over targets.
 
@@ -40,20 +40,20 @@ class Measure(Quantity):
     name, label, meaning, unit, direction, range, source, realizes : str
         See `Quantity`; `range` is a tuple.
     needs_truth : bool
-        Whether the measure is realized; it is set by the functions.
+        Whether the measure is realized; set from the functions.
     self_assessed : callable, optional
         Function of a posterior that returns (n_observations,) values and needs no truth.
     realized : callable, optional
         Function of a posterior and the truth that returns (n_targets,) values, nan for targets that the measure does
         not cover.
     of_rows : callable, optional
-        Self-assessed function of `rows.Rows`, which do not know the names of candidates. It is evaluated once for all
-        rows of a kind, in one pass with other measures.
+        Self-assessed function of `rows.Rows`, which contain no candidate names. It is evaluated once for all equal
+        rows, in one pass with other measures.
     of_positions : callable, optional
         Realized function of `TruthPositions` that returns (n_positions,) values. It is evaluated once for all targets
-        of a position.
+        with the same position.
     shares_entries : bool
-        Whether the function reads `Posterior.representative`. Other functions of a posterior get an entry for each
+        Whether the function reads `Posterior.representative`. Other functions of a posterior receive one entry per
         candidate.
     rate : bool
         Whether the mean over targets is a proportion, which has Wilson's interval.
@@ -108,7 +108,7 @@ class Measure(Quantity):
     def check_truth(self, belief: Posterior, truth: Truth | None) -> Truth:
         """Return the truth; raise an error if it is missing or has other targets."""
         if truth is None:
-            raise UnmaskError(f"{self.name} is measured against the truth, and none was given")
+            raise UnmaskError(f"{self.name} needs the truth; give the true candidates of the targets")
         check_truth(belief, truth)
         return truth
 
@@ -124,7 +124,7 @@ def measure_whole(
     direction: Literal["high", "low"] = "high",
     limits: tuple[float, float] = (0.0, np.inf),
 ) -> Measure:
-    """Return the measure of a number about a belief as a whole, which every target has.
+    """Return a measure whose value belongs to the whole belief and is the same for every target.
 
     Parameters
     ----------
@@ -163,9 +163,9 @@ def check_truth(belief: Posterior, truth: Truth) -> None:
 
 
 def refuse_scores(belief: Posterior, name: str) -> None:
-    """Raise an error if a posterior has scores instead of probabilities."""
+    """Raise UnmaskError if a posterior has scores instead of probabilities."""
     if belief.status == "scores":
-        raise UnmaskError(f"{name} needs probabilities, and this attack gives scores: calibrate them first")
+        raise UnmaskError(f"{name} needs probabilities, but this attack returns scores; calibrate them first")
 
 
 def _expand_positions(function: Callable[[TruthPositions], Floats], belief: Posterior, truth: Truth) -> Floats:
@@ -252,7 +252,9 @@ def evaluate(
         n=n,
         n_observations=values.n_rows,
         worst=float(worst),
-        worst_observation=int(values.first_row[is_worst(value, worst)].min()),  # whatever the order of the targets
+        worst_observation=int(
+            values.first_row[is_worst(value, worst)].min()
+        ),  # independent of the order of the targets
         status=belief.status,
         names=(release, adversary, target, note),
     )
@@ -293,7 +295,7 @@ def _evaluate_rows(measure: Measure, belief: Posterior, row_values: Floats | Non
 
     weight = posterior.observation_weight[used_rows] / total
     first, n_targets, n_rows = first_row[used_rows], belief.n_targets, len(belief.used_rows)
-    if people is not None:  # each target has a row of its own
+    if people is not None:  # each target counts as one row
         first_target = np.zeros(posterior.n_observations, dtype=np.int64)
         first_target[posterior.observation[::-1]] = np.arange(belief.n_targets)[::-1]
         first, n_targets, n_rows = first_target[used_rows], people, belief.n_targets
@@ -337,7 +339,7 @@ def _interval(
     value, weight, targets = values.per_target()
     if person is not None:
         value, weight = average_by_person(value, weight, person[targets])
-    # of those whose truth is known, as many times more as of all
+    # the population is scaled to the targets with a known truth
     n_drawn_from = drawn_from * n / n_people
     return of_targets(value, weight, drawn_from=n_drawn_from, rate=measure.rate, within=measure.range)
 
@@ -403,7 +405,7 @@ def build_row(
 
 
 def is_worst(value: Floats, worst: float) -> Booleans:
-    """Return which values equal the worst one, up to the rounding of the largest."""
+    """Return a mask of the values that equal the worst one, up to the rounding of the largest value."""
     largest = np.max(np.abs(value), where=np.isfinite(value), initial=0.0)
     with np.errstate(invalid="ignore"):  # infinite minus infinite
         is_near = np.abs(value - worst) <= VALUE_TIE * largest
@@ -411,12 +413,14 @@ def is_worst(value: Floats, worst: float) -> Booleans:
 
 
 def _mean(value: Floats, weight: Floats) -> float:
-    """Return the weighted mean, never outside the values: summing 200 times 1 / 200 gives a little more than 1."""
+    """Return the weighted mean, clipped to the values: rounding may sum 200 times 1 / 200 to more than 1."""
     return float(np.clip(dot(weight, value), value.min(), value.max()))
 
 
 def compute_gain(prior: float, posterior: float, direction: str) -> float:
-    """Return the gain of the adversary, positive if they profit; 0 if nothing changes, infinite values included."""
+    """Return the gain of the adversary, positive if they profit. It is 0 if prior and posterior are equal, even
+    if infinite.
+    """
     if prior == posterior:
         return 0.0
     return posterior - prior if direction == "high" else prior - posterior

@@ -1,4 +1,4 @@
-"""Bounds of the adversary's gain by leakage: the corrected bounds of the estimation-error paper."""
+"""Bounds of the adversary's gain by leakage, as corrected from the estimation-error paper."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def variation_of_divergence_bits(divergence: ArrayLike) -> Floats:
 
 
 def divergence_nats_for_regret(regret: float, *, largest: float) -> float:
-    """Return the t, in nats, for a wanted bound sqrt(2) d_max sqrt(t) of the regret: (regret / d_max)^2 / 2.
+    """Return the divergence t, in nats, for which the bound sqrt(2) d_max sqrt(t) equals a regret: (regret / d_max)^2 /
+    2.
 
     >>> divergence_nats_for_regret(0.1, largest=1.0)
     0.005

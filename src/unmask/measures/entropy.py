@@ -1,4 +1,4 @@
-"""Renyi entropies, guesses, confidence sets, and the effective size of the anonymity set."""
+"""Renyi entropies, guessing entropy, confidence sets, and the effective anonymity set size."""
 
 from __future__ import annotations
 
@@ -175,7 +175,8 @@ def renyi_entropies(belief: Posterior, orders: Sequence[float] = (0, 1, 2, np.in
 def min_entropy_smith(belief: Posterior) -> float:
     """Compute the conditional min-entropy -log2 E max_x p(x given y), in bits.
 
-    The probability of a right guess is two to the minus this. "None of these" counts as a symbol that can be guessed.
+    The probability of a right guess is 2 to the minus this value. "None of these" counts as a symbol that can be
+    guessed.
 
     Parameters
     ----------
@@ -200,8 +201,8 @@ Sorted = tuple[Integers, Floats, Floats, Integers]
 
 
 def _descending(belief: Posterior) -> Iterator[Sorted]:
-    """Yield rows, their listed beliefs from most to least likely, (n, width), the share of one unlisted candidate,
-    and the number of unlisted candidates.
+    """Yield rows, listed beliefs in descending order (n, width), the probability of one unlisted candidate, and
+    their number.
     """
     shared = (belief.n_unlisted > 0) & (belief.unlisted > 0)
     n_shared = np.where(shared, belief.n_unlisted, 0)
@@ -226,7 +227,7 @@ def _guesses(belief: Posterior) -> Floats:
         n_before = (p >= share[:, None]).sum(axis=1) if n_shared.any() else np.zeros(len(p))
         mass_after = np.where(p < share[:, None], p, 0.0).sum(axis=1) if n_shared.any() else 0.0
         guesses[rows] = p @ turn + n_shared * mass_after + n_shared * share * (n_before + (n_shared + 1) / 2)
-    # an unknown candidate is guessed after the n_listed ones, "nobody" after all candidates, as in `rank`
+    # an unknown candidate is guessed after the listed ones, "none of these" after all candidates, as in `rank`
     unlisted, n, n_listed = belief.unlisted, belief.n_candidates, belief.row_length
     last = np.where(belief.n_unlisted == -1, n_listed + (np.maximum(n - n_listed, 1) + 1) / 2, n + 1.0)
     return np.asarray(guesses + np.where(belief.n_unlisted > 0, 0.0, unlisted) * last)
@@ -312,7 +313,7 @@ def _set_size(belief: Posterior, level: float) -> Floats:
 
 
 def _with_shares(cumulated: Floats, p: Floats, share: Floats, n_shared: Integers, level: float) -> Floats:
-    """Return the size of the set if `many` symbols of probability `share` are ranked with the listed ones."""
+    """Return the size of the set if n_shared symbols of probability `share` are ranked with the listed ones."""
     first = (p >= share[:, None]).sum(axis=1)
     head = np.where(first > 0, cumulated[np.arange(len(p)), np.maximum(first - 1, 0)], 0.0)
     block = head + n_shared * share

@@ -24,17 +24,17 @@ SHOKRI = "R. Shokri et al., 'Quantifying location privacy', 2011, correctness"
 
 @dataclass(frozen=True, eq=False)
 class BayesError:
-    """The error of an adversary who decides best, at each observation, with their decisions and a summary.
+    """Error of an adversary who makes the best decision, for each observation and in summary.
 
     conditional : (n_observations,) P(y), expected loss by the adversary's own belief, in units of the loss
     average : P_avg = sum_y p(y) P(y), observations weighted by their targets
-    worst : P_min = min P(y), over observations that a target of positive weight produced
+    worst : P_min = min P(y), over observations with positive target weight
     worst_observation : number of the first observation with the worst error
     quantiles : of P(y) over targets at 5, 25, 50, 75, 95 %
     prior : error of the same adversary before the release
     gain : prior - average; at least 0 if the belief is exact
     answer : (n_observations,) numbers of candidates (or of answers, for a matrix), or (n_observations,) or
-        (n_observations, n_dimensions) coordinates; in a tie the first candidate, -1 for a candidate that is not listed
+        (n_observations, n_dimensions) coordinates; in a tie the first candidate, -1 for an unlisted candidate
     prior_answer : the answer before the release
     """
 
@@ -169,7 +169,7 @@ def realized_error(loss: Loss = "hamming", *, coordinates: ArrayLike | None = No
         "realized_error",
         loss,
         coordinates,
-        lambda problem: {"realized": lambda belief, truth: problem(belief).paid(belief, truth)},
+        lambda problem: {"realized": lambda belief, truth: problem(belief).realized_loss(belief, truth)},
         hamming={"of_positions": _realized_hamming_error},
         label="Error",
         meaning="loss of the adversary's best estimate",
@@ -206,7 +206,7 @@ def sampling_error(loss: Loss = "hamming", *, coordinates: ArrayLike | None = No
         "sampling_error",
         loss,
         coordinates,
-        lambda problem: {"self_assessed": lambda belief: problem(belief).sampled(belief)},
+        lambda problem: {"self_assessed": lambda belief: problem(belief).sampling_loss(belief)},
         label="Error of a draw",
         meaning="expected loss of an answer that is drawn from the adversary's belief",
         source=SHOKRI,
@@ -241,7 +241,7 @@ def correctness(loss: Loss = "hamming", *, coordinates: ArrayLike | None = None)
         "correctness",
         loss,
         coordinates,
-        lambda problem: {"realized": lambda belief, truth: problem(belief).paid_sampling(belief, truth)},
+        lambda problem: {"realized": lambda belief, truth: problem(belief).realized_sampling_loss(belief, truth)},
         label="Error of a draw",
         meaning="loss of an answer that is drawn from the adversary's belief",
         realizes="sampling_error",
@@ -262,8 +262,8 @@ def _of_loss(
 ) -> Measure:
     """Return a measure in the unit of a loss.
 
-    value : function of a maker of decision problems that returns the value of the measure
-    hamming : value for Hamming loss, which makes a rate
+    value : function of a builder of decision problems that returns the fields of the measure
+    hamming : fields for Hamming loss, whose mean is a rate
     """
     is_hamming = isinstance(loss, str) and loss == "hamming"
     unit, largest = "probability" if is_hamming else "loss", 1.0 if is_hamming else np.inf

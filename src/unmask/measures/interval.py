@@ -1,8 +1,8 @@
-"""95 % intervals of means over targets, which name their population.
+"""95 % intervals of means over targets, with the population that they refer to.
 
-If everybody is attacked, the mean is a fact about this release, and there is no interval (`of_targets`).
-Targets drawn from n people: the interval is for the mean over all of them. Values that come in clusters, several of one
-person: the interval is over persons (`clustered_wilson`, `clustered_bootstrap`).
+If everybody is attacked, the mean is exact for this release and has no interval (`of_targets`). If targets are drawn
+from n people, the interval is for the mean over all n. If a person has several values, the interval is over persons
+(`clustered_wilson`, `clustered_bootstrap`).
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ from unmask.core.tolerances import COUNT_ROUNDING, VALUE_TIE
 Z95 = 1.959963984540054
 RESAMPLES = 1000
 GROUPS = 500
-"""Most clusters that are resampled one by one; more are first put into this many random groups, which keeps a bootstrap
-over a million observations as cheap as one over five hundred."""
+"""Largest number of clusters that are resampled separately. More clusters are first joined into this many random
+groups, which limits the cost of a bootstrap.
+"""
 
 EVERYBODY = "every target attacked: exact for this release"
 """Text in place of an interval if all people are targets."""
 
 
 class Interval(NamedTuple):
-    """A 95 % interval and the population that it is over; without an interval both ends are empty."""
+    """95 % interval and its population. Without an interval, both ends are None and `over` has the reason."""
 
     low: float | None
     high: float | None
@@ -40,8 +41,10 @@ class Interval(NamedTuple):
 def wilson(rate: float, n: float) -> tuple[float, float]:
     """Return Wilson's 95 % score interval for a proportion: the rates p0 with |rate - p0| <= z sqrt(p0 (1 - p0) / n).
 
-    rate in [0, 1]; n > 0, not necessarily whole (an effective sample size). Never leaves [0, 1]; at rate 0 the upper
-    end is z^2 / (n + z^2), about 3.8 / n.
+    rate : from 0 to 1
+    n    : sample size above 0, possibly fractional (an effective sample size)
+
+    The interval is within [0, 1]. At rate 0 its upper end is z^2 / (n + z^2), about 3.8 / n.
 
     >>> low, high = wilson(0.04, 2000)
     >>> round(low, 4), round(high, 4)
@@ -57,9 +60,9 @@ def wilson(rate: float, n: float) -> tuple[float, float]:
 def clopper_pearson(successes: float, n: int, *, level: float = 0.95) -> tuple[float, float]:
     """Return the exact interval for a proportion.
 
-    It contains the rates under which neither tail of Binomial(n, rate) is below (1 - level) / 2.
+    It contains the rates for which neither tail of Binomial(n, rate) is below (1 - level) / 2.
 
-    successes : 0 to n; fractions, if draws are shared, are rounded outwards at either end
+    successes : 0 to n; fractions, from shared draws, are rounded outwards
 
     >>> [round(end, 4) for end in clopper_pearson(0, 20)]
     [0.0, 0.1684]
@@ -77,16 +80,16 @@ def clopper_pearson(successes: float, n: int, *, level: float = 0.95) -> tuple[f
 def of_targets(
     value: Floats, weight: Floats, *, drawn_from: float, rate: bool = False, within: tuple[float, float] = (-inf, inf)
 ) -> Interval:
-    """Return the 95 % interval for the mean over all N people from n targets drawn without replacement.
+    """Return the 95 % interval for the mean over all N people, from n targets drawn without replacement.
 
-    value, weight : (n,) of each target; the weights sum to 1
-    drawn_from    : N, above n; inf for people like these, without end, in the same release
-    rate          : the values are 0 or 1, or shares of 0 and 1
-    within        : smallest and largest value possible, which the interval does not leave
+    value, weight : (n,) value and weight of each target; the weights sum to 1
+    drawn_from : N, above n; infinity for an unlimited population of similar people
+    rate : True if the values are shares, from 0 to 1
+    within : smallest and largest possible value, which limit the interval
 
-    V = (1 - n / N) n / (n - 1) sum w^2 (v - mean)^2. A mean is given Student's t interval with n - 1 degrees of
-    freedom; a rate Wilson's at the sample size mean (1 - mean) / V, or at n / (1 - n / N) where no two values differ.
-    A mean over equal targets has no interval: the other people may have any value.
+    V = (1 - n / N) n / (n - 1) sum w^2 (v - mean)^2. A mean has Student's t interval with n - 1 degrees of freedom. A
+    rate has Wilson's interval with sample size mean (1 - mean) / V, or n / (1 - n / N) if all values are equal. A mean
+    of equal values has no interval, because other people may have any value.
 
     >>> of_targets(np.arange(10.0), np.full(10, 0.1), drawn_from=20)
     Interval(low=2.968..., high=6.031..., over='targets drawn from 20 people')
@@ -95,7 +98,7 @@ def of_targets(
     """
     n = len(value)
     if not drawn_from > n:
-        raise UnmaskError(f"{n} targets cannot be drawn from {drawn_from:g} people; say how many there were")
+        raise UnmaskError(f"{n} targets cannot be drawn from {drawn_from:g} people, expected more people than targets")
     if not np.all(np.isfinite(value)):
         return Interval(None, None, "none: the value is unbounded")
     if n < 2:
@@ -132,11 +135,11 @@ def student(degrees: int) -> float:
 
 
 def clustered_wilson(value: Floats, weight: Floats, cluster: Integers) -> Interval:
-    """Return Wilson's interval for a weighted mean of values in [0, 1] at the effective sample size of its clusters.
+    """Return Wilson's interval for a weighted mean of values in [0, 1], with the effective sample size of its clusters.
 
-    n_eff = p (1 - p) / V, with V = c / (c - 1) sum (s - p m)^2 the variance of the mean between c clusters of weight m
-    and weighted sum s, and no more than Kish's 1 / sum w^2. Where all values agree (V = 0 up to rounding, or p = 0 or
-    1) n_eff is the number of clusters.
+    n_eff = p (1 - p) / V, at most Kish's 1 / sum w^2. V = c / (c - 1) sum (s - p m)^2 is the variance of the mean
+    between c clusters with weight m and weighted sum s. If all values are equal (V = 0 up to rounding, or p = 0 or 1),
+    n_eff is the number of clusters.
 
     L. Kish, "Survey Sampling", 1965; E. L. Korn & B. I. Graubard, "Confidence intervals for proportions with small
     expected number of positive counts estimated from survey data", Survey Methodology 1998.
@@ -154,7 +157,7 @@ def clustered_wilson(value: Floats, weight: Floats, cluster: Integers) -> Interv
 
 
 def clustered_bootstrap(value: Floats, weight: Floats, cluster: Integers) -> Interval:
-    """Return the percentile interval of a weighted mean over 1,000 resamples of its clusters, always the same.
+    """Return the percentile interval of a weighted mean over 1,000 resamples of its clusters, with a fixed seed.
 
     B. Efron & R. J. Tibshirani, "An Introduction to the Bootstrap", 1993, chapters 8 and 13.
     """

@@ -1,7 +1,7 @@
-"""Membership inference: measures of a belief about members and the control group.
+"""Membership inference: measures of a belief about members and a control group.
 
-Candidate 0 of such a belief is "in", candidate 1 "out". Only the order of people by log p(in) - log p(out) counts, so
-that scores suffice. An AUC of 0.5 is not a guarantee: the adversary may be sure of a few people.
+Candidate 0 of such a belief is "in", candidate 1 "out". Only the order of people by log p(in) - log p(out) matters, so
+scores are sufficient. An AUC of 0.5 is not a guarantee: the adversary may be sure about a few people.
 """
 
 from __future__ import annotations
@@ -78,8 +78,9 @@ FAMILIES[r"true_positive_rate_at_(\d*\.?\d+)"] = true_positive_rate
 def area(members: Floats, control: Floats) -> tuple[float, Interval]:
     """Return the AUC, P(member above control person) + P(equal) / 2 over all pairs, with DeLong's interval.
 
-    V = var(a_i) / n + var(b_j) / m, with a_i the share of the control group below member i and b_j the share of members
-    above control person j, equals half. If neither varies, the interval is Wilson's at the smaller number of people.
+    V = var(a_i) / n + var(b_j) / m. a_i is the share of the control group below member i, and b_j the share of members
+    above control person j; ties count half. If neither varies, the interval is Wilson's with the smaller number of
+    people.
 
     >>> area(np.array([1.0, 2.0, 3.0]), np.array([0.0, 2.0]))[0]
     0.75
@@ -96,18 +97,20 @@ def area(members: Floats, control: Floats) -> tuple[float, Interval]:
 
 
 def share_below(scores: Floats, reference: Floats) -> Floats:
-    """Return the share of the reference that is below each score, equals half."""
-    distinct_scores, position = np.unique(scores, return_inverse=True)  # few of many, and found sooner in their order
+    """Return the share of the reference below each score; ties count half."""
+    distinct_scores, position = np.unique(
+        scores, return_inverse=True
+    )  # usually few, and looked up faster in ascending order
     ordered = np.sort(reference)
     n_below, n_up_to = (np.searchsorted(ordered, distinct_scores, side=side) for side in ("left", "right"))
     return np.asarray((n_below + n_up_to) / (2 * len(reference)))[position]
 
 
 def rank_correlation(x: Floats, y: Floats) -> tuple[float, Interval]:
-    """Return Spearman's rho, equals sharing their ranks, with the interval of Bonett & Wright.
+    """Return Spearman's rho, with shared ranks for ties, and the interval of Bonett & Wright.
 
-    The interval is tanh(artanh rho +- z s) with s^2 = (1 + rho^2 / 2) / (n - 3). It is 0 without an interval if x or y
-    is constant, or for fewer than 4 people.
+    The interval is tanh(artanh rho +- z s) with s^2 = (1 + rho^2 / 2) / (n - 3). If x or y is constant, or for fewer
+    than 4 people, rho is 0 without an interval.
 
     >>> rank_correlation(np.arange(4.0), np.array([1.0, 3.0, 2.0, 4.0]))[0]
     0.8
@@ -127,8 +130,8 @@ def rank_correlation(x: Floats, y: Floats) -> tuple[float, Interval]:
 def classify_members(members: Floats, control: Floats, fpr: float) -> Floats:
     """Return the share of each member that is classified "in" at a false-positive rate.
 
-    The adversary classifies the control group of the highest scores as "in", a share `fpr`, below 1, of them. Equal
-    scores share the rest.
+    The adversary classifies the share `fpr` (below 1) of the control group with the highest scores as "in". Equal
+    scores at the threshold are classified fractionally.
 
     >>> classify_members(np.array([5.0, 3.0, 1.0]), np.array([4.0, 3.0, 3.0, 0.0]), 0.5)
     array([1. , 0.5, 0. ])
@@ -142,12 +145,12 @@ def classify_members(members: Floats, control: Floats, fpr: float) -> Floats:
 def epsilon_of_guesses(
     right: int, guesses: int, *, delta: float = 0.0, canaries: int = 0, confidence: float = CONFIDENCE
 ) -> float:
-    """Return the largest epsilon that a number of right guesses of members rules out, from one release.
+    """Return the largest epsilon that the number of right membership guesses rules out, from one release.
 
-    With B binomial of r guesses at e^eps / (1 + e^eps), P[V >= v] <= P[B >= v] + 2 m delta max_i (P[B >= v - i] -
-    P[B >= v]) / i for every (eps, delta)-private mechanism; the result is the largest eps at which that is at most
-    1 - confidence, 0 if chance explains the guesses. It holds if a fair coin of its own decided on each of the m
-    canaries (r by default), and if the number of guesses was fixed in advance.
+    Let B be binomial with r guesses and probability e^eps / (1 + e^eps). For every (eps, delta)-private mechanism, P[V
+    >= v] <= P[B >= v] + 2 m delta max_i (P[B >= v - i] - P[B >= v]) / i. The result is the largest eps for which this
+    bound is at most 1 - confidence, or 0 if chance explains the guesses. It holds if each of the m canaries (r by
+    default) was included by an independent fair coin, and the number of guesses was fixed in advance.
 
     >>> round(epsilon_of_guesses(100, 100), 3), round(epsilon_of_guesses(90, 100), 3), epsilon_of_guesses(50, 100)
     (3.493, 1.631, 0.0)
@@ -176,9 +179,9 @@ def epsilon_of_guesses(
 
 
 def count_right_guesses(members: Floats, control: Floats) -> tuple[int, int]:
-    """Return the right guesses and all guesses of an adversary who guesses people of extreme scores.
+    """Return the numbers of right guesses and of all guesses, for guesses about people with extreme scores.
 
-    The tenth of the highest scores is guessed "in", the tenth of the lowest "out"; equal scores count as wrong.
+    The tenth with the highest scores is guessed "in", and the tenth with the lowest "out". Equal scores count as wrong.
     """
     n = round(GUESSED_SHARE / 2 * (len(members) + len(control)))
     scores = np.concatenate([members, control])
@@ -188,7 +191,7 @@ def count_right_guesses(members: Floats, control: Floats) -> tuple[int, int]:
 
 
 class MembershipRows(NamedTuple):
-    """Rows of a membership attack, and the measures that could not be evaluated, each with its reason."""
+    """Rows of a membership attack, and the measures without a value, each with its reason."""
 
     rows: tuple[Row, ...]
     not_run: tuple[tuple[str, str], ...]
@@ -199,8 +202,8 @@ def evaluate_membership(
 ) -> MembershipRows:
     """Evaluate AUC, true positives at low false-positive rates, and the lower bound on epsilon.
 
-    belief : by the attack's own scores; a fit to the truth of other people would overstate epsilon
-    truth : candidate 0 for members, 1 for the control group; other targets are skipped. Each person counts once.
+    belief : scores of the attack. A belief that was fitted to the truth of other people would overstate epsilon
+    truth : candidate 0 for members, 1 for the control group; other targets are skipped. Each person counts once
     """
     scores = log_odds(belief)
     if len(truth) != len(scores):

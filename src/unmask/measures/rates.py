@@ -1,8 +1,8 @@
-"""Recall, precision and false positives of an attack that names people.
+"""Recall, precision and false positives of an attack that names candidates.
 
-An attack that commits itself names one candidate for a target, or none (`Posterior.named`). A belief that does not,
-such as a prior, names its likeliest candidate for everybody; ties share a name. `named` and `right` are 1 or 0 for a
-target (`right` between them in a tie), and `present` is 1 if the target has a true candidate:
+An attack may name one candidate for a target, or none (`Posterior.named`). If it names nobody, as a prior does, the
+likeliest candidate of every target is used, and ties share a name. For each target, `named` and `right` are 1 or 0
+(`right` is a fraction for ties), and `present` is 1 if the target has a true candidate:
 
     recall          = mean of right over the targets that are present
     precision       = mean of right over the named targets
@@ -12,7 +12,7 @@ target (`right` between them in a tie), and `present` is 1 if the target has a t
     coverage        = mean of named over all targets; needs no truth
 
 The value of a target outside a mean is nan. Over several runs, a rate is the mean over all of them, including runs in
-which the attack does not spread (`average_runs`); `spread` is then the share of runs in which it does.
+which the attack does not spread (`average_runs`). `spread` is then the share of runs that spread.
 
 A. Narayanan & V. Shmatikov, "De-anonymizing social networks", IEEE S&P 2009, section 6; G. Gulyas, "Protecting privacy
 against structural de-anonymization attacks in social networks", 2015, equations (3.2) and (3.3).
@@ -39,9 +39,10 @@ from unmask.results import Row
 SHARE = (0.0, 1.0)
 
 MIN_SPREAD = 0.05
-"""Recall from which on an attack has spread beyond the neighbors of its seeds; most runs are far above or far below.
+"""Recall from which on an attack has spread beyond the neighbors of its seeds; the recall of most runs is far from it.
 
-Recalls below it are those of G. Gulyas, 2015, figure 4.3, in which only the neighbors of seeds are found."""
+In G. Gulyas, 2015, figure 4.3, runs below it find only the neighbors of seeds.
+"""
 
 
 class Matches(NamedTuple):
@@ -134,7 +135,7 @@ coverage = declare(Measure(
 ))  # fmt: skip
 
 ERROR_RATES = frozenset({named_wrongly.name, false_positives.name})
-"""Rates of wrong matches. They have no gain: an attack without matches has none of them, and gains nothing by that."""
+"""Rates of wrong matches. They have no gain, because an attack without matches has the best value."""
 
 RATES = (recall, spread, precision, named_wrongly, false_positives)
 """Rates that need the truth."""
@@ -175,12 +176,12 @@ def average_runs(
     target: str = "identity",
     note: str = "",
 ) -> Row | None:
-    """Return the row of the mean of the runs' means; None if no run has a value.
+    """Return the row with the mean over runs; None if no run has a value.
 
     Quantiles and the most exposed person are over people, each with the mean over runs. People are numbered from 1. The
-    interval is Student's t over runs, or for one run Wilson's over people. A measure that is not a share has the mean
-    over the people of all runs, and a bootstrap over people, as a run may have a handful of them; its prior is over
-    runs.
+    interval is Student's t over runs, or Wilson's over people for a single run. A measure that is not a share is
+    averaged over the people of all runs, with a bootstrap over people, because a run may have few of them. Its prior is
+    averaged over runs.
     """
     means = [run.mean for run in runs if run.mean is not None]
     if not means:
@@ -216,10 +217,10 @@ def average_runs(
 
 
 def _mean(values: Sequence[float] | Floats) -> float:
-    """Return the mean, nan of nothing: in a network of small groups, no guess may have a value."""
+    """Return the mean; nan without values, as in networks of small groups where no guess has a value."""
     return float(np.mean(values)) if len(values) else np.nan
 
 
 def _name_people(interval: Interval) -> Interval:
-    """Return the interval with people in place of targets and observations."""
+    """Return the interval with its population described as people."""
     return interval._replace(over=interval.over.replace("targets", "people").replace("observation", "person"))

@@ -1,7 +1,7 @@
-"""One registry of all measures, criteria and losses: name, label, meaning, unit and direction.
+"""Registry of all measures, criteria and losses: name, label, meaning, unit and direction.
 
-A number is declared next to its mathematics (`declare`), under one name: that of its row, of the field, in Python, in a
-plan and in a gate. Reports, the command line and the docs take their words from here.
+A quantity is declared next to its implementation (`declare`). Its name is the same in rows, fields, Python, study plans
+and gates. Reports, the command line and the docs use its label and meaning.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from unmask.results.formats import SHARES as SHARES
 
 @dataclass(frozen=True)
 class Quantity:
-    """A number by name: its label, meaning, unit and direction.
+    """Named number: label, meaning, unit and direction.
 
     Parameters
     ----------
@@ -30,15 +30,15 @@ class Quantity:
     unit : str
         Unit as printed; "" for a plain number.
     direction : {"high", "low"}
-        Direction that the adversary wants.
+        Direction that is better for the adversary.
     range : tuple of float
         Smallest and largest possible value.
     source : str
         Paper and section or equation.
     realizes : str
-        Self-assessed measure whose realized side this is; both are shown next to each other.
+        Self-assessed measure whose realized side this is. Both are shown next to each other.
     needs_truth : bool
-        Whether it compares a belief with the truth.
+        Whether the measure compares a belief with the truth.
     """
 
     name: str
@@ -63,13 +63,13 @@ MEASURES: dict[str, Quantity] = {}
 """Measures of a belief, a clustering or a matching, by name."""
 
 CRITERIA: dict[str, Quantity] = {}
-"""Criteria that a release guarantees against any adversary, by name."""
+"""Criteria of a release that hold against every adversary, by name."""
 
 UTILITIES: dict[str, Quantity] = {}
 """Losses of a release, by name."""
 
 FAMILIES: dict[str, Callable[[float], Quantity]] = {}
-"""Measures with a number in their name: a pattern with one group -> the measure of that number."""
+"""Measures with a number in their name: from a pattern with one group to the measure of that number."""
 
 
 def declare(quantity: Declared, registry: dict[str, Quantity] = MEASURES) -> Declared:
@@ -107,7 +107,7 @@ def realized_by(name: str) -> str:
 
 
 def described(name: str) -> Quantity | None:
-    """Return the measure of a name, including names with a number in them; None for an undeclared name.
+    """Return the measure with this name, which may contain a number; None for an undeclared name.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def _is_number(text: str) -> bool:
 
 
 def name_with_parameter(text: str) -> str:
-    """Return the name of a measure written NAME:PARAMETER; other texts stay.
+    """Return the name of a measure that is written NAME:PARAMETER; other texts are unchanged.
 
     >>> name_with_parameter("renyi_entropy_bits:2"), name_with_parameter("confidence_set_size:0.9")
     ('renyi_entropy_2_bits', 'confidence_set_size_0.9')
@@ -151,7 +151,7 @@ def name_with_parameter(text: str) -> str:
 
 
 def quantity(measure: str) -> str:
-    """Return the name that a self-assessed measure and its realized side share, the self-assessed one.
+    """Return the common name of a self-assessed measure and its realized side, which is the self-assessed name.
 
     >>> quantity("realized_success"), quantity("rank")
     ('success_probability', 'rank')

@@ -1,4 +1,4 @@
-"""Measures that a user names beyond those of every audit."""
+"""Measures that a user requests in addition to those of every audit."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from unmask.measures.registry import FAMILIES, MEASURES, described, name_with_pa
 from unmask.measures.success import parts_linked
 
 OF_ATTACKS = frozenset({*(rate.name for rate in RATES), coverage.name, parts_linked.name})
-"""Measures of attacks that name people or join parts, and not of any belief."""
+"""Measures of attacks that name people or link parts of records. They are not defined for other beliefs."""
 
 
 def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
-    """Return measures of a belief that are written NAME, NAME:PARAMETER, or as the name of their row.
+    """Return the measures of a belief that are written as NAME, as NAME:PARAMETER, or as the name of their row.
 
     Parameters
     ----------
@@ -25,12 +25,12 @@ def parse_measures(texts: Iterable[str]) -> tuple[Measure, ...]:
     Returns
     -------
     tuple of Measure
-        Each measure once.
+        Measures without repetitions.
 
     Raises
     ------
     UnmaskError
-        If no belief has such a measure.
+        If a belief has no such measure.
 
     Examples
     --------
@@ -51,14 +51,16 @@ def _parse_measure(text: str) -> Measure:
         raise UnmaskError(f"measure {text!r} lacks its number; write {name}:NUMBER, such as {name}:2")
     hint = nearest(name, [*names, *families])
     hint = hint if hint.startswith("did") else "`unmask list measures` shows the names"
-    raise UnmaskError(f"no measure of a belief is called {text!r}; {hint}")
+    raise UnmaskError(f"a belief has no measure {text!r}; {hint}")
 
 
 def select_requested(names: Iterable[str], standard: Sequence[Measure]) -> tuple[str, ...]:
-    """Return those of these names that are measures of a belief and not among the standard ones.
+    """Return the names of measures of a belief that are not standard ones.
 
     >>> select_requested(["k", "diaz_degree"], ())
     ('diaz_degree',)
     """
-    usual = {measure.name for measure in standard} | OF_ATTACKS
-    return tuple(name for name in dict.fromkeys(names) if name not in usual and isinstance(described(name), Measure))
+    excluded_names = {measure.name for measure in standard} | OF_ATTACKS
+    return tuple(
+        name for name in dict.fromkeys(names) if name not in excluded_names and isinstance(described(name), Measure)
+    )

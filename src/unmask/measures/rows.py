@@ -1,4 +1,4 @@
-"""One pass over the rows of a posterior, in chunks of entries, in float64; measures of a pass share what they need."""
+"""Evaluation of measures over the rows of a posterior, in chunks of entries and in float64."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from unmask.core.posterior import Posterior
 
 T = TypeVar("T", bound=np.generic)
 BLOCK_ENTRIES = 1 << 22
-"""Numbers of a block, or of a product with a loss, that are held in memory together: some 150 MB of temporaries."""
+"""Numbers in one block, or in one product with a loss, that are held in memory: about 150 MB with temporaries."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
     """Consecutive rows of a posterior, unpacked.
 
-    log_p : (n_entries,) log of the belief in each listed candidate
-    prior : function that returns the log of the prior of the entries, see `log_q`
+    log_p : (n_entries,) log probability of each listed candidate
+    prior : function that returns the log prior of the entries, see `log_q`
     indptr : (n_rows + 1,) first entry of each row
     unlisted, n_unlisted : (n_rows,) see `Posterior`
     n_candidates, n_possible, prior_none : see `Posterior`
@@ -70,10 +70,11 @@ class Rows:
 
     @cached_property
     def prior_elsewhere(self) -> tuple[Floats, Floats]:
-        """Return the prior of what shares the unlisted mass of each row, and of what the row excludes.
+        """Return the prior of the symbols that share the unlisted mass of each row, and of the symbols that the row
+        excludes.
 
-        A known number of candidates has its part of all that are not listed, an unknown number may be any of them, and
-        "none of these" stands alone if the prior gives it mass.
+        A known number of unlisted candidates has its share of the prior of all unlisted candidates. An unknown number
+        may be any of them. "None of these" is a separate symbol if it has prior mass.
         """
         n_other = self.n_possible - self.n_listed
         other_prior = np.maximum(1.0 - self.prior_none - self.sum(self.q), np.finfo(np.float64).tiny)
@@ -117,7 +118,7 @@ class Rows:
 
     @cached_property
     def log_rest(self) -> Floats:
-        """Return the log of belief over prior of the unlisted as a whole, 0 if it has no mass."""
+        """Return the log ratio of belief to prior for the unlisted mass of each row, 0 if it is empty."""
         return np.where(self.unlisted > 0, log_ratio(self.unlisted, self.prior_elsewhere[0]), 0.0)
 
     def sum(self, values: Floats) -> Floats:
@@ -128,7 +129,7 @@ class Rows:
         return segment_sum(terms, self.indptr)
 
     def spread(self, values: NDArray[T]) -> NDArray[T]:
-        """Return the value of the row of each entry."""
+        """Return for each entry the value of its row."""
         return np.repeat(values, self.n_entries)
 
     def max(self, values: Floats, *, empty: float = 0.0) -> Floats:
@@ -166,7 +167,7 @@ RowFunction = Callable[[Rows], Floats]
 
 
 def map_functions(belief: Posterior, functions: Sequence[RowFunction]) -> list[Floats]:
-    """Return the values of several functions, (n_observations,) each, of rows that are unpacked once."""
+    """Return the values of several functions, (n_observations,) each; rows are unpacked once."""
     parts = (unpack_rows(belief, start, stop) for start, stop in chunks(belief.indptr))
     values = [[function(rows) for function in functions] for rows in parts]
     return [np.concatenate(parts) for parts in zip(*values, strict=True)]
@@ -178,7 +179,7 @@ def map_rows(belief: Posterior, function: RowFunction) -> Floats:
 
 
 def blocks(indptr: Integers, *, power: int = 1) -> Iterator[tuple[Integers, int]]:
-    """Yield the numbers of rows that fit one block, and its width, at most twice the length of each row.
+    """Yield the numbers of rows in one block, and its width, which is at most twice the length of each row.
 
     power : a block holds len(rows) * width ** power numbers, about `BLOCK_ENTRIES`. Empty rows are skipped.
 
@@ -198,12 +199,12 @@ def blocks(indptr: Integers, *, power: int = 1) -> Iterator[tuple[Integers, int]
 
 
 def fill_block(values: NDArray[T], indptr: Integers, rows: Integers, width: int) -> NDArray[T]:
-    """Return the entries of rows, (len(rows), width); a shorter row is filled with its first entry."""
+    """Return the entries of rows, (len(rows), width); shorter rows are filled with their first entry."""
     if rows[-1] - rows[0] + 1 == len(rows) and np.all(indptr[rows + 1] - indptr[rows] == width):
         return values[indptr[rows[0]] : indptr[rows[-1] + 1]].reshape(-1, width)
     return values[indptr[rows][:, None] + np.where(mask_block(indptr, rows, width), np.arange(width), 0)]
 
 
 def mask_block(indptr: Integers, rows: Integers, width: int) -> Booleans:
-    """Return whether each place of a block is an entry of its row, (len(rows), width)."""
+    """Return a mask of the cells of a block that are entries of their row, (len(rows), width)."""
     return np.arange(width) < (indptr[rows + 1] - indptr[rows])[:, None]

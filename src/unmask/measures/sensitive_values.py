@@ -1,7 +1,7 @@
 """Sensitive values of a column, and the probability that a person has one.
 
-An adversary who guesses the most common value for everybody is often right and learns nothing. A value is sensitive
-unless it is commoner than every other before the release, or missing.
+An adversary who guesses the most common value for everybody is often right and learns nothing. Therefore every value is
+sensitive, except a missing one and one that was strictly the most common before the release.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from unmask.core.tolerances import PROBABILITY_TIE
 
 
 def mask_sensitive_values(belief: Posterior) -> Booleans:
-    """Return which values are sensitive; of several that are equally common, all are."""
+    """Return a mask of the sensitive values; if several values are equally common, all of them are sensitive."""
     prior = np.exp(belief.prior_of(np.arange(belief.n_candidates, dtype=np.int32)))
     is_top = prior >= prior.max() - PROBABILITY_TIE
     is_most_common = is_top if is_top.sum() == 1 else np.zeros_like(is_top)
@@ -46,11 +46,11 @@ def likeliest_sensitive_value(belief: Posterior) -> Integers:
 
 
 def success_by_value(belief: Posterior) -> Floats:
-    """Return the mean belief in each candidate if it is the truth; nan if it never is.
+    """Return the mean belief in each candidate, given that it is the truth; nan for a candidate that never is.
 
-    S(x) = E_Y[p(x given y) given x] = sum_y p(y) p(x given y)^2 / p(x). It is at least p(x), and p(x) for every x only
-    if nothing is learned. Its mean over x is the success probability of a draw from the posterior. The observations
-    must be all that can occur, weighted by their probability.
+    S(x) = E_Y[p(x given y) given x] = sum_y p(y) p(x given y)^2 / p(x). It is at least p(x). It equals p(x) for every x
+    only if nothing is learned. Its mean over x is the success probability of a draw from the posterior. The
+    observations must be all possible ones, weighted by their probability.
 
     >>> belief = Posterior.from_dense(np.array([[0.9, 0.1], [0.3, 0.7]]), prior=np.array([0.6, 0.4]))
     >>> success_by_value(belief).round(6)
@@ -65,7 +65,7 @@ def success_by_value(belief: Posterior) -> Floats:
 
 
 def rank_by_frequency(belief: Posterior) -> list[str]:
-    """Return the rank of each value among the most common before the release, which repeats no cell.
+    """Return the rank of each value by its frequency before the release. The text contains no cell.
 
     >>> rank_by_frequency(Posterior.from_dense(np.array([[0.2, 0.8]]), prior=np.array([0.2, 0.8])))
     ['no. 2', 'no. 1']

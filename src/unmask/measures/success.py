@@ -1,4 +1,4 @@
-"""Success of the adversary: announced by the posterior, and realized against the truth."""
+"""Success of the adversary: announced by the posterior, and realized for the true candidates."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from unmask.measures.truth_positions import (
 )
 
 MAX_SORTED_ENTRIES = 1 << 20
-"""Entries that are sorted together, in whole rows: a sorted copy of all may be a third of the memory."""
+"""Largest number of entries that are sorted together, in whole rows, to limit the memory of the sorted copy."""
 
 
 def top_probability(rows: Rows) -> Floats:
@@ -37,7 +37,9 @@ def top_probability(rows: Rows) -> Floats:
 
 
 def bayes_error(rows: Rows) -> Floats:
-    """Return 1 - `top_probability` as the sum of all other probabilities: 1e-20 is not lost next to 1."""
+    """Return 1 - `top_probability`, computed as the sum of all other probabilities, so that values such as 1e-20
+    survive.
+    """
     top, share = rows.max(rows.p), _candidate_share(rows)
     is_top = rows.p == rows.spread(top)
     n_top = rows.sum(is_top.astype(np.float64))
@@ -70,8 +72,8 @@ class TruthRank(NamedTuple):
 
     probability : (n_targets,) probability of the true candidate
     n_better : (n_targets,) candidates that are strictly likelier
-    n_tied : (n_targets,) candidates of equal probability, itself included; 0 if the target is ABSENT
-    n_right : (n_targets,) right candidates among the tied; 1 unless a person is several candidates
+    n_tied : (n_targets,) candidates of equal probability, including the true one; 0 if the target is ABSENT
+    n_right : (n_targets,) right candidates among the tied; 1 unless a person has several candidates
     """
 
     probability: Floats
@@ -80,7 +82,7 @@ class TruthRank(NamedTuple):
     n_right: Integers
 
     def take(self, position: Integers) -> TruthRank:
-        """Return the ranks at some positions."""
+        """Return the ranks at the given positions."""
         return TruthRank(
             self.probability[position], self.n_better[position], self.n_tied[position], self.n_right[position]
         )
@@ -119,7 +121,7 @@ def _merge_by_person(ranks: TruthRank, lines: PersonEntries) -> TruthRank:
 def _rank_entries(
     belief: Posterior, observation: Integers, entry: Integers, *, is_listed: Booleans, is_absent: Booleans
 ) -> TruthRank:
-    """Return the rank of an entry of each row; once for each position in `Posterior.distinct` if these are fewer."""
+    """Return the rank of an entry of each row, computed once for each distinct position if these are fewer."""
     distinct, kind = distinct_rows(belief).posterior, np.full(belief.n_observations, -1)
     kind[belief.observation] = distinct.observation
     row = kind[observation]
@@ -168,7 +170,7 @@ def _rank_positions(
 
 
 def _count_below(belief: Posterior, row: Integers, low: Floats, high: Floats) -> tuple[Integers, Integers]:
-    """Return the candidates of some rows with a log-probability below `low`, and with one of at most `high`."""
+    """Return the numbers of candidates with a log-probability below `low`, and of at most `high`, in their rows."""
     n_below, n_up_to = np.empty((2, len(row)), dtype=np.int64)
     order = None if np.all(row[1:] >= row[:-1]) else np.argsort(row, kind="stable")
     ordered = row if order is None else row[order]

@@ -1,7 +1,7 @@
-"""Positions of the truth in a posterior: targets that no realized measure can tell apart are evaluated once.
+"""Positions of the truth in a posterior: realized measures are evaluated once for targets that they cannot distinguish.
 
-A million people whose rows are of a handful of kinds have their true candidate in a handful of positions: an entry of a
-kind of row, its unlisted mass, or "none of these".
+A position is an entry of a distinct row, the unlisted mass of a row, or "none of these". Millions of targets with few
+distinct rows have few positions.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from unmask.core.truth import Truth
 class TruthPositions(NamedTuple):
     """Positions of the true candidates of the targets.
 
-    posterior, truth : an example target of each position; the posterior's weight is that of all targets there
+    posterior, truth : one example target of each position, with the weight of all its targets
     position : (n_targets,) position of each target
     n_targets : (n_positions,) number of targets in each position
-    first_row : (n_positions,) first row of any of them
+    first_row : (n_positions,) first row of the targets in each position
     n_rows : number of rows with a target
     """
 
@@ -39,10 +39,10 @@ class TruthPositions(NamedTuple):
 
 
 def locate_truth(belief: Posterior, truth: Truth) -> TruthPositions:
-    """Return the positions of the truth; they are searched once for a belief.
+    """Return the positions of the truth, cached for each belief.
 
-    Each target is a position if positions would not halve their number, if people are several candidates, or if targets
-    have different weights.
+    Each target is its own position if merging would not halve their number, if people have several candidates, or if
+    weights differ.
 
     >>> belief = Posterior.from_dense(np.array([[0.5, 0.5], [0.0, 1.0]]), observation=np.arange(20) % 2)
     >>> locate_truth(belief, Truth(np.ones(20, dtype=int))).n_targets
@@ -94,13 +94,13 @@ def _number_targets(belief: Posterior, truth: Truth) -> Integers | None:
 def number_positions(
     distinct: Posterior, row: Integers, entry: Integers, *, is_listed: Booleans, is_absent: Booleans
 ) -> Integers:
-    """Return the number of a position: an entry, or the unlisted mass of a row, or "none of these" in a row."""
+    """Return the number of each position: an entry, the unlisted mass of a row, or "none of these" in a row."""
     n_entries, n_rows = len(distinct.candidate), distinct.n_observations
     return np.where(is_listed, entry, n_entries + n_rows * is_absent + row)
 
 
 def find_entries(belief: Posterior, row: Integers, candidate: Integers) -> tuple[Integers, Booleans]:
-    """Return the entry of each candidate in its row, and whether there is one."""
+    """Return the entry of each candidate in its row, and a mask of the candidates that have one."""
     if len(candidate) and candidate.max() >= belief.n_candidates:
         raise UnmaskError(f"the truth names candidate {candidate.max()}, expected 0..{belief.n_candidates - 1}")
     if not len(belief.candidate):
@@ -116,13 +116,13 @@ def find_entries(belief: Posterior, row: Integers, candidate: Integers) -> tuple
 
 
 class PersonEntries(NamedTuple):
-    """Candidates that are right for each target, if people are several candidates.
+    """Right candidates of each target, if people have several candidates.
 
-    The candidates of a person that a row lists have a line each; those that it does not list share a line.
+    Each listed candidate of a person in a row has one line. The unlisted candidates of a person share one line.
 
-    pair : (n_targets,) number of the person in the row of each target
-    start : (n_pairs,) first line of each person in a row
-    row, entry, is_listed, is_absent, n_candidates : (n_lines,) row, entry in it, whether there is one, whether the
+    pair : (n_targets,) number of the pair of row and person of each target
+    start : (n_pairs,) first line of each pair
+    row, entry, is_listed, is_absent, n_candidates : (n_lines,) row, entry in it, whether the entry exists, whether the
         target is not a candidate, and number of candidates of the line
     """
 
@@ -136,10 +136,12 @@ class PersonEntries(NamedTuple):
 
 
 def find_person_entries(belief: Posterior, candidate: Integers, person: Integers) -> PersonEntries:
-    """Return all candidates that are right for the targets.
+    """Return all right candidates of the targets.
 
-    candidate : (n_targets,) one right candidate of each, below 0 for none; person : (n_candidates,) person of each
-    Takes as many steps as the used rows have entries, or as the people have candidates, whichever are fewer.
+    candidate : (n_targets,) one right candidate of each target, below 0 for none
+    person : (n_candidates,) person of each candidate
+
+    The work is proportional to the entries of the used rows, or to the candidates of the people, whichever is smaller.
 
     >>> shared = Posterior.from_dense(np.full((1, 3), 1 / 3), observation=[0, 0])
     >>> find_person_entries(shared, np.array([2, 0]), np.array([0, 1, 0])).entry
@@ -177,11 +179,13 @@ def find_person_entries(belief: Posterior, candidate: Integers, person: Integers
 
 
 Slices = tuple[NDArray[np.integer], NDArray[np.integer], Integers]
-"""Ascending values in CSR layout, its indptr, and the numbers of rows, which are compared with other rows in turn."""
+"""Ascending values in CSR layout, their indptr, and the rows to compare."""
 
 
 def _intersect_slices(left: Slices, right: Slices) -> tuple[Integers, Integers, Integers]:
-    """Return, for each value that two rows share, the number of the pair of rows and its places left and right."""
+    """Return, for each value in both rows of a pair: the number of the pair, and the positions of the value left
+    and right.
+    """
     values, indptr, rows = left
     length = np.diff(indptr)[rows].astype(np.int64)
     pair = np.repeat(np.arange(len(rows)), length)
@@ -198,9 +202,9 @@ def _intersect_slices(left: Slices, right: Slices) -> tuple[Integers, Integers, 
 def bisect(
     values: NDArray[np.generic], start: Integers, stop: Integers, targets: NDArray[np.generic], *, right: bool
 ) -> Integers:
-    """Return the first position in values[start:stop], ascending, that is >= target (> target with `right`).
+    """Return the first position in the ascending values[start:stop] that is >= target (> target with `right`).
 
-    One bisection serves all targets.
+    All targets are searched in one bisection.
     """
     position = start.copy()
     for bit in reversed(range(int(np.max(stop - start, initial=0)).bit_length())):

@@ -10,7 +10,7 @@ from tests.measures.clustering.walks import random_walk, shuffled
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition, View
 from unmask.measures.clustering import Contingency, evaluate
-from unmask.measures.clustering.random_partitions import random_partition, urn_law
+from unmask.measures.clustering.random_partitions import random_partition, urn_distribution
 
 BELL = (1, 1, 2, 5, 15, 52, 203)
 LEAST_P = 1e-4  # of a chi-square test with a fixed seed
@@ -55,7 +55,7 @@ def test_every_partition_is_equally_likely(n):
 @pytest.mark.parametrize("n", [1, 2, 5, 30, 200])
 def test_urns_make_every_partition_exactly_as_likely_as_any_other(n):
     # Stam 1983: a given partition into k blocks comes from m urns with probability m (m - 1) ... (m - k + 1) / m^n
-    m, p = urn_law(n)
+    m, p = urn_distribution(n)
     bell = bell_numbers(n)[n]
     for k in sorted({1, 2, n // 3 + 1, n // 2 + 1, n}):
         falling = [fsum(log(u - j) for j in range(k)) - n * log(u) if u >= k else None for u in m.tolist()]
@@ -66,14 +66,14 @@ def test_urns_make_every_partition_exactly_as_likely_as_any_other(n):
 
 def test_urn_law_of_two_items():
     # m^2 / (m! 2 e), from Dobinski's formula with Bell(2) = 2
-    m, p = urn_law(2)
+    m, p = urn_distribution(2)
     expected = [u * u / factorial(u) / (2 * exp(1)) for u in range(1, 20)]
     assert m[0] == 1
     np.testing.assert_allclose(p[:19], expected, rtol=1e-12)
 
 
 def test_urn_law_of_many_items_is_centerd_where_m_log_m_is_n():
-    m, p = urn_law(10**7)
+    m, p = urn_distribution(10**7)
     mean = float(m @ p)
     assert mean * log(mean) == pytest.approx(10**7, rel=1e-5)
     assert p[0] < 1e-100
@@ -221,7 +221,7 @@ def test_a_random_guess_has_the_law_of_the_baseline(process):
     rng = np.random.default_rng(8)
     truth = Partition([0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
     met = Contingency.of(truth, Partition(range(10)))
-    drawn = [evaluate(met.at_random(rng=rng, law=process), beta=0.7).breach_rate for _ in range(1500)]
+    drawn = [evaluate(met.at_random(rng=rng, process=process), beta=0.7).breach_rate for _ in range(1500)]
     single = [
         evaluate(Contingency.of(truth, shuffled(random_partition(10, process=process, rng=rng), rng=rng)), beta=0.7)
         for _ in range(1500)

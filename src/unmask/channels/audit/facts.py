@@ -253,7 +253,7 @@ def _measure_mechanism(attacked: AttackedChannel, model: LossModel) -> Mechanism
     sampled = None
     if secrets_are_answers:
         problem = decision_problem(model.loss, channel.n_x, coordinates=model.coordinates)
-        sampled = float(belief.observation_weight @ problem.sampled(belief))
+        sampled = float(belief.observation_weight @ problem.sampling_loss(belief))
     guessed = float((loss[joint.argmax(axis=0)] * joint.T).sum()) if secrets_are_answers else None
     return Mechanism(
         name=name,

@@ -230,15 +230,18 @@ class JudgedGuess:
         """Means under random guesses; over a random sample of the counted subjects if they have many items."""
         sensitivity, rng = self.sensitivity, np.random.default_rng(self.sensitivity.seed)
         handed_out = min(int(self.contingency.tables[0].subject_size.sum()), DRAWN_ITEMS)
-        options: dict[str, Any] = {"law": sensitivity.baseline, "min_size": sensitivity.min_size}
-        if sensitivity.unlabeled == "unknown" or self.whole:  # a sample would change the owners of items
-            options["max_items"] = EVERY_ITEM
-        drawn = [
-            JudgedGuess(
-                self.name, self.contingency.at_random(rng=rng, **options), sensitivity, measures=self.measures
-            ).means
-            for _ in range(min(sensitivity.shuffles, max(2, SHUFFLED_ITEMS // handed_out)))
-        ]
+        all_items = sensitivity.unlabeled == "unknown" or bool(self.whole)  # a sample would change the owners of items
+        n_draws = min(sensitivity.shuffles, max(2, SHUFFLED_ITEMS // handed_out))
+        guesses = (
+            self.contingency.at_random(
+                rng=rng,
+                process=sensitivity.baseline,
+                min_size=sensitivity.min_size,
+                max_items=EVERY_ITEM if all_items else DRAWN_ITEMS,
+            )
+            for _ in range(n_draws)
+        )
+        drawn = [JudgedGuess(self.name, guess, sensitivity, measures=self.measures).means for guess in guesses]
         return {name: float(np.mean([means.get(name, np.nan) for means in drawn])) for name in self.means}
 
     def rows(self, release: str = "items") -> Iterator[Row]:

@@ -39,7 +39,7 @@ class Bounds:
     foreign_share: Floats
 
 
-def bounds(met: Contingency, *, alpha: float = 0.5, beta: float = 0.8, min_size: int = 1) -> Bounds:
+def bounds(counts: Contingency, *, alpha: float = 0.5, beta: float = 0.8, min_size: int = 1) -> Bounds:
     """Return the bounds of the results of `evaluate` for labeled items, over all completions of the truth.
 
     A completion gives each unlabeled item to a subject of the truth or to another person. The bounds are about the c
@@ -57,7 +57,7 @@ def bounds(met: Contingency, *, alpha: float = 0.5, beta: float = 0.8, min_size:
 
     Parameters
     ----------
-    met : Contingency
+    counts : Contingency
         Counts of the truth and the guess, without weights and parameters of single subjects.
     alpha, beta, min_size
         See `evaluate`.
@@ -76,19 +76,19 @@ def bounds(met: Contingency, *, alpha: float = 0.5, beta: float = 0.8, min_size:
     --------
     >>> from unmask.core.partition import Partition
     >>> truth = Partition(["ann"] * 3, items=[1, 2, 3])
-    >>> met = Contingency.of(truth, Partition(["p"] * 4, items=[1, 2, 3, 9]), unlabeled="unknown")
-    >>> result = bounds(met)
+    >>> counts = Contingency.of(truth, Partition(["p"] * 4, items=[1, 2, 3, 9]), unlabeled="unknown")
+    >>> result = bounds(counts)
     >>> result.breached.ravel(), result.clean_breach.ravel(), result.foreign_share.ravel()
     (array([1., 1.]), array([0., 1.]), array([0.  , 0.25]))
     """
-    if met.own or met.items is not None:
+    if counts.own or counts.items is not None:
         raise UnmaskError("weights and subjects' own parameters are not bounded; choose unlabeled foreign or drop")
     share, level = as_fraction("alpha", alpha), float(as_fraction("beta", beta)) - LINK_TIE
-    ranges = [_bound_table(table, share) for table in met.tables]
-    linked, foreign, clean = (np.tensordot(met.probability, np.stack(part), 1) for part in zip(*ranges, strict=True))
+    ranges = [_bound_table(table, share) for table in counts.tables]
+    linked, foreign, clean = (np.tensordot(counts.probability, np.stack(part), 1) for part in zip(*ranges, strict=True))
     breached = linked >= level
     return Bounds(
-        counted=met.tables[0].subject_size >= min_size,
+        counted=counts.tables[0].subject_size >= min_size,
         linked_now=linked,
         breached=breached.astype(np.float64),
         clean_breach=np.stack([breached[0] & (foreign[1] <= 0), clean >= level]).astype(np.float64),

@@ -28,13 +28,15 @@ from unmask.measures.clustering.overlap import (
 from unmask.measures.clustering.random_partitions import random_partition
 
 OWN: Final = ("alpha", "beta", "wanted")
-"""Parameters that a subject may have in place of the common ones."""
+"""Parameters for which each subject may have a value of its own in place of the common one."""
 
 DRAWN_ITEMS: Final = 1 << 20
-"""Items of a random guess at most; if there are more, the subjects are a random sample."""
+"""Largest number of items that a random guess deals. If there are more, it uses a random sample of the subjects."""
 
 Baseline = Literal["shuffled", "uniform", "coin"]
-"""Law of a random guess: the same clusters with shuffled labels, or see `random_partition`."""
+"""How a random guess is drawn: "shuffled" keeps the clusters and shuffles their labels, the others are the
+processes of `random_partition`.
+"""
 
 
 class WeightedItems(NamedTuple):
@@ -103,16 +105,18 @@ class Contingency:
         overrides: Sequence[Override] = (),
         own: Mapping[str, ArrayLike] | None = None,
     ) -> Contingency:
-        """Count partitions by the ids of their items; the order of items does not matter.
+        """Count the items that the solution and each partition of the adversary share, by the ids of the items.
 
-        missing, unlabeled : treatment of items that only one of them has, see `unmask.core.partition`
-        weights, overrides : (n,) sensitivity of each item of the solution in [0, 1], and exceptions (subject, item,
-            weight) for single subjects; section 3.3 of the paper
-        own : parameters of the subjects of the solution, in their order: "alpha", "beta", or whether foreign items are
-            "wanted", in place of the parameters of `evaluate`
+        The order of the items does not matter.
 
-        >>> met = Contingency.of(Partition([0, 0, 1]), View([Partition([0, 0, 1]), Partition([0, 0, 0])]))
-        >>> met.tables[1].shared, met.block_size, met.cluster.tolist()
+        missing, unlabeled : treatment of items that only one of the two has, see `unmask.core.partition`
+        weights : (n,) sensitivity of each item of the solution, in [0, 1]; section 3.3 of the paper
+        overrides : exceptions to the weights for single subjects, as (subject, item, weight)
+        own : values of "alpha", "beta" or "wanted" (whether foreign items are wanted) for each subject of the solution,
+            in the order of the subjects. They replace the parameters of `evaluate`.
+
+        >>> counts = Contingency.of(Partition([0, 0, 1]), View([Partition([0, 0, 1]), Partition([0, 0, 0])]))
+        >>> counts.tables[1].shared, counts.block_size, counts.cluster.tolist()
         (array([2, 1]), array([2, 1]), [[0, 1], [0, 0]])
         """
         guess = View([adversary]) if isinstance(adversary, Partition) else adversary
@@ -149,30 +153,30 @@ class Contingency:
         self,
         *,
         rng: np.random.Generator,
-        law: Baseline = "shuffled",
+        process: Baseline = "shuffled",
         min_size: int = 1,
         max_items: int = DRAWN_ITEMS,
     ) -> Contingency:
         """Return a random guess, whose items are dealt at random to subjects of the same sizes.
 
-        The law "shuffled" keeps the clusters, as a partition with shuffled labels does: the table is drawn from the
-        multivariate hypergeometric law at the given margins. The draw starts from sorted margins, so that neither the
-        order of items nor labels matter; partitions of a view keep their agreement. The other laws draw the clusters,
-        too. If items have different weights, each keeps its weights and its subject.
+        The process "shuffled" keeps the clusters and shuffles their labels: the table is drawn from the multivariate
+        hypergeometric distribution with the given margins. The draw starts from sorted margins, so that neither the
+        order of the items nor the labels matter. The partitions of a view keep their agreement with each other. The
+        other processes draw the clusters, too. If items have different weights, each keeps its weights and its subject.
 
-        min_size, max_items : if the subjects have more than `max_items` items, these are dealt to a random sample of
-            the subjects with at least min_size items, which has about `max_items` items. A mean over such subjects
-            stays unbiased.
+        min_size, max_items : if the subjects have more than `max_items` items, only a random sample of the subjects
+            with at least `min_size` items is used, which has about `max_items` items. A mean over such subjects stays
+            unbiased.
 
-        >>> met = Contingency.of(Partition([0, 0, 0, 1]), Partition([0, 0, 1, 1]))
-        >>> met.at_random(rng=np.random.default_rng(1)).tables[0].shared
+        >>> counts = Contingency.of(Partition([0, 0, 0, 1]), Partition([0, 0, 1, 1]))
+        >>> counts.at_random(rng=np.random.default_rng(1)).tables[0].shared
         array([1, 1, 2])
         """
         if self.items is not None:
-            return replace(_shuffle_items(self.items, law, rng), own=self.own, subjects=self.subjects)
+            return replace(_shuffle_items(self.items, process, rng), own=self.own, subjects=self.subjects)
         block_size, clusters, probability = self.block_size, self.cluster, self.probability
-        if law != "shuffled":
-            block_size = random_partition(int(block_size.sum()), process=law, rng=rng).sizes
+        if process != "shuffled":
+            block_size = random_partition(int(block_size.sum()), process=process, rng=rng).sizes
             clusters, probability = np.arange(len(block_size))[None], np.ones(1)
         row = np.argsort(self.tables[0].subject_size, kind="stable")
         if int(self.tables[0].subject_size.sum()) > max_items:
@@ -215,7 +219,7 @@ def _check_own(name: str, values: ArrayLike, n: int) -> NDArray[Any]:
 
 
 def _mask_kept_items(solution: Partition, aligned: Partition) -> Booleans:
-    """Return which items of the solution are kept; added items come after them."""
+    """Return which items of the solution the alignment kept. Items that it added come after the kept ones."""
     n = len(solution)
     if solution.items is None or aligned.items is None:
         return np.ones(n, dtype=np.bool_)
@@ -233,7 +237,9 @@ def _keep_overrides(solution: Partition, aligned: Partition, overrides: Sequence
 
 
 def _find_blocks(view: View) -> tuple[Integers, Integers]:
-    """Return size and clusters of the sets of items that no partition of the view divides."""
+    """Return the sizes of the blocks and the clusters of each block; a block is a set of items that no partition
+    of the view divides.
+    """
     first, *further = view.partitions
     block = first.code.astype(np.int64)
     for partition in further:
@@ -243,11 +249,11 @@ def _find_blocks(view: View) -> tuple[Integers, Integers]:
     return np.bincount(block), np.array([partition.code[item] for partition in view.partitions], dtype=np.int64)
 
 
-def _shuffle_items(items: WeightedItems, law: Baseline, rng: np.random.Generator) -> Contingency:
-    """Return clusters dealt at random to items that keep their weights and their subject."""
+def _shuffle_items(items: WeightedItems, process: Baseline, rng: np.random.Generator) -> Contingency:
+    """Deal the clusters at random to the items, which keep their weights and their subjects."""
     truth, view = items.truth, items.view
-    if law != "shuffled":
-        view = View([random_partition(len(truth), process=law, rng=rng)])
+    if process != "shuffled":
+        view = View([random_partition(len(truth), process=process, rng=rng)])
     order = np.lexsort((items.weight, truth.code))
     dealt = np.lexsort([partition.code for partition in view.partitions])[rng.permutation(len(truth))]
     guess = View([Partition(partition.code[dealt]) for partition in view.partitions], view.probability)
@@ -267,9 +273,9 @@ def _number_overrides(items: WeightedItems, order: Integers) -> list[Override]:
 
 
 def _deal_blocks(size: Integers, k: int, rng: np.random.Generator) -> Integers:
-    """Return the blocks of k different items in random order, every sequence of items equally likely.
+    """Return the blocks of k different items in random order, where every sequence of items is equally likely.
 
-    size : (n_blocks,) items of each block; memory for k items where they are many
+    size : (n_blocks,) number of items of each block. If there are far more than k items, memory is needed only for k.
     """
     n = int(size.sum())
     if n <= 4 * k:

@@ -21,11 +21,12 @@ MAX_PACKED: Final = 2**62
 
 @dataclass(frozen=True, eq=False)
 class MergeOrder:
-    """The cells of a table in the order in which each subject's clusters are merged.
+    """The cells of a table in the order in which the clusters of each subject are merged.
 
-    cell : (n_cells,) cells, subject by subject, the most relevant first
+    cell : (n_cells,) cells, subject by subject, the most relevant cluster of each subject first
     rank : (n_cells,) number of merges before the cell is merged, from 0
-    miss, include : (n_subjects,) errors of the most relevant cluster, averaged over exact ties
+    miss, include : (n_subjects,) weight that the most relevant cluster misses, and foreign weight that it includes,
+        averaged over exact ties
     """
 
     cell: Integers
@@ -35,11 +36,13 @@ class MergeOrder:
 
 
 def merge_order(weighed: WeightedOverlap, alpha: Fraction | NDArray[np.object_]) -> MergeOrder:
-    """Return the order by cost alpha m + (1 - alpha) i, then less foreign, then more shared weight, then cluster.
+    """Return the order in which the clusters of each subject are merged.
 
-    Costs are exact integers.
+    Clusters are ordered by their cost, alpha misses + (1 - alpha) includes. Among clusters of equal cost, those with
+    less foreign weight come first, then those with more shared weight, then those with the smaller number. The costs
+    are integers, so that ties are exact.
 
-    alpha : one weight for all, or (n_subjects,) fractions
+    alpha : one weight for all subjects, or (n_subjects,) fractions
     """
     table = weighed.table
     p, q = _as_ratio(alpha, len(weighed.subject_total))
@@ -70,7 +73,7 @@ def _as_ratio(alpha: Fraction | NDArray[np.object_], n_subjects: int) -> tuple[I
 
 
 def _sort_cells(subject: NDArray[np.int32], *keys: Integers) -> Integers:
-    """Return the order by subject, then by each key; cells that tie in all keep their order."""
+    """Return the order by subject, then by each key; cells that tie in all keys keep their order."""
     cells = np.flatnonzero(np.bincount(subject)[subject] > 1)  # a cell that is alone needs no sorting
     columns = [subject[cells].astype(np.int64), *(key[cells] for key in keys)]
     spans = [int(column.max(initial=0)) + 1 for column in columns]
@@ -87,10 +90,11 @@ def _sort_cells(subject: NDArray[np.int32], *keys: Integers) -> Integers:
 
 
 class ThresholdCrossing(NamedTuple):
-    """The point at which each subject's linked curve reaches its threshold, all (n_subjects,).
+    """The point at which the linked curve of each subject reaches its threshold; all arrays are (n_subjects,).
 
-    merges : merges until then, 0 if breached; fractions are interpolated
-    mixed : share mixed in by then
+    beta : threshold
+    merges : number of merges until the threshold is reached, interpolated between merges; 0 if breached
+    mixed : share that is mixed in at that point
     breached : whether the threshold is reached before any merge
     """
 
@@ -102,10 +106,10 @@ class ThresholdCrossing(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Piecewise linear curves of all subjects: shares linked and mixed in after each merge.
+    """Piecewise linear curves of all subjects: the shares that are linked and mixed in after each merge.
 
     subject, rank : (n_steps,) ascending by subject and then by rank, which runs from 0 without gaps
-    linked, mixed : (n_steps,) share linked, and share mixed in, after so many merges
+    linked, mixed : (n_steps,) shares linked and mixed in after `rank` merges
     """
 
     subject: Integers
@@ -120,7 +124,7 @@ class Steps:
         return np.flatnonzero(self.rank == 0)
 
     def rises(self, value: Floats) -> Floats:
-        """Return the rise of a curve by each merge."""
+        """Return by how much each merge raises a curve."""
         return np.asarray(value - np.where(self.rank == 0, 0.0, np.concatenate(([0.0], value[:-1]))))
 
     def cross(self, beta: Floats) -> ThresholdCrossing:
@@ -152,10 +156,11 @@ class Steps:
 def trace_steps(weighed: WeightedOverlap, order: MergeOrder, wanted: Booleans) -> Steps:
     """Return the curves of all subjects.
 
-    Linked is the merged share of the subject's weight; mixed is the merged share of all other weight, reversed if
-    foreign items are wanted. A subject without weight is linked, and nothing is mixed in.
+    The linked share is the merged share of the subject's own weight, and the mixed share is the merged share of all
+    other weight. If a subject wants foreign items, its mixed share is subtracted from 1. A subject without any weight
+    counts as linked, with nothing mixed in.
 
-    wanted : (n_subjects,)
+    wanted : (n_subjects,) whether the subject wants foreign items
     """
     subject, weights = weighed.table.subject, (weighed.shared, weighed.foreign)
     shared, foreign = (_cumulate(weight[order.cell], weighed.table.indptr, subject) for weight in weights)
@@ -177,7 +182,9 @@ def _share(part: Integers, total: Integers, empty: float) -> Floats:
 
 
 def mixture(parts: list[Steps], probability: Floats) -> Steps:
-    """Return the expected curves of a view: the mean at every rank; ended curves keep their value."""
+    """Return the expected curves of a view, the mean over its partitions at every rank. A curve that has ended
+    keeps its last value.
+    """
     ranks = max(int(part.rank.max()) for part in parts) + 1
     key = np.concatenate([part.subject * ranks + part.rank for part in parts])
     steps, position = np.unique(key, return_inverse=True)
@@ -194,7 +201,9 @@ def mixture(parts: list[Steps], probability: Floats) -> Steps:
 
 
 def running_sums(value: Floats, rank: Integers) -> Floats:
-    """Return sums from rank 0 on, subject by subject: the rounding of a subject does not reach another."""
+    """Return the sums from rank 0 on, subject by subject, so that rounding errors of one subject do not affect
+    another.
+    """
     total = value.copy()
     order = np.argsort(rank, kind="stable")
     ends = np.cumsum(np.bincount(rank))
@@ -205,9 +214,10 @@ def running_sums(value: Floats, rank: Integers) -> Floats:
 
 
 def slope(crossing: ThresholdCrossing, alpha: Floats, breached_slope: float) -> Floats:
-    """Return 2 / pi (alpha atan(beta / x) + (1 - alpha) atan(y / x)): x merges and y mixed in at the threshold.
+    """Return the risk slope 2 / pi (alpha atan(beta / x) + (1 - alpha) atan(y / x)), with x merges and y mixed in at
+    the threshold.
 
-    breached_slope : slope if beta is linked at once, so that x is 0
+    breached_slope : slope to return if beta is linked at once, so that x is 0
     """
     beta, merges, mixed, breached = crossing
     x = np.where(breached, 1.0, merges)

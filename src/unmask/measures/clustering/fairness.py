@@ -28,7 +28,7 @@ class Fairness:
     worst_decile : float
         Mean of the worst ceil(n/10) values.
     worst : array
-        Subjects no better off than the last of those, ascending; ties are included.
+        Positions of the subjects whose value is at least the smallest of those, including ties, ascending.
     """
 
     n: int
@@ -97,7 +97,7 @@ def _mean(values: Floats) -> float:
 
 
 def _gini(values: Floats) -> float:
-    """Compute by rank: sum_ij |v_i - v_j| = 2 sum_k (2 k - n - 1) v_(k), k = 1..n ascending."""
+    """Compute the Gini index from the sorted values: sum_ij |v_i - v_j| = 2 sum_k (2 k - n - 1) v_(k), k = 1..n."""
     n, total = len(values), values.sum()
     if not n or not total:
         return 0.0 if n else float("nan")

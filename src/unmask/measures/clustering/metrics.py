@@ -14,10 +14,10 @@ from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.measures.clustering.overlap import Overlap
 
 MAX_DENSE_CELLS = 4096
-"""Cells, empty ones included, of the largest matrix that is solved dense."""
+"""Largest number of cells, including empty ones, of a matrix that is solved as a dense one."""
 
 MIN_SETTLED_SHARE = 0.001
-"""Share of the cells that a round must settle for another round to follow."""
+"""Share of the cells that a round has to settle for another round to follow."""
 
 
 @dataclass(frozen=True)
@@ -31,18 +31,22 @@ class Retrieval:
 
 @dataclass(frozen=True, eq=False)
 class SubjectMetrics:
-    """Metrics of each subject C of c items, x of them in the cluster D of size d; sums run over C's clusters.
+    """Metrics of each subject, (n_subjects,), in the order of the table.
 
-    Each is (n_subjects,), in the order of the table. The mean weighted by c is the metric of the whole partition.
+    A subject C has c items, and x of them are in a cluster D of size d. Sums run over the clusters that contain items
+    of C. The mean over subjects, weighted by c, is the metric of the whole partition.
 
-    split             : -sum (x/c) log2(x/c), bits in [0, log2 c]; 0 when all items of C are together
-    mix               : -sum (x/c) log2(x/d), bits in [0, log2 n]; 0 when no foreign item is with them
-    bcubed_precision  : sum x^2/(c d) in (0, 1], the mean over C's items of the share of C in the item's cluster
-    bcubed_recall     : sum (x/c)^2 in (0, 1], the mean over C's items of the part of C that is in the item's cluster
-    pair_recall       : the share of C's pairs that are together; nan for one item, weighted by pairs, not by c
-    recovered         : 1 when some D = C, else 0; weighted equally, not by c
-    expected_missing  : mean over C's items of c - x, items of C that are not with the item
-    expected_extra    : mean over C's items of d - x, foreign items that are with the item
+    split : -sum (x/c) log2(x/c), in bits, from 0 to log2 c; 0 if all items of C are together
+    mix : -sum (x/c) log2(x/d), in bits, from 0 to log2 n; 0 if no foreign item is with them
+    bcubed_precision : sum x^2/(c d), above 0 and at most 1: the mean over the items of C of the share of C in the
+        item's cluster
+    bcubed_recall : sum (x/c)^2, above 0 and at most 1: the mean over the items of C of the share of C that is in the
+        item's cluster
+    pair_recall : share of the pairs of C that are together; nan for one item; its mean is weighted by pairs instead of
+        c
+    recovered : 1 if a cluster is exactly C, otherwise 0; its mean is not weighted
+    expected_missing : mean over the items of C of c - x, the items of C that are not with the item
+    expected_extra : mean over the items of C of d - x, the foreign items that are with the item
     """
 
     split: Floats
@@ -130,7 +134,7 @@ class ClusteringMetrics:
 
     @cached_property
     def transfer_distance(self) -> int:
-        """Return the items to move until the partitions are equal; solved at the first access."""
+        """Return how many items have to be moved to make the partitions equal; computed at the first access."""
         return transfer_distance(self.table)
 
     @property
@@ -278,7 +282,10 @@ def _pair_counts(table: Overlap) -> tuple[int, int, int, int]:
 
 
 def _pair_metrics(table: Overlap) -> tuple[float, float, Retrieval]:
-    """Return Rand, ARI (numerator and denominator times 2 A, so that one division rounds) and pairwise retrieval."""
+    """Return the Rand index, the adjusted Rand index and pairwise retrieval.
+
+    The numerator and the denominator of the adjusted index are multiplied by 2 A, so that only one division rounds.
+    """
     n_both, n_solution, n_adversary, n_pairs = _pair_counts(table)
     rand = _ratio(n_pairs + 2 * n_both - n_solution - n_adversary, n_pairs, math.nan)
     chance = n_solution * n_adversary
@@ -304,11 +311,12 @@ def _ratio(numerator: float, denominator: float, empty: float) -> float:
 
 
 def transfer_distance(table: Overlap) -> int:
-    """Return the fewest items to move, into another or a new cluster, until the two partitions are equal.
+    """Return the smallest number of items to move, into another or a new cluster, to make the two partitions equal.
 
     It is n minus the largest sum of |C and D| over pairs that use every subject and every cluster at most once. It is a
-    metric, from 0 (equal) to n - 1 (one block against singletons). Exact; near linear if most subjects have a cluster
-    that is mostly theirs, and at worst quadratic in the subjects of one connected component whose overlaps differ.
+    metric, from 0 (equal) to n - 1 (one block against singletons). The result is exact. The time is nearly linear if
+    most subjects have a cluster that is mostly theirs, and at worst quadratic in the number of subjects of a connected
+    component.
 
     Parameters
     ----------
@@ -339,7 +347,7 @@ def transfer_distance(table: Overlap) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _Cells:
-    """Cells of the table that are not settled yet, with their original numbers."""
+    """Cells of the table that are not settled yet, with their original numbers in `index`."""
 
     row: Integers
     column: Integers
@@ -359,7 +367,7 @@ class _Cells:
 
 
 def _matched_cells(cells: _Cells) -> Integers:
-    """Return the cells of one matching of largest sum."""
+    """Return the cells of a one-to-one matching of subjects and clusters with the largest sum of shared items."""
     settled, open_cells = _settle(cells)
     for component in _components(open_cells):
         settled.append(component.index[_assign(component)])
@@ -367,11 +375,12 @@ def _matched_cells(cells: _Cells) -> Integers:
 
 
 def _settle(cells: _Cells) -> tuple[list[Integers], _Cells]:
-    """Return cells that a best matching has, and the cells outside of their rows and columns, round after round.
+    """Return cells that some best matching contains, and the cells outside of their rows and columns.
 
-    A cell at least as large as the largest other cell of its row and the largest other of its column together can
-    replace, in any matching, the at most two that exclude it. This settles all stars, and most of a table with few
-    errors. The removal of other rows and columns keeps the property, so that many are settled in a round.
+    If a cell is at least as large as the largest other cell of its row and the largest other cell of its column
+    together, it can replace, in any matching, the one or two cells that exclude it. This settles all components in
+    which one row or column has every cell, and most of a table with few errors. Removing other rows and columns does
+    not change the property, so each round settles many cells.
     """
     settled = [np.zeros(0, dtype=np.int64)]
     while len(cells):
@@ -388,7 +397,7 @@ def _settle(cells: _Cells) -> tuple[list[Integers], _Cells]:
 
 
 def _largest_other(x: Integers, line: Integers) -> Integers:
-    """Return the largest x of the other cells of each cell's line, 0 without others."""
+    """Return, for each cell, the largest x of the other cells in its row or column (`line`), or 0 if there are none."""
     order = np.argsort(line * (x.max() + 1) + x, kind="stable")
     sorted_line, sorted_x = line[order], x[order]
     last = np.flatnonzero(np.append(sorted_line[1:] != sorted_line[:-1], True))
@@ -407,7 +416,9 @@ def _mask_lines(line: Integers, closed: Integers) -> Booleans:
 
 
 def _components(cells: _Cells) -> list[_Cells]:
-    """Return the cells of each connected component of the overlap graph, rows and columns numbered from 0 in each."""
+    """Return the cells of each connected component of the overlap graph, with rows and columns numbered from 0
+    in each component.
+    """
     if not len(cells):
         return []
     rows, row = np.unique(cells.row, return_inverse=True)
@@ -424,7 +435,7 @@ def _components(cells: _Cells) -> list[_Cells]:
 
 
 def _rank(label: NDArray[np.int32]) -> Integers:
-    """Return the running number of each element within its label."""
+    """Return the running number of each element among the elements with the same label."""
     order = np.argsort(label, kind="stable")
     count = np.bincount(label)
     rank = np.empty(len(label), dtype=np.int64)
@@ -433,7 +444,7 @@ def _rank(label: NDArray[np.int32]) -> Integers:
 
 
 def _assign(cells: _Cells) -> Booleans:
-    """Return whether a best matching has each cell of a connected component."""
+    """Return, for each cell of a connected component, whether a best matching contains it."""
     n_rows, n_columns = int(cells.row.max()) + 1, int(cells.column.max()) + 1
     if n_rows > n_columns:  # a dummy for every row: the fewer rows, the better
         return _assign(_Cells(cells.column, cells.row, cells.x, cells.index))
@@ -454,9 +465,11 @@ def _assign(cells: _Cells) -> Booleans:
 
 
 def _assign_sparse(cells: _Cells, n_rows: int, n_columns: int) -> Integers:
-    """Return the column of each row by LAPJVsp; a row without a column takes a dummy of its own, for no overlap.
+    """Return the column that the solver LAPJVsp gives to each row. A row without a column is given a dummy column of
+    its own, with no overlap.
 
-    Costs are whole numbers in doubles, hence exact, and at least 1, since the solver takes 0 for no edge.
+    Costs are whole numbers, which doubles represent exactly. They are at least 1 because the solver treats 0 as no
+    edge.
     """
     dummy = np.arange(n_rows)
     max_cost = float(cells.x.max()) + 1

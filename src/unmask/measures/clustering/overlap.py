@@ -27,18 +27,19 @@ MAX_SHARE_DENOMINATOR: Final = 10**4
 """Largest denominator of the fractions that shares and thresholds are rounded to."""
 
 MAX_COST_SUM: Final = 2**62
-"""Limit of sums of costs in int64."""
+"""Limit of the sums of costs, which are stored as int64."""
 
 
 @dataclass(frozen=True, eq=False)
 class Overlap:
-    """The cells in which a subject C and a cluster D share items, subject by subject, clusters ascending.
+    """The cells of a table: each is a subject C and a cluster D that share items. Cells are ordered by subject, then by
+    cluster.
 
     subject, cluster : (n_cells,) int32
-    shared : (n_cells,) int64, |C and D| >= 1
+    shared : (n_cells,) int64, number of items in both C and D, at least 1
     indptr : (n_subjects + 1,) the cells of subject s are indptr[s]:indptr[s + 1]
-    subject_size : (n_subjects,) |C|
-    cluster_size : (n_clusters,) |D|, including items of subjects without a row
+    subject_size : (n_subjects,) number of items of C
+    cluster_size : (n_clusters,) number of items of D, including items of subjects without a row
     """
 
     subject: NDArray[np.int32]
@@ -59,7 +60,9 @@ class Overlap:
         return np.diff(self.indptr)
 
     def take_subjects(self, n_subjects: int) -> Overlap:
-        """Return the rows of the first subjects; other items stay in their clusters without an owner."""
+        """Return the rows of the first `n_subjects` subjects. The items of the others stay in their clusters,
+        without an owner.
+        """
         end = self.indptr[n_subjects]
         return Overlap(
             self.subject[:end],
@@ -82,7 +85,7 @@ class Overlap:
 
     @cached_property
     def x_log_x(self) -> Floats:
-        """Return x log2 x of the x items of each cell."""
+        """Return x log2 x for the number x of items of each cell."""
         return np.asarray(self.shared * np.log2(self.shared))
 
     @cached_property
@@ -149,9 +152,11 @@ def cell_of_item(table: Overlap, solution: Partition, adversary: Partition) -> I
 
 @dataclass(frozen=True, eq=False)
 class WeightedOverlap:
-    """The cells of a table with their weights, in integer units of 1 / unit: sums do not depend on their order.
+    """The cells of a table with their weights, as integers in units of 1 / unit, so that the order of a sum does not
+    matter.
 
-    shared, foreign : (n_cells,) weight of C and D, and of D without C, by the weights of the subject
+    shared, foreign : (n_cells,) weight of the items in C and D, and of those in D but not in C, by the weights of the
+        subject
     subject_total, other_total : (n_subjects,) weight of C, and of all other items
     """
 
@@ -172,9 +177,11 @@ def weigh_equally(table: Overlap) -> WeightedOverlap:
 def weigh_items(
     table: Overlap, solution: Partition, adversary: Partition, item: Floats, overrides: tuple[Override, ...] = ()
 ) -> WeightedOverlap:
-    """Return the table with weights of items; an override (subject, item, weight) is the weight for one subject.
+    """Return the table with a weight for each item; an override (subject, item, weight) changes the weight for one
+    subject.
 
-    Subjects go by their label, items by their id, or by position without ids. Section 3.3 of the paper.
+    Subjects are given by their labels, and items by their ids, or by their positions if they have no ids. See section
+    3.3 of the paper.
     """
     weights = np.concatenate([item, check_weights([weight for _, _, weight in overrides], len(overrides))])
     unit = _choose_unit(weights, table.n)
@@ -246,7 +253,7 @@ def find_overrides(solution: Partition, overrides: tuple[Override, ...]) -> tupl
 
 
 def check_weights(values: ArrayLike, n: int) -> Floats:
-    """Return the weights of n items, checked."""
+    """Return the weights of n items as floats, or raise an error if one is missing or outside 0 to 1."""
     weights = np.asarray(values, dtype=np.float64)
     if weights.shape != (n,):
         raise UnmaskError(f"there are {weights.size} weights for {n} items, expected one for each")

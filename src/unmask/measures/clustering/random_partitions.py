@@ -15,7 +15,7 @@ from unmask.core.partition import Partition
 Process = Literal["uniform", "coin"]
 
 URN_REACH = 40.0
-"""Standard deviations around its mode outside of which a number of urns is taken to be impossible."""
+"""Distance from the mode, in standard deviations, beyond which a number of urns is treated as impossible."""
 
 
 def random_partition(n: int, *, process: Process = "uniform", rng: np.random.Generator) -> Partition:
@@ -44,9 +44,9 @@ def random_partition(n: int, *, process: Process = "uniform", rng: np.random.Gen
 
     References
     ----------
-    Uniform: A. Nijenhuis and H. Wilf, "Combinatorial algorithms", 1978, define the law; A. J. Stam, "Generation of a
-    random partition of a finite set by an urn model", JCTA 1983, draws from it in linear time. Coin: A. Pashalidis and
-    S. Schiffner, "Evaluating adversarial partitions", 2010, appendix A.
+    Uniform: A. Nijenhuis and H. Wilf, "Combinatorial algorithms", 1978, define the distribution; A. J. Stam,
+    "Generation of a random partition of a finite set by an urn model", JCTA 1983, draws from it in linear time. Coin:
+    A. Pashalidis and S. Schiffner, "Evaluating adversarial partitions", 2010, appendix A.
 
     Examples
     --------
@@ -62,17 +62,17 @@ def random_partition(n: int, *, process: Process = "uniform", rng: np.random.Gen
 
 
 def _drop_into_urns(n: int, rng: np.random.Generator) -> NDArray[np.int32]:
-    """Drop n items into a random number of urns: empty urns are forgotten."""
-    m, p = urn_law(n)
+    """Drop n items into a random number of urns; empty urns are left out."""
+    m, p = urn_distribution(n)
     return rng.integers(0, int(rng.choice(m, p=p)), n, dtype=np.int32)
 
 
-def urn_law(n: int) -> tuple[Integers, Floats]:
+def urn_distribution(n: int) -> tuple[Integers, Floats]:
     """Return numbers of urns m and their probabilities m^n / (m! e Bell(n)), down to about 1e-300 of the largest.
 
     The logarithm is concave with its mode near m ln m = n, so a window around the mode has all of them.
 
-    >>> m, p = urn_law(3)
+    >>> m, p = urn_distribution(3)
     >>> m[:4], p[:4].round(4)
     (array([1, 2, 3, 4]), array([0.0736, 0.2943, 0.3311, 0.1962]))
 

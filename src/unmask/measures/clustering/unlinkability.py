@@ -122,7 +122,7 @@ class Unlinkability:
 
 
 def evaluate(
-    met: Contingency,
+    counts: Contingency,
     *,
     alpha: Share = 0.5,
     beta: Share = 0.8,
@@ -139,7 +139,7 @@ def evaluate(
 
     Parameters
     ----------
-    met : Contingency
+    counts : Contingency
         Counts of the truth and the guess. Parameters of its subjects replace alpha, beta and contamination_wanted.
     alpha : float
         Weight of misses and linking; 1 - alpha is that of includes and mixing. (The formulas of the paper; two
@@ -172,44 +172,44 @@ def evaluate(
     Examples
     --------
     >>> from unmask.core.partition import Partition
-    >>> met = Contingency.of(Partition(["ann"] * 5 + ["bob"] * 2), Partition([0, 0, 0, 0, 1, 1, 1]))
-    >>> result = evaluate(met, beta=0.9)
+    >>> counts = Contingency.of(Partition(["ann"] * 5 + ["bob"] * 2), Partition([0, 0, 0, 0, 1, 1, 1]))
+    >>> result = evaluate(counts, beta=0.9)
     >>> result.subjects.tolist(), result.miss, result.include, result.merges
     (['ann', 'bob'], array([1., 0.]), array([0., 1.]), array([0.5, 0. ]))
     """
-    if met.unknown and any(table.n_unowned.any() for table in met.tables):
+    if counts.unknown and any(table.n_unowned.any() for table in counts.tables):
         raise UnmaskError("unknown items leave no single value; see `bounds`, or choose foreign or drop")
-    size = met.tables[0].subject_size
+    size = counts.tables[0].subject_size
     is_counted = _mask_counted(size, min_size, only)
-    wanted = met.own.get("wanted", np.full(len(size), contamination_wanted))
-    weight = met.own.get("alpha", as_fraction("alpha", alpha))
-    own_beta = met.own.get("beta")
+    wanted = counts.own.get("wanted", np.full(len(size), contamination_wanted))
+    weight = counts.own.get("alpha", as_fraction("alpha", alpha))
+    own_beta = counts.own.get("beta")
     level = np.full(len(size), float(as_fraction("beta", beta))) if own_beta is None else _as_floats(own_beta)
 
-    orders = [merge_order(table, weight) for table in met.weighed]
-    parts = [trace_steps(table, order, wanted) for table, order in zip(met.weighed, orders, strict=True)]
-    steps = parts[0] if len(parts) == 1 else mixture(parts, met.probability)
-    miss = _expected(met.probability, [order.miss for order in orders])
-    include = _expected(met.probability, [order.include for order in orders])
+    orders = [merge_order(table, weight) for table in counts.weighed]
+    parts = [trace_steps(table, order, wanted) for table, order in zip(counts.weighed, orders, strict=True)]
+    steps = parts[0] if len(parts) == 1 else mixture(parts, counts.probability)
+    miss = _expected(counts.probability, [order.miss for order in orders])
+    include = _expected(counts.probability, [order.include for order in orders])
     a = np.full(len(size), float(weight)) if isinstance(weight, Fraction) else _as_floats(weight)
     error = a * miss + (1 - a) * include
-    n, crossing = met.tables[0].n, steps.cross(level)
+    n, crossing = counts.tables[0].n, steps.cross(level)
     linked_curve, mixed_curve = steps.average(is_counted.astype(np.float64))
-    foreign = [_describe_foreign(table, order) for table, order in zip(met.weighed, orders, strict=True)]
+    foreign = [_describe_foreign(table, order) for table, order in zip(counts.weighed, orders, strict=True)]
     slope_overall = np.nan
     if own_beta is None:
         slope_overall = overall_slope(linked_curve, mixed_curve, float(a[is_counted].mean()), level[0], breached_slope)
     n_missed, n_included = float(miss[is_counted].sum()), float(include[is_counted].sum())
     return Unlinkability(
-        subjects=met.subjects,
+        subjects=counts.subjects,
         size=size,
-        pieces=np.asarray(met.probability @ np.array([t.pieces for t in met.tables], dtype=np.float64)),
+        pieces=np.asarray(counts.probability @ np.array([t.pieces for t in counts.tables], dtype=np.float64)),
         counted=is_counted,
         miss=miss,
         include=include,
         error=error,
         linked_now=steps.linked[steps.start],
-        **{name: _expected(met.probability, [part[name] for part in foreign]) for name in foreign[0]},
+        **{name: _expected(counts.probability, [part[name] for part in foreign]) for name in foreign[0]},
         merges=crossing.merges,
         mixed_at_threshold=crossing.mixed,
         risk_slope=slope(crossing, a, breached_slope),
@@ -298,14 +298,14 @@ class MergeList:
     mixed: Floats
 
 
-def merge_lists(met: Contingency, subjects: Sequence[Any], *, alpha: Share = 0.5) -> list[MergeList]:
+def merge_lists(counts: Contingency, subjects: Sequence[Any], *, alpha: Share = 0.5) -> list[MergeList]:
     """Return the merges, in order, that link the items of some subjects of one partition.
 
     Unknown items count as foreign.
 
     Parameters
     ----------
-    met : Contingency
+    counts : Contingency
         Counts of the truth and one partition.
     subjects : sequence
         Labels of the subjects.
@@ -325,19 +325,19 @@ def merge_lists(met: Contingency, subjects: Sequence[Any], *, alpha: Share = 0.5
     Examples
     --------
     >>> from unmask.core.partition import Partition
-    >>> met = Contingency.of(Partition(["ann"] * 3 + ["bob"] * 2), Partition(["p", "p", "q", "q", "q"]))
-    >>> merge_lists(met, ["ann"])[0].cluster.tolist()
+    >>> counts = Contingency.of(Partition(["ann"] * 3 + ["bob"] * 2), Partition(["p", "p", "q", "q", "q"]))
+    >>> merge_lists(counts, ["ann"])[0].cluster.tolist()
     ['p', 'q']
     """
-    if len(met.weighed) > 1:
-        raise UnmaskError(f"the view has {len(met.weighed)} partitions, and each has merges of its own; give one")
-    row = {label: i for i, label in enumerate(met.subjects.tolist())}
+    if len(counts.weighed) > 1:
+        raise UnmaskError(f"the view has {len(counts.weighed)} partitions, and each has merges of its own; give one")
+    row = {label: i for i, label in enumerate(counts.subjects.tolist())}
     if any(subject not in row for subject in subjects):
         raise UnmaskError("the solution has no such subject; give a label of one of its clusters")
-    (weighed,) = met.weighed
+    (weighed,) = counts.weighed
     order = merge_order(weighed, as_fraction("alpha", alpha))
     steps = trace_steps(weighed, order, np.zeros(len(row), dtype=bool))
-    names = met.names[0] if met.names else np.arange(len(weighed.table.cluster_size))
+    names = counts.names[0] if counts.names else np.arange(len(weighed.table.cluster_size))
     merge_list = []
     for subject in subjects:
         part = slice(*weighed.table.indptr[row[subject] : row[subject] + 2])
@@ -360,7 +360,7 @@ class Rate(Quantity):
     bounded: bool = False
 
     def worst_case(self, values: Floats) -> Floats:
-        """Return the bound that is best for the adversary, so that an audit never understates the risk.
+        """Return the bound that is better for the adversary, so that an audit never understates the risk.
 
         values : (2, S) the smallest and the largest value
         """
@@ -384,7 +384,7 @@ RATES: Final = (
     _rate("foreign_share", bounded=True),
     *map(_rate, ("merges", "risk_slope", "miss", "include", "foreign_subjects", "effective_foreign_subjects")),
 )
-"""Rates in the order of the rows."""
+"""Rates of an audit, in the order of its rows."""
 
 FURTHER_RATES: Final = (_rate("combined_error"), _rate("normalized_error"))
-"""Rates on request."""
+"""Rates that are computed only on request."""

@@ -23,19 +23,20 @@ from unmask.measures.clustering.metrics import variation_of_information
 from unmask.measures.clustering.overlap import Overlap, overlap
 
 Distance = Callable[[Overlap], float]
-"""A distance of two partitions, from their table: `variation_of_information`, `rand_distance`, `transfer_distance`,
-`merge_distance`."""
+"""A distance of two partitions, computed from their table: `variation_of_information`, `rand_distance`,
+`transfer_distance` or `merge_distance`.
+"""
 
 MAX_BLOCK_LABELS = 1 << 22
-"""Labels (items times partitions) of a block."""
+"""Largest number of labels (items times partitions) to compare at once."""
 
 
 @dataclass(frozen=True, eq=False)
 class SubjectEntropy:
-    """Entropies of the partitions of each subject's items in a view.
+    """Entropies of the partitions of each subject's items in a view; c is the number of the subject's items.
 
-    bits       : (n_subjects,) entropy of the law on the partitions of the subject's items, in [0, log2 Bell(c)]
-    normalized : (n_subjects,) bits/log2 Bell(c) in [0, 1]; nan for one item, where nothing can be linked
+    bits : (n_subjects,) entropy of the probabilities of the partitions of the subject's items, from 0 to log2 Bell(c)
+    normalized : (n_subjects,) bits / log2 Bell(c), from 0 to 1; nan for one item, where nothing can be linked
     """
 
     bits: Floats
@@ -70,7 +71,7 @@ def inconsistency(view: View, *, distance: Distance = variation_of_information) 
 
 
 def certainty(view: View) -> float:
-    """Return 1 - H(view)/log2 k, k its distinct partitions: 1 when there is only one, 0 when all are equally probable.
+    """Return 1 - H(view)/log2 k for k distinct partitions: 1 if there is only one, 0 if all are equally probable.
 
     >>> certainty(View([Partition([0, 0, 1]), Partition([0, 1, 2])]))
     0.0
@@ -78,8 +79,8 @@ def certainty(view: View) -> float:
     After the *certainty* of Fischer, Katzenbeisser and Eckert 2008; the normalization is ours and the formula was not
     checked against the paper.
     """
-    law = _law(view)
-    return 1.0 - _entropy(law) / math.log2(len(law)) if len(law) > 1 else 1.0
+    probabilities = _partition_probabilities(view)
+    return 1.0 - _entropy(probabilities) / math.log2(len(probabilities)) if len(probabilities) > 1 else 1.0
 
 
 def view_entropy(view: View) -> float:
@@ -88,14 +89,16 @@ def view_entropy(view: View) -> float:
     >>> view_entropy(View([Partition([0, 0, 1]), Partition([5, 5, 1]), Partition([0, 1, 2])], [0.25, 0.25, 0.5]))
     1.0
     """
-    return _entropy(_law(view))
+    return _entropy(_partition_probabilities(view))
 
 
 def degree_of_unlinkability(view: View, *, compatible_bits: float | None = None) -> float:
-    """Return H(view)/log2 N, with N partitions possible by context: 1 if the view is uniform over them, 0 if certain.
+    """Return H(view)/log2 N, where the context leaves N partitions possible.
 
-    compatible_bits : log2 N; log2 Bell(n), all partitions, when left out. `log2_partitions_of_sizes` counts those of
-    given sizes. nan when N = 1.
+    The result is 1 if the view is uniform over them, 0 if it is certain, and nan if N is 1.
+
+    compatible_bits : log2 N. The default is log2 Bell(n), for all partitions; `log2_partitions_of_sizes` counts the
+        partitions with given sizes.
 
     >>> view = View([Partition([0, 0, 1]), Partition([0, 1, 0])])
     >>> round(degree_of_unlinkability(view), 4)
@@ -106,21 +109,22 @@ def degree_of_unlinkability(view: View, *, compatible_bits: float | None = None)
     Franz, Meyer and Pashalidis, "Attacking unlinkability: the importance of context", PET 2007; not checked against the
     paper.
     """
-    law = _law(view)
+    probabilities = _partition_probabilities(view)
     bits = float(log2_bell(len(view.partitions[0]))) if compatible_bits is None else float(compatible_bits)
-    if not math.log2(len(law)) <= bits + 1e-9:
+    if not math.log2(len(probabilities)) <= bits + 1e-9:
         raise UnmaskError(
-            f"the view has {len(law)} distinct partitions but compatible_bits is {bits:.6g}, expected at least "
-            f"{math.log2(len(law)):.6g}; count every partition that the context leaves possible"
+            f"the view has {len(probabilities)} distinct partitions but compatible_bits is {bits:.6g}, expected at "
+            f"least {math.log2(len(probabilities)):.6g}; count every partition that the context leaves possible"
         )
-    return min(_entropy(law) / bits, 1.0) if bits > 0 else math.nan
+    return min(_entropy(probabilities) / bits, 1.0) if bits > 0 else math.nan
 
 
 def subject_entropy(solution: Partition, view: View) -> SubjectEntropy:
-    """Return the entropy of the law that the view induces on the partitions of each subject's items.
+    """Return the entropy of the probabilities that the view induces on the partitions of each subject's items.
 
-    Two partitions of the view that divide the subject's items alike are one outcome, whoever else is with them. The
-    normalizer is log2 Bell(c), the entropy before any observation when all partitions of c items are equally probable.
+    Two partitions of the view that divide the subject's items in the same way are one outcome, whatever other items are
+    with them. The entropy is normalized by log2 Bell(c), the entropy before any observation if all partitions of c
+    items are equally probable.
 
     >>> view = View([Partition([0, 0, 1, 1]), Partition([0, 1, 1, 1])])
     >>> entropy = subject_entropy(Partition([0, 0, 1, 1]), view)
@@ -136,7 +140,7 @@ def subject_entropy(solution: Partition, view: View) -> SubjectEntropy:
         same_size = np.flatnonzero(sizes == size)
         for subjects in np.array_split(same_size, -(-len(same_size) * size * len(drawn) // MAX_BLOCK_LABELS)):
             block = items[start[subjects][:, None] + np.arange(size)]
-            bits[subjects] = _outcome_entropy([_first_together(code[block]) for code in drawn], view.probability)
+            bits[subjects] = _outcome_entropy([_first_cluster_mates(code[block]) for code in drawn], view.probability)
     with np.errstate(invalid="ignore"):
         return SubjectEntropy(bits, np.minimum(bits / log2_bell(sizes), 1.0))
 
@@ -151,13 +155,13 @@ def together(view: View, pairs: ArrayLike) -> Floats:
     """
     first, second = _positions(pairs, view.partitions[0])
     probability = np.zeros(len(first))
-    for p, q in _in_line(view):
+    for p, q in _align_partitions(view):
         probability += p * (q.code[first] == q.code[second])
     return np.minimum(probability, 1.0)
 
 
 def pair_entropy(view: View, pairs: ArrayLike) -> Floats:
-    """Return the binary entropy of Pr(both items in one cluster), in bits: 1 when it is a toss-up, 0 when sure.
+    """Return the binary entropy of Pr(both items in one cluster), in bits: 1 at probability 1/2, 0 if certain.
 
     >>> pair_entropy(View([Partition([0, 0, 1]), Partition([0, 1, 1])]), [[0, 1], [0, 2]])
     array([1., 0.])
@@ -213,31 +217,31 @@ def _weighted_partitions(view: View) -> Iterator[tuple[float, Partition]]:
     return zip(view.probability.tolist(), view.partitions, strict=True)
 
 
-def _in_line(view: View) -> Iterator[tuple[float, Partition]]:
+def _align_partitions(view: View) -> Iterator[tuple[float, Partition]]:
     """Yield probabilities and partitions with the items in the order of the first."""
     return ((p, align(view.partitions[0], q)[1]) for p, q in _weighted_partitions(view))
 
 
-def _law(view: View) -> Floats:
+def _partition_probabilities(view: View) -> Floats:
     """Return the probabilities of the distinct partitions."""
-    law: dict[bytes, float] = {}
-    for p, q in _in_line(view):
+    probabilities: dict[bytes, float] = {}
+    for p, q in _align_partitions(view):
         first = np.empty(q.n_clusters, dtype=np.int32)
         first[q.code[::-1]] = np.arange(len(q) - 1, -1, -1, dtype=np.int32)  # the last one written is the first item
         key = first[q.code].tobytes()
-        law[key] = law.get(key, 0.0) + p
-    return np.array(list(law.values()))
+        probabilities[key] = probabilities.get(key, 0.0) + p
+    return np.array(list(probabilities.values()))
 
 
 def _p_log_p(p: Floats) -> Floats:
     return np.asarray(p * np.log2(p, out=np.zeros_like(p), where=p > 0))
 
 
-def _entropy(law: Floats) -> float:
-    return max(-float(_p_log_p(law / law.sum()).sum()), 0.0)
+def _entropy(probabilities: Floats) -> float:
+    return max(-float(_p_log_p(probabilities / probabilities.sum()).sum()), 0.0)
 
 
-def _first_together(code: NDArray[np.int32]) -> Integers:
+def _first_cluster_mates(code: NDArray[np.int32]) -> Integers:
     """Return, for each item, the position of the first item in its row that is in the same cluster."""
     rows, n = np.arange(len(code))[:, None], code.shape[1]
     _, first, inverse = np.unique(rows * (int(code.max()) + 1) + code, return_index=True, return_inverse=True)
@@ -245,14 +249,19 @@ def _first_together(code: NDArray[np.int32]) -> Integers:
 
 
 def _outcome_entropy(outcomes: list[Integers], probability: Floats) -> Floats:
-    """Return the entropy of the probabilities, summed over equal outcomes of a subject, a row of its items each."""
+    """Return the entropy of the probabilities for each subject, after adding up the probabilities of equal outcomes.
+
+    outcomes : for each partition of the view, an (n_subjects, size) array with one row of items for each subject
+    """
     n_subjects, size = outcomes[0].shape
     subject = np.tile(np.arange(n_subjects), len(outcomes))
     rows = np.column_stack([subject, np.concatenate(outcomes)])
     row_bytes = rows.view(np.dtype((np.void, rows.itemsize * (size + 1)))).ravel()  # compared byte by byte
     _, first, inverse = np.unique(row_bytes, return_index=True, return_inverse=True)
-    law = np.bincount(inverse, np.repeat(probability / probability.sum(), n_subjects)).astype(np.float64, copy=False)
-    return np.maximum(-np.bincount(subject[first], weights=_p_log_p(law), minlength=n_subjects), 0.0)
+    probabilities = np.bincount(inverse, np.repeat(probability / probability.sum(), n_subjects)).astype(
+        np.float64, copy=False
+    )
+    return np.maximum(-np.bincount(subject[first], weights=_p_log_p(probabilities), minlength=n_subjects), 0.0)
 
 
 def _positions(pairs: ArrayLike, partition: Partition) -> tuple[NDArray[Any], NDArray[Any]]:

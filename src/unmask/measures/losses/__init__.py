@@ -1,4 +1,4 @@
-"""Losses of wrong answers: named losses, matrices and callables, turned into the adversary's decision problem."""
+"""Losses of wrong answers: named losses, matrices and callables, as decision problems of the adversary."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ __all__ = [
 ]  # fmt: skip
 
 LossName = Literal["hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid"]
-"""Losses that have a name, see `decision_problem`."""
+"""Named losses, see `decision_problem`."""
 
 LOSS_NAMES: tuple[LossName, ...] = get_args(LossName)
 """All names of losses."""
 
 Loss = LossName | ArrayLike | Callable[[Integers, Integers], ArrayLike]
-"""A name, an (n_answers, n_candidates) matrix d[answer, truth], or a callable of candidate numbers."""
+"""Name, (n_answers, n_candidates) matrix d[answer, truth], or callable of candidate numbers."""
 
 
 def decision_problem(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | None = None) -> Problem:
@@ -117,9 +117,9 @@ def _check_points(name: str, coordinates: ArrayLike | None, n: int) -> tuple[Flo
 
 
 def check_matrix(loss: ArrayLike, n: int | None = None) -> Floats:
-    """Return a matrix of answers x truths, of n truths if given.
+    """Return a loss matrix, answers x truths, with n truths if given.
 
-    Raise if it has negative entries or nan, or if every answer is forbidden for some truth.
+    UnmaskError if it has negative entries or nan, or if every answer is forbidden for some truth.
     """
     matrix = np.asarray(loss, dtype=np.float64)
     if matrix.ndim != 2 or not matrix.size or (n is not None and matrix.shape[1] != n):
@@ -127,7 +127,7 @@ def check_matrix(loss: ArrayLike, n: int | None = None) -> Floats:
         raise UnmaskError(f"the loss has shape {matrix.shape}, expected answers x truths{truths}")
     wrong_rows = np.flatnonzero(~(matrix >= 0).all(axis=1))
     if wrong_rows.size:
-        raise UnmaskError(f"the loss of answer {wrong_rows[0]} is negative or no number, expected at least 0")
+        raise UnmaskError(f"the loss of answer {wrong_rows[0]} is negative or not a number, expected at least 0")
     if not np.isfinite(matrix).all(axis=1).any():
         raise UnmaskError("every answer has an infinite loss for some truth; add an answer that is always allowed")
     return matrix
@@ -152,7 +152,7 @@ def _build_callable(loss: Callable[[Integers, Integers], ArrayLike], n: int) -> 
 
 
 def as_matrix(loss: Loss, n_candidates: int, *, coordinates: ArrayLike | None = None) -> Floats:
-    """Return the losses of answering with each candidate, for a solver that needs a table.
+    """Return the losses of all pairs of an answer and a truth, for a solver that needs a table.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Losses between coordinates, with closed forms of the best answer: the mean and the weighted median."""
+"""Losses between coordinates whose best answer has a closed form: the mean and the weighted median."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from unmask.measures.rows import BLOCK_ENTRIES, blocks, fill_block, mask_block
 
 @dataclass(frozen=True, eq=False)
 class Points(Problem):
-    """A loss d(a, x) between the answer, which may be any point, and the point of the true candidate.
+    """Loss d(a, x) between an answer, which may be any point, and the point of the true candidate.
 
     points : (n_candidates, n_dimensions)
     is_flat : whether the coordinates were given as (n_candidates,), so that answers are numbers
@@ -34,9 +34,9 @@ class Points(Problem):
 
     @abstractmethod
     def decide(self, belief: Posterior) -> tuple[Floats, Floats]:
-        """Return the smallest expected loss of the mass on candidates, and its point (n_observations, n_dimensions).
+        """Return the smallest expected loss of the mass on candidates, and its point, (n_observations, n_dimensions).
 
-        The point is the center of the candidates if no candidate has mass.
+        If no candidate has mass, the point is the center of the candidates.
         """
 
     @property
@@ -47,10 +47,10 @@ class Points(Problem):
     def best(self, belief: Posterior) -> tuple[Floats, Floats]:
         """Return the result of `decide`, with the cost of "none of these"."""
         risk, answer = self.decide(belief)
-        return risk + self.unanswerable(belief), self.to_coordinates(answer)
+        return risk + self.none_of_these_cost(belief), self.to_coordinates(answer)
 
     def to_coordinates(self, answer: Floats) -> Floats:
-        """Return answers in the form of the coordinates."""
+        """Return answers in the shape of the coordinates."""
         return (answer[:, 0] if self.is_flat else answer).copy()
 
     def between(self, answer: Integers, truth: Integers) -> Floats:
@@ -61,8 +61,8 @@ class Points(Problem):
         """Return the loss of the best answer to the prior at each truth."""
         return self.distance(self.points, self.decide(prior)[1])
 
-    def paid(self, belief: Posterior, truth: Truth) -> Floats:
-        """Return the loss of the best answer at the truth of each target; an ABSENT truth costs the largest loss."""
+    def realized_loss(self, belief: Posterior, truth: Truth) -> Floats:
+        """Return the loss of the best answer for the truth of each target; an ABSENT truth costs the largest loss."""
         true_points = self.points[np.maximum(truth.candidate, 0)]
         cost = self.distance(self.decide(belief)[1][belief.observation], true_points)
         return fill_with_largest(np.where(truth.candidate < 0, np.nan, cost), self)
@@ -74,7 +74,7 @@ class Squared(Points):
 
     @cached_property
     def largest(self) -> float:
-        """Return the squared diameter: no answer inside the hull is farther from a candidate."""
+        """Return the squared diameter: an answer inside the hull is never farther from a candidate."""
         return diameter(self.points) ** 2
 
     def distance(self, a: Floats, b: Floats) -> Floats:
@@ -99,17 +99,17 @@ class Squared(Points):
             total += part.sum(deviation)
         return total
 
-    def sampled(self, belief: Posterior) -> Floats:
+    def sampling_loss(self, belief: Posterior) -> Floats:
         """Return twice the variance, the expected squared distance of two draws."""
-        return 2.0 * self.decide(belief)[0] + self.unanswerable(belief)
+        return 2.0 * self.decide(belief)[0] + self.none_of_these_cost(belief)
 
 
 @dataclass(frozen=True, eq=False)
 class Absolute(Points):
-    """The loss d(a, x) = sum of |a_k - z_xk| over the dimensions.
+    """Loss d(a, x) = sum of |a_k - z_xk| over the dimensions.
 
-    The best answer is the weighted median of each dimension; between two medians it is their middle, which costs as
-    much.
+    The best answer is the weighted median of each dimension. Between two medians it is their midpoint, which has the
+    same loss.
     """
 
     @cached_property
@@ -131,8 +131,10 @@ class Absolute(Points):
                 risk[rows] += (p * np.abs(z - answer[rows, k, None])).sum(axis=1)
         return risk, answer
 
-    def sampled(self, belief: Posterior) -> Floats:
-        """Return the mean absolute difference of two draws (Gini), 2 sum_i F_i (1 - F_i) (z_i+1 - z_i) by dimension."""
+    def sampling_loss(self, belief: Posterior) -> Floats:
+        """Return the mean absolute difference of two draws (Gini), 2 sum_i F_i (1 - F_i) (z_i+1 - z_i) for each
+        dimension.
+        """
         expected = np.zeros(belief.n_observations)
         for k in range(self.points.shape[1]):
             for rows, p, z in sort_by_coordinate(belief, self.points[:, k]):
@@ -140,20 +142,20 @@ class Absolute(Points):
                 mass = cumulated[:, -1:]
                 crossing = cumulated * (mass - cumulated) / np.where(mass > 0, mass, 1.0)
                 expected[rows] += 2.0 * (crossing[:, :-1] * np.diff(z, axis=1)).sum(axis=1)
-        return expected + self.unanswerable(belief)
+        return expected + self.none_of_these_cost(belief)
 
 
 def sort_by_coordinate(belief: Posterior, z: Floats) -> Iterator[tuple[Integers, Floats, Floats]]:
-    """Yield rows, their belief and its coordinates, (n, width), by ascending coordinate.
+    """Yield rows, their probabilities and coordinates, (n, width), in ascending order of the coordinate.
 
-    Behind the end of a row the belief is 0 and the coordinate the largest. Rows without a candidate are skipped.
+    Beyond the end of a row, the probability is 0 and the coordinate the largest. Rows without candidates are skipped.
 
-    z : (n_candidates,)
+    z : (n_candidates,) coordinates
     """
     rank, value = np.empty(len(z), dtype=np.int64), np.sort(z)
     rank[np.argsort(z, kind="stable")] = np.arange(len(z))
     for part in expand_rows(belief):
-        # rank and entry in one word: one sort of integers carries both
+        # rank and entry are packed in one integer, which needs only one sort
         word, filler = (rank[part.candidate] << 32) | np.arange(len(part.p)), ((len(z) - 1) << 32) | len(part.p)
         p = np.append(part.p, 0.0)
         for rows, width in blocks(part.indptr):
@@ -163,15 +165,15 @@ def sort_by_coordinate(belief: Posterior, z: Floats) -> Iterator[tuple[Integers,
 
 
 def mean_points(part: ExpandedRows, points: Floats) -> Floats:
-    """Return the mean of the points under the belief, (n_rows, n_dimensions); their center if no candidate has mass."""
+    """Return the mean of the points under the belief, (n_rows, n_dimensions); the center without mass on candidates."""
     mass, center = part.mass, points.mean(axis=0)
-    # relative to the center: a belief that sums to 1 + 1e-6 must not move a point that is far from the origin
+    # relative to the center, so that a belief with sum 1 + 1e-6 does not move points far from the origin
     shift = [part.sum(part.p * (z - c)[part.candidate]) / mass for z, c in zip(points.T, center, strict=True)]
     return np.asarray(center + np.column_stack(shift))
 
 
 def _median(p: Floats, z: Floats, resolution: float) -> Floats:
-    """Return the middle of the medians of each row; z ascending."""
+    """Return the midpoint of the medians of each row; z ascending."""
     cumulated, row = np.cumsum(p, axis=1), np.arange(len(p))
     half, slack = cumulated[:, -1:] / 2, resolution * cumulated[:, -1:]
     low, high = (cumulated >= half - slack).argmax(axis=1), (cumulated > half + slack).argmax(axis=1)
@@ -181,8 +183,8 @@ def _median(p: Floats, z: Floats, resolution: float) -> Floats:
 def diameter(points: Floats) -> float:
     """Return the largest Euclidean distance between two of the points, exactly.
 
-    Two points at radii r and s from the center are at most r + s apart, so that only points near the rim are compared.
-    A convex hull would not help on the Earth, where every point is a vertex.
+    Two points at radii r and s from the center are at most r + s apart, so only points near the rim are compared. A
+    convex hull would not help on the Earth, where every point is a vertex.
 
     points : (n, n_dimensions)
 
@@ -217,7 +219,7 @@ def _estimate_diameter(points: Floats) -> float:
 def manhattan_diameter(points: Floats) -> float:
     """Return the largest sum of coordinate differences between two of the points.
 
-    It is the widest range of any signed sum of the coordinates.
+    It is the widest range of all signed sums of the coordinates.
 
     >>> manhattan_diameter(np.array([[0.0, 0.0], [3.0, 4.0], [1.0, 1.0]]))
     7.0

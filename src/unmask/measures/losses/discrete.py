@@ -1,4 +1,4 @@
-"""Losses with a list of answers: 0/1, a matrix, and any loss with the candidates of the row as answers."""
+"""Losses with a finite list of answers: 0/1, a matrix, and any loss with the candidates of a row as answers."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from unmask.measures.success import bayes_error, realized_success
 from unmask.measures.truth_positions import find_entries
 
 UNLISTED_ANSWER = -1
-"""Answer of an adversary if a candidate that is not listed is likelier than all listed ones."""
+"""Answer of an adversary if an unlisted candidate is likelier than all listed ones."""
 
 
 @dataclass(frozen=True, eq=False)
 class Hamming(Problem):
-    """The loss d(a, x) = 0 if a = x, else 1. The best answer is the likeliest candidate (MAP)."""
+    """Loss d(a, x) = 0 if a = x, else 1. The best answer is the likeliest candidate (MAP)."""
 
     n: int
 
@@ -57,7 +57,7 @@ class Hamming(Problem):
         answer = np.concatenate([_likeliest(belief, start, stop) for start, stop in chunks(belief.indptr)])
         return map_rows(belief, bayes_error), answer
 
-    def sampled(self, belief: Posterior) -> Floats:
+    def sampling_loss(self, belief: Posterior) -> Floats:
         """Return 1 - sum_x p(x given y)^2."""
         return map_rows(belief, _collision_error)
 
@@ -68,12 +68,12 @@ class Hamming(Problem):
         is_best = p >= p.max() * (1.0 - prior.resolution)
         return np.asarray(1.0 - is_best / is_best.sum())
 
-    def paid(self, belief: Posterior, truth: Truth) -> Floats:
+    def realized_loss(self, belief: Posterior, truth: Truth) -> Floats:
         """Return 1 - success of the best guess; ties share a success."""
         assert realized_success.realized is not None
         return 1.0 - realized_success.realized(belief, truth)
 
-    def paid_sampling(self, belief: Posterior, truth: Truth) -> Floats:
+    def realized_sampling_loss(self, belief: Posterior, truth: Truth) -> Floats:
         """Return 1 - p(x_true given y) of the mass that is on candidates."""
         mass = 1.0 - np.where(shares_unlisted(belief), 0.0, belief.unlisted)[belief.observation]
         p_truth = truth_probability(belief, truth) / np.where(mass > 0, mass, 1.0)
@@ -81,9 +81,10 @@ class Hamming(Problem):
 
 
 def truth_probability(belief: Posterior, truth: Truth) -> Floats:
-    """Return the belief in the true candidate of each target, as one that the adversary can name.
+    """Return the probability of the true candidate of each target, as far as the adversary can name it.
 
-    It is its share if it is unlisted among a known number, 0 if among an unknown number, and 0 if the target is absent.
+    An unlisted candidate has its share of a known number of candidates, and 0 for an unknown number. An absent target
+    has 0.
     """
     row = belief.observation
     entry, is_listed = find_entries(belief, row, truth.candidate)
@@ -117,13 +118,13 @@ def _collision_error(rows: Rows) -> Floats:
 
 
 class AnswerList(Problem):
-    """A loss whose expectation is computed for every answer; answers that tie share the adversary's choice."""
+    """Problem whose expected loss is computed for every answer. Tied answers are chosen with equal probability."""
 
     @abstractmethod
     def expected_losses(self, belief: Posterior) -> Iterator[tuple[Integers, Integers, Floats]]:
-        """Yield rows, ascending, the answers of each, (n_rows, width), and their expected losses on candidates.
+        """Yield rows, ascending, the answers of each row, (n_rows, width), and their expected losses on candidates.
 
-        The loss is infinite if there is no answer. A row without an answer is skipped.
+        The loss is infinite where a row has no answer. A row without answers is skipped.
         """
 
     @abstractmethod
@@ -131,23 +132,23 @@ class AnswerList(Problem):
         """Return the losses of answers; the two arrays broadcast."""
 
     def best(self, belief: Posterior) -> tuple[Floats, Integers]:
-        """Return the smallest expected loss, and the first answer that has it, or `UNLISTED_ANSWER`."""
+        """Return the smallest expected loss, and the first answer with this loss, or `UNLISTED_ANSWER`."""
         risk = np.zeros(belief.n_observations)
         answer = np.full(belief.n_observations, UNLISTED_ANSWER, dtype=np.int64)
         for rows, answers, loss in self.expected_losses(belief):
             first = (share_ties(loss) > 0).argmax(axis=1)
             risk[rows], answer[rows] = loss.min(axis=1), answers[np.arange(len(rows)), first]
-        return risk + self.unanswerable(belief), answer
+        return risk + self.none_of_these_cost(belief), answer
 
     def prior_cost(self, prior: Posterior) -> Floats:
-        """Return the loss of the prior's best answers at each truth."""
+        """Return the loss of the prior's best answers for each truth."""
         truths = np.arange(self.n_candidates)
         _, answers, loss = next(self.expected_losses(prior))
         best_answers = answers[0][share_ties(loss)[0] > 0]
         return np.asarray(np.mean([self.cost(np.full_like(truths, answer), truths) for answer in best_answers], axis=0))
 
-    def paid(self, belief: Posterior, truth: Truth) -> Floats:
-        """Return the loss of the best answers at the truth of each target; an ABSENT truth costs the largest loss."""
+    def realized_loss(self, belief: Posterior, truth: Truth) -> Floats:
+        """Return the loss of the best answers for the truth of each target; an ABSENT truth costs the largest loss."""
         paid, order, example = np.full(len(truth), np.nan), *group_targets(belief, truth)
         for rows, answers, loss in self.expected_losses(belief):
             first, last = np.searchsorted(belief.observation[order], [rows[0], rows[-1] + 1])
@@ -164,7 +165,7 @@ class AnswerList(Problem):
 
 @dataclass(frozen=True, eq=False)
 class Matrix(AnswerList):
-    """A loss d(a, x) from a table. The best answer is the row of the table with the smallest expected loss.
+    """Loss d(a, x) from a table. The best answer is the row of the table with the smallest expected loss.
 
     matrix : (n_answers, n_candidates), at least 0; an infinite loss forbids the answer while the truth is possible
     """
@@ -230,10 +231,10 @@ def _expect(matrix: Floats, belief: Posterior) -> Iterator[tuple[Integers, Integ
 
 @dataclass(frozen=True, eq=False)
 class Medoid(AnswerList):
-    """Any loss between candidates, with the candidates of the row as answers: the best one is its medoid.
+    """Loss between candidates, with the candidates of a row as answers. The best answer is the medoid.
 
     loss : function of answers and truths, numbers of candidates that broadcast; finite and at least 0
-    find_largest : function that returns its largest value
+    find_largest : function that returns the largest loss
     """
 
     n: int

@@ -1,6 +1,5 @@
-"""Distances in the plane and on the Earth, whose best answer is the geometric median.
-
-Newton's and Weiszfeld's steps find it.
+"""Distances in the plane and on the Earth. The best answer is the geometric median, found by Newton and
+Weiszfeld steps.
 """
 
 from __future__ import annotations
@@ -24,22 +23,22 @@ EARTH_RADIUS_M = 6_371_008.8
 """Mean radius of the Earth, in meters (IUGG)."""
 
 MAX_STEPS = 1000
-"""Steps of the search for a row; a handful are needed unless the points are nearly on a line."""
+"""Largest number of steps per row. A few are sufficient, unless the points are nearly on a line."""
 
 
 def length_of(vector: Floats) -> Floats:
-    """Return the Euclidean length over the last axis, without a temporary for the squares."""
+    """Return the Euclidean length over the last axis, without a temporary array of squares."""
     return np.asarray(np.sqrt(np.einsum("...i,...i->...", vector, vector)))
 
 
 @dataclass(frozen=True, eq=False)
 class Distance(Points):
-    """The loss d(a, x) = |a - z_x|, Euclidean. The best answer is the geometric median.
+    """Loss d(a, x) = |a - z_x|, Euclidean. The best answer is the geometric median.
 
-    A median that is one of the points is found exactly. Elsewhere Newton's steps, and Weiszfeld's if those lead farther
-    away, stop as soon as the expected distance is within `MEDIAN_PRECISION` of the smallest. On the Earth, where all
-    steps are Weiszfeld's, that holds if the points of a row lie within a quarter of the circumference; otherwise it may
-    be a local minimum.
+    If the median is one of the points, it is found exactly. Otherwise Newton steps are used, or Weiszfeld steps if the
+    Newton step increases the distance. The search stops if the expected distance is within `MEDIAN_PRECISION` of the
+    smallest. On the Earth all steps are Weiszfeld steps, and the precision holds if the points of a row lie within a
+    quarter of the circumference. Otherwise the result may be a local minimum.
 
     E. Weiszfeld, "Sur le point pour lequel la somme des distances de n points donnés est minimum", 1937; Y. Vardi and
     C.-H. Zhang, "The multivariate L1-median and associated data depth", 2000 (steps that land on a point); P. T.
@@ -54,7 +53,7 @@ class Distance(Points):
         return diameter(self.points)
 
     def __eq__(self, other: object) -> bool:
-        """Return whether it is the same loss: measures of one loss each build their own."""
+        """Return whether both have the same points: each measure of a loss builds its own object."""
         return isinstance(other, Distance) and type(self) is type(other) and np.array_equal(self.points, other.points)
 
     def __hash__(self) -> int:
@@ -70,15 +69,15 @@ class Distance(Points):
         return length_of(a - b)
 
     def vectors(self, a: Floats, b: Floats) -> Floats:
-        """Return the vectors at a whose lengths are the distances to b."""
+        """Return vectors at a, whose lengths are the distances to b."""
         return b - a
 
     def walk(self, a: Floats, step: Floats) -> Floats:
-        """Return the ends of these steps from a."""
+        """Return the end points of steps from a."""
         return a + step
 
     def project(self, center: Floats) -> Floats:
-        """Return the point nearest to a mean of points."""
+        """Return the point of the space that is nearest to a mean of points."""
         return center
 
 
@@ -97,9 +96,10 @@ class Earth(Distance):
 
     @cached_property
     def largest(self) -> float:
-        """Return the diameter of the candidates, or half the circumference if they spread over more than a quarter.
+        """Return the diameter of the candidates, or half the circumference if they spread over more than a quarter of
+        it.
 
-        An answer may then be farther from a candidate than any two candidates are.
+        In the second case, an answer may be farther from a candidate than any two candidates are from each other.
         """
         estimate = diameter(self.points[:: max(len(self.points) // 1000, 1)])
         if estimate > np.sqrt(2.0):
@@ -108,24 +108,26 @@ class Earth(Distance):
         return float((angle if angle <= np.pi / 2 else np.pi) * EARTH_RADIUS_M)
 
     def distance(self, a: Floats, b: Floats) -> Floats:
-        """Return the great-circle distance in meters, from the chord: exact for near points, too."""
+        """Return the great-circle distance in meters, computed from the chord, which is exact for near points."""
         chord = length_of(a - b)
         return np.asarray(2.0 * EARTH_RADIUS_M * np.arcsin(np.minimum(chord / 2.0, 1.0)))
 
     def vectors(self, a: Floats, b: Floats) -> Floats:
-        """Return the tangents at a along the great circle to b, as long as the distance; 0 for the opposite point."""
+        """Return tangents at a along the great circle to b, with the length of the distance; 0 for the opposite
+        point.
+        """
         tangent = b - a - ((b - a) * a).sum(axis=-1, keepdims=True) * a
         length = length_of(tangent)[..., None]
         return np.asarray(tangent * (self.distance(a, b)[..., None] / np.where(length > 0, length, 1.0)))
 
     def walk(self, a: Floats, step: Floats) -> Floats:
-        """Return the ends of the great circles that leave a along the steps."""
+        """Return the end points of great circles that start at a in the direction of the steps."""
         length = length_of(step)[..., None]
         angle = length / EARTH_RADIUS_M
         return self.project(a * np.cos(angle) + step * (np.sin(angle) / np.where(length > 0, length, 1.0)))
 
     def project(self, center: Floats) -> Floats:
-        """Return the point of the surface above the mean; the north pole for the center of the Earth."""
+        """Return the surface point above the mean; the north pole for the center of the Earth."""
         length = length_of(center)[..., None]
         is_off_center = length > POINT_TIE
         unit = np.where(is_off_center, center / np.where(is_off_center, length, 1.0), np.array([0.0, 0.0, 1.0]))
@@ -153,7 +155,7 @@ def find_medians(belief: Posterior, geometry: Distance) -> tuple[Floats, Floats]
 
 
 def geometric_medians(part: ExpandedRows, geometry: Distance) -> Floats:
-    """Return the point of smallest expected distance of each row, in the geometry's own coordinates."""
+    """Return the point with the smallest expected distance for each row, in the coordinates of the geometry."""
     answer = geometry.project(mean_points(part, geometry.points))
     rows = np.flatnonzero(part.length > 0)
     entries = _Entries(part.p, geometry.points[part.candidate], part.indptr[np.append(rows, len(part.none_mass))])
@@ -164,7 +166,7 @@ def geometric_medians(part: ExpandedRows, geometry: Distance) -> Floats:
         if not len(search.rows):
             break
         search, nearest = search.advance(answer, geometry)
-        if step & (step - 1) == 0:  # after 1, 2, 4, ... steps: is the nearest point the median?
+        if step & (step - 1) == 0:  # after 1, 2, 4, ... steps, test if the nearest point is the median
             search = search.settle(answer, geometry, nearest)
     answer[search.rows] = search.place
     return answer
@@ -174,13 +176,13 @@ def geometric_medians(part: ExpandedRows, geometry: Distance) -> Floats:
 class _Search:
     """Rows whose median is not found yet.
 
-    rows : (n_rows,) their numbers
-    entries : their entries
-    place : (n_rows, n_dimensions) best place up to now
-    expected : (n_rows,) expected distance there
-    moves : (n_moves, n_rows, n_dimensions) next places, tried in turn until the expected distance is smaller; the last
-        is Weiszfeld's step, for which it always is
-    n_tried : (n_rows,) number of moves that did not help
+    rows : (n_rows,) numbers of the rows
+    entries : entries of these rows
+    place : (n_rows, n_dimensions) best position so far
+    expected : (n_rows,) expected distance at this position
+    moves : (n_moves, n_rows, n_dimensions) next positions, tried until the expected distance decreases; the last is
+        Weiszfeld's step, which always decreases it
+    n_tried : (n_rows,) number of moves without a decrease
     """
 
     rows: Integers
@@ -191,7 +193,7 @@ class _Search:
     n_tried: Integers
 
     def select(self, mask: Booleans) -> _Search:
-        """Return the rows of the mask."""
+        """Return the rows in the mask."""
         return _Search(
             self.rows[mask],
             self.entries.select(mask),
@@ -202,7 +204,7 @@ class _Search:
         )
 
     def settle(self, answer: Floats, geometry: Distance, guess: Floats) -> _Search:
-        """Write the rows whose median is the guessed point into `answer`, and return the other rows."""
+        """Write the medians that are equal to the guessed point to `answer`, and return the other rows."""
         if not len(self.rows):
             return self
         pull, point_mass, *_ = self.entries.pull(guess, geometry)
@@ -211,7 +213,7 @@ class _Search:
         return self.select(~is_settled)
 
     def advance(self, answer: Floats, geometry: Distance) -> tuple[_Search, Floats]:
-        """Move the rows that are not precise enough, and return them with the point nearest to their former place."""
+        """Move the rows that are not precise enough. Returns them, and the point nearest to each former position."""
         place, row = answer[self.rows], np.arange(len(self.rows))
         step = self.entries.step(place, geometry)
         is_better = step.expected <= self.expected * (1.0 + POINT_TIE)
@@ -226,7 +228,7 @@ class _Search:
 
 
 class _Step(NamedTuple):
-    """Expected distance at some places, whether it is small enough, the next places, and the nearest point."""
+    """Expected distance at the positions, whether it is small enough, the next positions, and the nearest point."""
 
     expected: Floats
     is_done: Booleans
@@ -236,14 +238,14 @@ class _Step(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Entries:
-    """Belief and point of each entry of the rows of a search; no row is empty."""
+    """Probability and point of each entry of the rows of a search; no row is empty."""
 
     p: Floats
     point: Floats
     indptr: Integers
 
     def select(self, mask: Booleans) -> _Entries:
-        """Return the rows of the mask."""
+        """Return the entries of the rows in the mask."""
         if mask.all():
             return self
         length = np.diff(self.indptr)
@@ -257,7 +259,7 @@ class _Entries:
         return np.asarray(np.add.reduceat(values, self.indptr[:-1], axis=0))
 
     def spread(self, values: Floats) -> Floats:
-        """Return the value of the row of each entry."""
+        """Return for each entry the value of its row."""
         return np.repeat(values, np.diff(self.indptr), axis=0)
 
     def _argmax(self, values: Floats) -> Integers:
@@ -269,7 +271,7 @@ class _Entries:
         return self.point[self._argmax(self.p)] if len(self.p) else self.point
 
     def pull(self, place: Floats, geometry: Distance) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-        """Return the pull of the points at these places, sum_i p_i (unit vector to i), and the mass right there.
+        """Return the pull of the points at the positions, sum_i p_i (unit vector to i), and the mass at each position.
 
         Also return the weights p_i / distance, the distances, and the vectors to the points.
         """
@@ -281,7 +283,7 @@ class _Entries:
         return self.sum(weight[:, None] * vector), point_mass, weight, distance, vector
 
     def step(self, place: Floats, geometry: Distance) -> _Step:
-        """Return the next step from these places.
+        """Return the next step from the positions.
 
         The expected distance f is convex: f - min f <= |slope| * (largest distance to a point).
         """
@@ -302,9 +304,10 @@ class _Entries:
         return _Step(expected, is_done, np.stack(moves), nearest)
 
     def _newton(self, pull: Floats, weight: Floats, vector: Floats, total: Floats) -> Floats:
-        """Return the steps to the minimum of the parabola that fits f here, Weiszfeld's without a minimum.
+        """Return steps to the minimum of the local quadratic model of f; Weiszfeld's step if it has no minimum.
 
         The second derivative of sum_i p_i |a - z_i| is sum_i p_i / |v_i| (1 - v_i v_i' / |v_i|^2), v_i = z_i - a.
+
         weight : p_i / |v_i|^3
         """
         n = vector.shape[1]

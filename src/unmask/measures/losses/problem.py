@@ -1,4 +1,4 @@
-"""Decision problems: a loss with the answers that the adversary may give, and comparisons of pairs of candidates."""
+"""Decision problems: a loss, the possible answers of the adversary, and comparisons of pairs of candidates."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from unmask.core.truth import Truth
 from unmask.measures.rows import BLOCK_ENTRIES, blocks, fill_block, mask_block
 
 MAX_PAIR_CANDIDATES = 1 << 15
-"""Candidates of one row of which all pairs are compared: a billion losses."""
+"""Largest number of candidates in a row of which all pairs are compared: a billion losses."""
 
 MATRIX_SPEEDUP = 8
-"""A matrix product over all candidates is faster than a lookup of so many times fewer pairs."""
+"""Number of pairs that a matrix product over all candidates computes in the time of one lookup."""
 
 PairLoss = Callable[[Integers, Integers], Floats]
-"""Loss of answers at truths, both numbers of candidates that broadcast against each other."""
+"""Function from answers and truths, both numbers of candidates that broadcast, to losses."""
 
 
 @dataclass(frozen=True, eq=False)
 class ExpandedRows:
-    """Consecutive rows of a posterior in which candidates that share unlisted mass have entries of their own.
+    """Consecutive rows of a posterior in which unlisted candidates with a share of the mass have entries, too.
 
     start : number of the first row
-    p, candidate : (n_entries,) belief in each candidate
+    p, candidate : (n_entries,) probability and number of each candidate
     indptr : (n_rows + 1,) first entry of each row
     none_mass : (n_rows,) mass of "none of these", and of an unknown number of unlisted candidates
     """
@@ -56,7 +56,7 @@ class ExpandedRows:
 
     @property
     def mass(self) -> Floats:
-        """Return the mass on candidates of each row, 1 without any, so that it can be a divisor."""
+        """Return the mass on candidates of each row; 1 for a row without any, to allow division."""
         mass = self.sum(self.p)
         return np.where(mass > 0, mass, 1.0)
 
@@ -66,7 +66,7 @@ class ExpandedRows:
 
 
 def expand_rows(belief: Posterior) -> Iterator[ExpandedRows]:
-    """Yield all rows, about `BLOCK_ENTRIES` entries in a part (a longer row is a part by itself)."""
+    """Yield all rows in parts of about `BLOCK_ENTRIES` entries; a longer row is a part."""
     is_shared = shares_unlisted(belief)
     ends = np.cumsum(np.where(is_shared, belief.n_candidates, belief.row_length))
     for start, stop in chunks(np.concatenate(([0], ends)), BLOCK_ENTRIES):
@@ -74,7 +74,7 @@ def expand_rows(belief: Posterior) -> Iterator[ExpandedRows]:
 
 
 def shares_unlisted(belief: Posterior) -> Booleans:
-    """Return whether candidates that are not listed share the unlisted mass of each row."""
+    """Return a mask of the rows whose unlisted mass is shared by a known number of candidates."""
     return (belief.n_unlisted > 0) & (belief.unlisted > 0) & (belief.row_length < belief.n_candidates)
 
 
@@ -99,7 +99,7 @@ def _expand_part(belief: Posterior, start: int, stop: int, is_shared: Booleans) 
 def expected_cost(belief: Posterior, cost: Floats, *, largest: float) -> Floats:
     """Return the expected loss of one fixed answer in each row, sum_x p(x given y) cost[x].
 
-    cost : (n_candidates,) loss at each truth; "none of these" costs the largest loss
+    cost : (n_candidates,) loss of the answer for each truth; "none of these" costs the largest loss
     """
     is_shared, expected = shares_unlisted(belief), np.empty(belief.n_observations)
     for start, stop in chunks(belief.indptr, BLOCK_ENTRIES):
@@ -115,7 +115,7 @@ def expected_cost(belief: Posterior, cost: Floats, *, largest: float) -> Floats:
 
 
 class Problem(ABC):
-    """A loss d(answer, truth) with the answers that the adversary may give."""
+    """Loss d(answer, truth), with the possible answers of the adversary."""
 
     @property
     @abstractmethod
@@ -125,28 +125,28 @@ class Problem(ABC):
     @property
     @abstractmethod
     def largest(self) -> float:
-        """Return d_max, the largest loss, which an answer costs if the truth is not a candidate."""
+        """Return d_max, the largest loss, which is the loss if the truth is not a candidate."""
 
     @abstractmethod
     def between(self, answer: Integers, truth: Integers) -> Floats:
-        """Return the losses of answering with candidates; the two arrays broadcast."""
+        """Return the losses if the answers are candidates; the two arrays broadcast."""
 
     @abstractmethod
     def best(self, belief: Posterior) -> tuple[Floats, NDArray[Any]]:
-        """Return the smallest expected loss of each row, and the first answer that has it."""
+        """Return the smallest expected loss of each row, and the first answer with this loss."""
 
     @abstractmethod
     def prior_cost(self, prior: Posterior) -> Floats:
-        """Return the loss of the best answer to a belief of one row at each truth, averaged over ties."""
+        """Return the loss for each truth of the best answer to a one-row belief, averaged over ties."""
 
     @abstractmethod
-    def paid(self, belief: Posterior, truth: Truth) -> Floats:
-        """Return the loss of the best answer at the truth of each target, averaged over ties.
+    def realized_loss(self, belief: Posterior, truth: Truth) -> Floats:
+        """Return the loss of the best answer for the true candidate of each target, averaged over ties.
 
         An ABSENT truth costs the largest loss.
         """
 
-    def sampled(self, belief: Posterior) -> Floats:
+    def sampling_loss(self, belief: Posterior) -> Floats:
         """Return the expected loss of each row if answer and truth are two draws from the belief."""
         expected = np.zeros(belief.n_observations)
         for part in expand_rows(belief):
@@ -155,12 +155,12 @@ class Problem(ABC):
                 is_entry = mask_block(part.indptr, rows, loss.shape[1])
                 p = np.where(is_entry, fill_block(part.p, part.indptr, rows, loss.shape[1]), 0.0)
                 expected[part.start + rows] = (p * np.where(is_entry, loss, 0.0)).sum(axis=1) / mass[rows]
-        return expected + self.unanswerable(belief)
+        return expected + self.none_of_these_cost(belief)
 
-    def paid_sampling(self, belief: Posterior, truth: Truth) -> Floats:
-        """Return the expected loss at the truth of each target if the answer is a draw from the belief.
+    def realized_sampling_loss(self, belief: Posterior, truth: Truth) -> Floats:
+        """Return the expected loss for the true candidate of each target if the answer is a draw from the belief.
 
-        An ABSENT truth, or a belief in no candidate, costs the largest loss.
+        An ABSENT truth, or a belief without candidates, costs the largest loss.
         """
         paid, order, example = np.full(len(truth), np.nan), *group_targets(belief, truth)
         for part in expand_rows(belief):
@@ -179,16 +179,16 @@ class Problem(ABC):
                 paid[some_targets] = segment_sum(part.p[entry] * cost, indptr) / mass[row]
         return fill_with_largest(paid[example], self)
 
-    def unanswerable(self, belief: Posterior) -> Floats:
+    def none_of_these_cost(self, belief: Posterior) -> Floats:
         """Return the cost of "none of these" in each row: its mass times the largest loss."""
         none_mass = np.where(shares_unlisted(belief), 0.0, belief.unlisted)
         return np.asarray(none_mass * self.largest if none_mass.any() else none_mass)
 
 
 def pair_losses(part: ExpandedRows, between: PairLoss) -> Iterator[tuple[Integers, Integers, Floats]]:
-    """Yield rows of a part, their candidates (n, width), and the expected loss of naming each of them.
+    """Yield rows of a part, their candidates (n, width), and the expected loss of each candidate as an answer.
 
-    The loss is infinite behind the end of a row. Each row with a candidate comes once.
+    The loss is infinite beyond the end of a row. Each row with a candidate occurs once.
     """
     longest = int(part.length.max(initial=0))
     if longest > MAX_PAIR_CANDIDATES:
@@ -206,7 +206,7 @@ def pair_losses(part: ExpandedRows, between: PairLoss) -> Iterator[tuple[Integer
 
 
 def _losses_by_row(candidate: Integers, p: Floats, between: PairLoss) -> Floats:
-    """Return the expected loss of naming each candidate, (n, width), from the losses of each row's own pairs."""
+    """Return the expected loss of each candidate as an answer, (n, width), from the pairs of each row."""
     n, width = candidate.shape
     loss = np.empty((n, width))
     step = max(BLOCK_ENTRIES // (n * width), 1)
@@ -218,9 +218,10 @@ def _losses_by_row(candidate: Integers, p: Floats, between: PairLoss) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _PairTable:
-    """The losses of all pairs of candidates that rows have in common.
+    """Losses of all pairs of candidates that the rows have in common.
 
-    position : (n_candidates,) row and column of each candidate; loss : (n, n) answers x truths
+    position : (n_candidates,) row and column of each candidate
+    loss     : (n, n) answers x truths
     """
 
     position: Integers
@@ -235,7 +236,7 @@ class _PairTable:
 
 
 def _tabulate_pairs(part: ExpandedRows, between: PairLoss) -> _PairTable | None:
-    """Return the table of rows that mostly have the same candidates; None if the pairs of each row are fewer."""
+    """Return the table of losses if rows mostly have the same candidates; None if separate pairs are fewer."""
     used = np.flatnonzero(np.bincount(part.candidate))
     n_pairs = float((part.length.astype(np.float64) ** 2).sum())
     if len(used) ** 2 > min(BLOCK_ENTRIES, MATRIX_SPEEDUP * n_pairs / max(len(part.length), 1)):
@@ -252,9 +253,9 @@ def fill_with_largest(paid: Floats, problem: Problem) -> Floats:
 
 
 def group_targets(belief: Posterior, truth: Truth) -> tuple[Integers, Integers]:
-    """Return one target of each observation and truth, by ascending observation, and the example of every target.
+    """Return one example target of each pair of observation and truth, by observation, and the example of every target.
 
-    A million people before the release share one observation.
+    Before the release, all targets share one observation.
     """
     key = belief.observation * (belief.n_candidates + 2) + truth.candidate + 2
     _, example, group = np.unique(key, return_index=True, return_inverse=True)
@@ -262,7 +263,7 @@ def group_targets(belief: Posterior, truth: Truth) -> tuple[Integers, Integers]:
 
 
 def share_ties(loss: Floats) -> Floats:
-    """Return the probability of each answer of each row: answers of smallest loss share it."""
+    """Return the probability of each answer in each row: answers with the smallest loss share it."""
     largest = loss.max(axis=1, keepdims=True, initial=0.0, where=np.isfinite(loss))
     is_best = (loss <= loss.min(axis=1, keepdims=True) + LOSS_TIE * largest).astype(np.float64)
     return np.asarray(is_best / is_best.sum(axis=1, keepdims=True))
