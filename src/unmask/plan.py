@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from unmask.core.errors import UnmaskError, explain_unknown
 from unmask.core.targets import NO_ATTACK
@@ -119,35 +119,14 @@ class Cell:
         n: int,
         note: str = "",
         target: str = NO_ATTACK,
-        direction: Literal["high", "low"] = "high",
-        low: float | None = None,
-        high: float | None = None,
-        interval: str = "none",
     ) -> Row:
         """Return a row of this cell for a number that describes the release and has no distribution over people."""
         from unmask.results import Row  # here: the command line shows its help without results
 
-        return Row(
-            release=self.protection.name,
-            adversary=self.adversary.name,
-            target=target,
-            measure=measure,
-            unit=unit,
-            direction=direction,
-            prior=prior,
-            posterior=value,
-            gain=value - prior if direction == "high" else prior - value,
-            low=low,
-            high=high,
-            interval=interval,
-            n=n,
-            n_observations=n,
-            worst=value,
-            worst_observation=0,
-            quantiles=(),
-            status="exact",
-            note=note,
-        )
+        return Row.of_number(
+            value, release=self.protection.name, adversary=self.adversary.name, target=target, measure=measure,
+            unit=unit, prior=prior, n=n, note=note,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True)

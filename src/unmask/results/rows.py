@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -68,6 +69,40 @@ class Row:
     n_people: int | None = None
     n_drawn: int | None = None
     n_judged: int | None = None
+
+    @classmethod
+    def of_number(
+        cls,
+        value: float,
+        *,
+        release: str,
+        adversary: str,
+        target: str,
+        measure: str,
+        unit: str,
+        direction: Literal["high", "low"] = "high",
+        prior: float = math.nan,
+        n: int = 1,
+        n_observations: int | None = None,
+        quantiles: tuple[float, ...] = (),
+        low: float | None = None,
+        high: float | None = None,
+        interval: str = "none",
+        status: str = "exact",
+        note: str = "",
+    ) -> Row:
+        """Return the row of a number that has no distribution over targets.
+
+        >>> names = {"release": "a", "adversary": "b", "target": "c", "measure": "discovery", "unit": "share"}
+        >>> Row.of_number(0.5, **names, prior=0.1).gain
+        0.4
+        """
+        return cls(
+            release=release, adversary=adversary, target=target, measure=measure, unit=unit, direction=direction,
+            prior=prior, posterior=value, gain=value - prior if direction == "high" else prior - value, low=low,
+            high=high, interval=interval, n=n, n_observations=n if n_observations is None else n_observations,
+            worst=value, worst_observation=0, quantiles=quantiles, status=status, note=note,
+        )  # fmt: skip
 
     def as_dict(self) -> dict[str, Any]:
         """Return the row as plain values for JSON, with all digits."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from unmask.channels._matrices import Ints
 from unmask.channels.loss_model import LossModel
-from unmask.core.posterior import Posterior, Status
+from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.measures import Measure, estimation_error, realized_error
 from unmask.measures.registry import CRITERIA, MEASURES
@@ -31,22 +32,13 @@ def make_row(
     adversary: str,
     measure: str,
     value: float,
-    *,
-    prior: float = math.nan,
-    low: float | None = None,
-    high: float | None = None,
-    interval: str = "none",
-    n: int = 1,
-    status: Status = "exact",
-    note: str = "",
+    **fields: Any,
 ) -> Row:
-    """Return the row of one number; its unit and direction are those of the registry."""
+    """Return the row of one number, see `Row.of_number`; its unit and direction are those of the registry."""
     quantity = (MEASURES | CRITERIA)[measure]
-    return Row(
-        release=release, adversary=adversary, target="system", measure=measure, unit=quantity.unit,
-        direction=quantity.direction, prior=prior, posterior=value,
-        gain=value - prior if quantity.direction == "high" else prior - value, low=low, high=high, interval=interval,
-        n=n, n_observations=n, worst=value, worst_observation=0, quantiles=(value,) * 5, status=status, note=note,
+    return Row.of_number(
+        value, release=release, adversary=adversary, target="system", measure=measure, unit=quantity.unit,
+        direction=quantity.direction, quantiles=(value,) * 5, **fields,
     )  # fmt: skip
 
 

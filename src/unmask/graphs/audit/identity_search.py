@@ -79,9 +79,8 @@ class Discovery:
             "reversed": (reversed_, len(people), low, high, "people (Wilson)"),
         }
         for measure, (value, n, least, most, interval) in values.items():
-            yield Row(
-                release=release, adversary=adversary, target=ADOPTERS, measure=measure, unit=MEASURES[measure].unit,
-                direction="high", prior=0.0, posterior=value, gain=value, low=least, high=most, interval=interval, n=n,
-                n_observations=n, worst=value, worst_observation=0, quantiles=(), status="exact",
+            yield Row.of_number(
+                value, release=release, adversary=adversary, target=ADOPTERS, measure=measure,
+                unit=MEASURES[measure].unit, prior=0.0, n=n, low=least, high=most, interval=interval,
                 note=f"of {len(people)} people, {self.runs} attacks for each identity",
             )  # fmt: skip

@@ -178,10 +178,10 @@ def _make_row(release: str, measure: str, values: NDArray[Any], prior: float, n_
     """Return the row of the smallest value over people."""
     smallest, quantity = float(values.min()), MEASURES[measure]
     quantiles = tuple(_quantile(values, share) for share in PERCENTILES)
-    return Row(
-        release=release, adversary=SURROUNDINGS, target=IDENTITY, measure=measure, unit=quantity.unit, direction="low",
-        prior=prior, posterior=smallest, gain=prior - smallest, low=None, high=None, interval="none", n=len(values),
-        n_observations=n_classes, worst=smallest, worst_observation=0, quantiles=quantiles, status="exact", note=note,
+    names: dict[str, Any] = {"release": release, "adversary": SURROUNDINGS, "target": IDENTITY, "measure": measure}
+    return Row.of_number(
+        smallest, **names, unit=quantity.unit, direction="low", prior=prior, n=len(values), n_observations=n_classes,
+        quantiles=quantiles, note=note,
     )  # fmt: skip
 
 

@@ -47,9 +47,8 @@ def _stable_seeds_row(point: SeedCount, *, release: str, n_people: int) -> Row:
     """Return the row of the fewest seeds from which an attack spreads in most runs; without the release, all people."""
     quantity, n_seeds = MEASURES["stable_seeds"], float(point.n_seeds)
     note = f"spread in {point.spread_in} of {plural(point.runs, 'run')}; seeds: {point.seeds}"
-    return Row(
-        release=release, adversary=point.attack, target=IDENTITY, measure=quantity.name, unit=quantity.unit,
-        direction=quantity.direction, prior=float(n_people), posterior=n_seeds, gain=n_people - n_seeds, low=None,
-        high=None, interval="none", n=n_people, n_observations=point.runs, worst=n_seeds, worst_observation=0,
-        quantiles=(n_seeds,) * 5, status="exact", note=note,
+    return Row.of_number(
+        n_seeds, release=release, adversary=point.attack, target=IDENTITY, measure=quantity.name, unit=quantity.unit,
+        direction=quantity.direction, prior=float(n_people), n=n_people, n_observations=point.runs,
+        quantiles=(n_seeds,) * 5, note=note,
     )  # fmt: skip

@@ -32,7 +32,7 @@ from unmask.tables.table import Table
 def describe_adversaries(release: Release, knowledge: AuditorKnowledge) -> dict[str, str]:
     """Return what each adversary knows, in words that complete "an adversary who ..."."""
     table, original, register = release.table, knowledge.original, knowledge.register
-    columns = _describe_columns(table, knowledge)
+    columns = _describe_columns(release, knowledge)
     prosecutor = f"knows {columns} of people in the {'original' if knowledge.synthetic else 'table'}"
     unprotected = table.uncounted or [c for c in table.kept if original is None or c.name in original.names]
     knowledge_text = (
@@ -59,8 +59,8 @@ def describe_adversaries(release: Release, knowledge: AuditorKnowledge) -> dict[
     return words
 
 
-def _describe_columns(table: Table, knowledge: AuditorKnowledge) -> str:
-    names = [column.name for column in table.quasi_identifiers]
+def _describe_columns(release: Release, knowledge: AuditorKnowledge) -> str:
+    names = [column.name for column in release.table.quasi_identifiers]
     return f"{join_names(names)}{describe_gaps(knowledge.knowledge)}"
 
 
@@ -84,7 +84,7 @@ def describe_gaps(knows: Knowledge) -> str:
 def describe_setting(releases: Sequence[Release], knowledge: AuditorKnowledge) -> str:
     """Return the first lines of the report: the attack, and what the adversary knows."""
     table = releases[0].table
-    columns = _describe_columns(table, knowledge)
+    columns = _describe_columns(releases[0], knowledge)
     people = "in the original" if knowledge.synthetic else "in the table"
     values = join_names([f"their {column.name}" for column in table.sensitive]) if table.sensitive else ""
     goals = [*([] if knowledge.synthetic else ["to find their records"]), *([f"to infer {values}"] if values else [])]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -66,11 +65,10 @@ def _make_row(scene: AttackedRelease, adversary: str, counted: EqualCells) -> Ro
     assert scene.known is not None
     n, value = len(scene.known.person), float(counted.equal)
     note = f"of {counted.compared:,} compared cells; {counted.linked:,} of {n:,} people are linked"
-    return Row(
-        release=scene.release, adversary=adversary, target=IDENTITY, measure=equal_cells.name, unit=equal_cells.unit,
-        direction=equal_cells.direction, prior=math.nan, posterior=value, gain=math.nan, low=None, high=None,
-        interval="none: a count of cells", n=n, n_observations=n, worst=value, worst_observation=0,
-        quantiles=(value,) * 5, status="scores", note=note,
+    return Row.of_number(
+        value, release=scene.release, adversary=adversary, target=IDENTITY, measure=equal_cells.name,
+        unit=equal_cells.unit, direction=equal_cells.direction, n=n, quantiles=(value,) * 5,
+        interval="none: a count of cells", status="scores", note=note,
     )  # fmt: skip
 
 
