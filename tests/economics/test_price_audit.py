@@ -157,9 +157,9 @@ def test_e4_a_finding_has_the_campaign_and_what_would_stop_it():
     joint, single_attacks = list_messages(*price().releases)
     assert joint == (
         "Assumed, not observed (clinical-2015): one campaign against all 30,162 people in k=3 gains 61,234,568. It "
-        "re-identifies 45.2 % of them, with as many tries as pay. A fine of 70,000,001 instead of 10,000 stops every "
-        "campaign. A re-identification is worth 8,000 to the attacker, in the currency of their profile. Of 3 releases "
-        "the lowest is k=20: a campaign re-identifies 3.4 % there."
+        "re-identifies 45.2 % of them, if every try that pays is made. A fine of 70,000,001 instead of 10,000 stops "
+        "every campaign. A re-identification is worth 8,000 to the attacker, in the currency of their profile. Of 3 "
+        "releases, k=20 has the lowest share: a campaign re-identifies 3.4 %."
     )
     assert single_attacks == "One by one, 83.1 % are worth an attack and 41.0 % are re-identified."
     assert "0.5 % (41.0 % expected) are re-identified" in list_messages(release(realized=0.005))[1].replace(
@@ -189,7 +189,7 @@ def test_u9_an_assumed_attacker_is_called_one_with_their_figures():
     assumed = list_messages(release())[0]
     assert assumed.startswith("Assumed, not observed (clinical-2015): one campaign")
     assert "in the currency of their profile" in assumed
-    assert "with as many tries as pay" in assumed  # the best guess alone reaches less
+    assert "if every try that pays is made" in assumed  # the best guess alone reaches less
     assert list_messages(release(), source=replace(SOURCE, is_assumed=False))[0].startswith("One campaign")
 
 
@@ -214,8 +214,8 @@ def test_e3_bounds_that_are_apart_are_both_shown():
     assert "gains 61,234,568 to 62,000,000. It re-identifies 45.2 % to 63.0 % of them" in list_messages(uncertain)[0]
     shares, payoffs = "45.2 % to 63.0 %", "61,234,568 to 62,000,000"
     assert ["30,162", shares, payoffs, "70,000,000"] in cells(releases=(uncertain,))
-    assert "a bound that no plan exceeds" in words(page(releases=(uncertain,)))
-    assert "a bound that no plan exceeds" not in words(page())
+    assert "y is a bound for all plans" in words(page(releases=(uncertain,)))
+    assert "y is a bound for all plans" not in words(page())
     unsettled = spared(campaign=CampaignPrice((0.0, 5000.0), (0.0, 0.63), (100.0, 20_000.0)))
     assert "gains at most 5,000. It may not pay at all." in list_messages(unsettled)[0]
 

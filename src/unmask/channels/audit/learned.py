@@ -9,8 +9,8 @@ from unmask.results import Advice, AtRisk, Block, Chart, Column, Result, Row, Ta
 from unmask.results.words import quantity, release_name, wrong_by
 
 LEARNED_NOTE = (
-    "Error: how wrong the adversary is on lines that they did not learn from; the line is a 95 % interval. Chance is "
-    "the error of the best answer without any output. Announced is the error that the adversary expects."
+    "The error is measured on lines that the adversary did not learn from, with a 95 % interval. By chance: the error "
+    "of the best answer without any output. Announced: the error that the adversary expects."
 )
 
 LIMITED = "Other adversaries, or more evidence, may learn more: errors are those of the adversaries named here."
@@ -49,7 +49,7 @@ def learned_block(table: Table, unit: str) -> Block:
         "dots", table.name, "error", "name", by="adversary", title=title, baseline="chance", low="low", high="high",
         label=f"{title}, and by chance",
     )  # fmt: skip
-    heading = "What the adversaries learned, compared with what is possible"
+    heading = "Errors of adversaries who learn from the evidence"
     return Block(
         "learned", heading, describe_errors(table, unit), (chart,), (table.name,), notes=(LEARNED_NOTE,), open=True
     )
@@ -59,7 +59,8 @@ def describe_errors(table: Table, unit: str) -> str:
     """Return the errors of all adversaries on the first system, and the error by chance."""
     first = [row for row in table.rows if row["name"] == table.rows[0]["name"]]
     errors = "; ".join(f"{row['adversary']} {quantity(row['error'], unit)}" for row in first)
-    return f"Errors on {release_name(first[0]['name'])}: {errors}; by chance {quantity(first[0]['chance'], unit)}."
+    chance = quantity(first[0]["chance"], unit)
+    return f"Errors of adversaries on {release_name(first[0]['name'])}: {errors}; without outputs {chance}."
 
 
 def describe_best(table: Table, unit: str) -> str:
@@ -117,7 +118,7 @@ def evidence_result(
         preferred_measures=(),
         facts=(evidence, learned, *tables),
         blocks=(
-            Block("evidence", "What the evidence says", reading, (), (evidence.name,), is_finding=False, open=True),
+            Block("evidence", "The evidence", reading, (), (evidence.name,), is_finding=False, open=True),
             learned_block(learned, unit),
             *blocks,
         ),

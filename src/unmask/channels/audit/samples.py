@@ -48,8 +48,8 @@ HELD_OUT_MEASURES = frozenset({realized_error().name, *(measure.name for measure
 """Measures of held-out samples. Announced probabilities from few samples do not describe the system."""
 
 BIAS_NOTE = (
-    "Counts of few samples seem to leak even where nothing does: the leakage that chance shows is subtracted from the "
-    "counted leakage."
+    "Counts of few samples show leakage even if nothing leaks. The mean leakage of random pairings is subtracted from "
+    "the counted leakage."
 )
 
 COLUMNS = (
@@ -151,10 +151,10 @@ def _evidence_table(channels: Mapping[str, Channel], unseen: Mapping[str, float]
 
 def _describe(name: str, leakage: CountedInformation) -> str:
     """Return the leakage of a system in one sentence."""
-    amount = f"{release_name(name)} leaks {number(leakage.corrected, 3)} bits, at most {number(leakage.high, 3)}"
+    amount = f"{release_name(name)} leaks {number(leakage.corrected, 3)} bits, at most {number(leakage.high, 3)} bits"
     if leakage.p_value <= SIGNIFICANT:
-        return f"{amount}, estimated from {leakage.n:,} samples."
-    return f"{amount}: {leakage.n:,} samples do not show that anything leaks, which is no proof that nothing does."
+        return f"{amount}, by {leakage.n:,} samples."
+    return f"{amount}. The {leakage.n:,} samples do not show any leakage, which does not prove its absence."
 
 
 def _to_counts(name: str, channel: Channel) -> Ints:

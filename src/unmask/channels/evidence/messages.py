@@ -88,8 +88,8 @@ class Delay(NamedTuple):
     def weights(self, entered: Floats, left: Floats) -> Floats:
         """Return the (n, n) weight of each message that entered as each one that left; the scale does not matter.
 
-        Exponential delays have no memory: the weights exp(-delay / mean) of a matching multiply to the same number for
-        every possible matching, so that 1 for each possible pair gives the same probabilities.
+        Exponential delays have no memory. The product of the weights exp(-delay / mean) is the same for every possible
+        matching. A weight of 1 for each possible pair therefore gives the same probabilities.
         """
         delay = left[None, :] - entered[:, None]
         is_possible = delay >= 0 if self.kind == "exponential" else (delay >= 0) & (delay <= self.value)

@@ -35,7 +35,7 @@ CAMPAIGN_NOTE = (
     "once. Targets are taken as independent, and nothing is discounted. Its payoff is that of the whole campaign."
 )
 
-BOUNDS_NOTE = "\u201cx to y\u201d: the best plan that was found, and a bound that no plan exceeds."
+BOUNDS_NOTE = "\u201cx to y\u201d: x is the value of the best known plan, and y is a bound for all plans."
 
 FINE_NOTE = "Fine that stops it: 0 if no fine is needed, unbounded if no fine is known to stop it."
 
@@ -198,6 +198,7 @@ def _attacker_block(facts: PriceFacts) -> Block:
         title=f"Payoff of a group of {facts.tornado_size:,}, by assumption",
     )  # fmt: skip
     if facts.can_pay:
-        sentence, notes = f"{name_parameter(facts.tornado[0].parameter)} moves the payoff most.", (TORNADO_NOTE,)
+        first = name_parameter(facts.tornado[0].parameter)
+        sentence, notes = f"The assumption \u201c{first}\u201d changes the payoff most.", (TORNADO_NOTE,)
     charts = (chart,) if facts.can_pay else ()
     return Block("price-attacker", "The attacker", sentence, charts, ("price_parameters",), notes=notes)

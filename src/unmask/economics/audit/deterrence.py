@@ -51,9 +51,9 @@ UNBOUNDED: Final = 1e15
 SETTING: Final = "A rational attacker faces the records of a release by the size of their group."
 
 STOPS_NOTE: Final = (
-    "Each column has one change, all others stay as they are. The fine is the whole fine. The price comes on top of "
-    "that of the outside data. Groups: all records in groups of at least this size. Rows: the smallest classes are "
-    "left out first. \u201cx to y\u201d: between these the answer is not known; y is safe."
+    "Each column changes one amount. The fine is the whole fine. The price is paid in addition to that of the outside "
+    "data. The group size holds if all records are in groups of at least this size. The smallest classes are left out "
+    "first. \u201cx to y\u201d: the attack pays at x, and does not pay at y."
 )
 
 TIES_NOTE: Final = (
@@ -139,7 +139,7 @@ def audit_deterrence(
 
 def _stops_table(deterrents: Mapping[str, Deterrents], n: int) -> Table:
     columns = (
-        Column("attack", "Attack"), Column("payoff", "It gains", "interval"),
+        Column("attack", "Attack"), Column("payoff", "Payoff", "interval"),
         Column("fine", "Fine", "interval", rounds_up=True), Column("price", "Price", "interval", rounds_up=True),
         Column("size", "Group size", "number"), Column("below", "Leave out classes below", "number"),
         Column("left_out", "Rows left out", "people", exact=True),
@@ -201,8 +201,8 @@ def _budget_block(table: Table) -> Block:
     if not np.isfinite(row["fine"]):
         return Block(BUDGET, heading, "No fine is known that keeps campaigns within the budget.", tables=(BUDGET,))
     sentence = (
-        f"A campaign re-identifies at most {row['people']:,g} people with a fine of {round_up(row['fine'])}, or with a "
-        f"price of {round_up(row['price'])} on top of the outside data."
+        f"A campaign re-identifies at most {row['people']:,g} people with a fine of {round_up(row['fine'])}, or with "
+        f"an access price of {round_up(row['price'])}."
     )
     return Block(BUDGET, heading, sentence, tables=(BUDGET,), notes=(BUDGET_NOTE,))
 
@@ -229,7 +229,7 @@ def _make_decision(item: Deterrents, source: AttackerSource) -> Decision:
     size = "no size of these records" if item.size is None else f"at least {item.size:,}"
     lines = (
         ("A higher fine", f"now {format_amount(fine)}", round_up(item.fine.high)),
-        ("A price on top of the outside data", "", round_up(item.price.high)),
+        ("An access price", "", round_up(item.price.high)),
         ("Larger groups", "", size),
     )
     items = tuple(DecisionItem("missed", name, finding, value, "") for name, finding, value in lines)
@@ -253,7 +253,7 @@ def _describe_change(name: str, item: Deterrents, n: int) -> str:
     """Return the gain of an attack, and the fine, price and group size that stop it."""
     if item.payoff.high == 0:
         return f"{name[0].upper()}{name[1:]} does not pay."
-    stops, fails = [f"a price of {round_up(item.price.high)} on top of the outside data"], []
+    stops, fails = [f"an access price of {round_up(item.price.high)}"], []
     if np.isfinite(item.fine.high):
         stops.insert(0, f"a fine of {round_up(item.fine.high)}")
     else:
@@ -269,7 +269,7 @@ def _describe_change(name: str, item: Deterrents, n: int) -> str:
 def _describe_mix(mix: Mix) -> str:
     parts = [f"a fine of {round_up(mix.fine)}"]
     if mix.price:
-        parts.append(f"a price of {round_up(mix.price)} on top of the outside data")
+        parts.append(f"an access price of {round_up(mix.price)}")
     if mix.below is None and mix.left_out:
         return "no release, as every row is left out"
     if mix.left_out:

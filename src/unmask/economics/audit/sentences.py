@@ -49,7 +49,7 @@ def describe_campaign(campaign: CampaignPrice, targets: str, attacker: Attacker)
     fine = f"A fine of {round_up(stops)}{now} stops every campaign."
     return (
         f"One campaign against {targets} gains {format_bounds(campaign.payoff)}. It re-identifies {share} of them, "
-        f"with as many tries as pay. {fine if stops < math.inf else 'No fine is known to stop every campaign.'}"
+        f"if every try that pays is made. {fine if stops < math.inf else 'No fine is known to stop every campaign.'}"
     )
 
 
@@ -88,9 +88,9 @@ def describe_safest(facts: PriceFacts) -> str:
     if math.isnan(smallest[1]):
         return ""
     if percent(smallest[1]) == percent(largest[1]):
-        return f"In all {len(prices)} releases a campaign re-identifies as many."
+        return f"A campaign re-identifies the same share in all {len(prices)} releases."
     name, share = release_name(prices[-1].release), format_bounds(smallest, percent)
-    return f"Of {len(prices)} releases the lowest is {name}: a campaign re-identifies {share} there."
+    return f"Of {len(prices)} releases, {name} has the lowest share: a campaign re-identifies {share}."
 
 
 def _is_spared(price: ReleasePrice) -> bool:

@@ -1,8 +1,12 @@
 """Upper bounds on a campaign under one cap on fines, and bounds for attackers who are uncertain.
 
-F is the value of the release to an attacker who cannot be fined, f_i that of group i, V_i(c, n) that of group i alone
-at a fine c with a cap of n, D the number of detected tries. Every bound holds for any belief, any detection and with
-costs of linking.
+Symbols:
+
+F       : value of the release to an attacker who cannot be fined; f_i that of group i
+V_i(c, n) : value of group i alone, at a fine c with a cap of n
+D       : number of detected tries
+
+Every bound holds for any belief, any detection and with costs of linking.
 """
 
 from __future__ import annotations
@@ -169,10 +173,13 @@ def _minimize(function: Callable[[float], float], grid: list[float]) -> float:
 def solve_false_alarms(targets: Targets, solve: Solve) -> tuple[CampaignPlan, float]:
     """Return the better of two plans under a cap on fines and false alarms, and the least of two bounds.
 
-    Plans: make all tries that are worth it without fines, F - C_p E min(n, D); or attack each target as if fines had no
-    end, which pays no less with an end.
-    Bounds: U1; and the campaign without false alarms, whose attacker can pretend to be alarmed: the right candidate is
-    paid for as soon as they look right, and no other is claimed.
+    Plans:
+
+    * All tries that are worth it without fines are made: F - C_p E min(n, D).
+    * Each target is attacked as if fines were unlimited. A cap on fines can only raise the worth of this plan.
+
+    Bounds: U1, and the campaign of an attacker without false alarms. This attacker can imitate every plan with false
+    alarms, and never claims a wrong candidate.
     """
     cap, fine = int(targets.attacker.max_fines), targets.attacker.fine
     certain = change_attacker(targets, false_alarms=0.0, false_claim_cost=0.0)
@@ -186,15 +193,21 @@ def solve_false_alarms(targets: Targets, solve: Solve) -> tuple[CampaignPlan, fl
 def solve_learning(targets: Targets, solve: Solve) -> tuple[CampaignPlan, float]:
     """Return the best of some plans that learn nothing, and an upper bound by attackers who know the detection.
 
-    upper : the integral of V(q) over the belief. V falls with q, so no cell exceeds its lower end; with one fine or
-            without end V is convex, as the greatest of plans' worths b^t and q that are, and no cell exceeds the line
-            between its ends. And V(a / (a + b + all tries)): no history makes detection less likely, and an attacker
-            who is detected less can pretend to be detected more
-    plans : all tries that are worth it without fines, F - C_p E min(n, D): E min(n, D) is concave in q, so no cell
-            exceeds the one at its mean. Each target alone as if detection were its mean and fines had no end: fines are
-            then linear in q. V at the mean if all n fines fell due at once: with one fine a plan is worth
-            F - C_p + E b^t (C_p - F(x_t)), convex in q, and n fines at the first detection are no less
-    Of the last plan, success, tries and fines are those at the mean.
+    V(q) is the value of an attacker who knows the probability q of detection. The belief about q is cut into cells.
+
+    Upper bounds:
+
+    * The integral of V(q) over the belief. V falls with q, so that V in a cell is at most V at its lower end. With one
+      fine, or with unlimited fines, V is convex: in a cell it is at most the line between its ends.
+    * V at the lowest mean that the belief can reach, a / (a + b + all tries).
+
+    Plans, which do not learn:
+
+    * All tries that are worth it without fines: F - C_p E min(n, D). E min(n, D) is concave in q, so that the mean of a
+      cell gives an upper bound on its fines.
+    * Each target alone, with detection at its mean and unlimited fines: fines are then linear in q.
+    * The plan at the mean if all n fines were due at the first detection. Its worth is convex in q, so that the mean
+      gives a lower bound. Its success, tries and fines are those at the mean.
     """
     attacker, (edges, mass, mean) = targets.attacker, cut_belief(targets.attacker)
     n_tries = float(targets.count @ targets.tries)

@@ -80,19 +80,18 @@ class Campaign:
 def campaign(attacker: Attacker, targets: TargetInput, *, people: ArrayLike | None = None) -> Campaign:
     """Compute the attack on all targets together: access is paid once, fines are capped for all, an arrest ends all.
 
-    With uncapped fines the targets are separate once access is paid, and the result is exact. Capped fines are a
-    bandit with the fines as its clock, for which no index is optimal: it can pay to leave a group, try another one and
-    come back. There are two bounds then:
+    With uncapped fines the targets are separate once access is paid, and the result is exact. With capped fines, the
+    number of fines paid joins the targets: it can pay to leave a group, try another one and come back. Then there are
+    two bounds:
 
     payoff : the best of several plans: the groups in some order, each left if that pays and taken up again once nothing
              more is fined; all interleavings if these are at most 2 million states
     upper  : the least of several relaxations (`bounds`)
 
-    If a chain would take more than 1e8 steps, `payoff` is that of all tries which are worth it without fines. The
-    bounds meet in nine of ten random games of few groups and, to rounding, in releases of realistic size, unless the
-    fine is about as high as the worth of all groups together. An arrest is a fine after which nothing follows; `payoff`
-    is then a chain without return, `upper` the sum of the groups' worths alone. Targets are taken as independent given
-    the release.
+    The bounds meet in nine of ten random games of few groups. They meet to rounding in releases of realistic size,
+    unless the fine is about as high as the worth of all groups together. If a chain would take more than 1e8 steps,
+    `payoff` is that of all tries that are worth it without fines. An arrest ends the campaign: `payoff` is then a chain
+    without return, and `upper` the sum of the groups' worths alone. Targets are independent given the release.
 
     Parameters
     ----------

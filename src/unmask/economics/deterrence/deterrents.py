@@ -274,8 +274,9 @@ def _make_mix(release: SizeAttack, first: int, fine: float, price: float, costs:
 def _find_mix(release: SizeAttack, costs: Costs) -> Mix:
     """Return the cheapest fine, price and rows to leave out.
 
-    Fewer rows cost less, but need a higher fine or price. Between two numbers of rows the cost is at least that of
-    the fewer rows and of the lower fine and price, so spans that cannot be cheaper by more than `MIX_GAP` are skipped.
+    Fewer rows cost less, but need a higher fine or price. In a span between two numbers of rows, the cost is at least
+    that of the smaller number of rows plus the lower fine and price. Spans are skipped if this bound is not below the
+    cheapest mix by more than `MIX_GAP`.
     """
     mixes: dict[int, Mix] = {}
     row_cost = costs.row or 0.0

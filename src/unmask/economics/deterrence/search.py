@@ -56,8 +56,8 @@ def bisect_whole(holds: Callable[[int], bool], last: int) -> int | None:
 def find_root(function: Callable[[float], float], first: float, precision: float = PRECISION) -> tuple[float, float]:
     """Return the same bracket for function(amount) <= 0, with few probes if the function is about convex and falls.
 
-    The line through the last two amounts above 0 meets 0 earlier than such a function does, and at the root of a line:
-    probes are a little beyond and below that amount. If that halves the bracket less than once, its middle is probed.
+    The line through the last two amounts above 0 meets 0 below the root of a convex function. Probes are a little above
+    and below that amount. If the bracket is then wider than half of the earlier one, its middle is probed.
     """
     low, excess, high, slope = 0.0, function(0.0), math.inf, 0.0
     if excess <= 0:
@@ -117,8 +117,8 @@ def minimize_convex(line: Callable[[float], tuple[float, float]], low: float, hi
 def find_breakpoints(line: Callable[[float], tuple[float, float]], low: float, high: float) -> list[float]:
     """Return the ascending amounts at which a convex piecewise linear function changes its slope.
 
-    line : amount -> value and slope; at most 2 calls for each breakpoint and 1 more, as the tangents of two amounts
-           meet at a breakpoint if the function is as low there as they are
+    line : amount -> value and slope; called at most twice for each breakpoint, and once more. The tangents of two
+           amounts meet at a breakpoint if the function has the same value there
 
     M. Eisner and D. Severance, "Mathematical techniques for efficient record segmentation", 1976.
 

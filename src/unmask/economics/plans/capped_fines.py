@@ -57,10 +57,10 @@ class FlatGroups:
     def is_whole(self, cap: int) -> NDArray[np.bool_]:
         """Return a mask of the groups of which surely all are tried or none: the rest is worth more than 0 at every j.
 
-        Without a fine the rest is worth phi_j, which is concave in j, and its fines cost C_p q sum of S_i P(fewer than
-        n fines in i - j tries), which falls with j. So phi at both ends of a block above the fines at its beginning
-        settles the block, and nothing is open after the first try that pays although it is fined. If all tries pay
-        although every detection is fined, no block is needed.
+        Without a fine, the rest from try j on is worth phi_j, which is concave in j. Its fines cost C_p q times the sum
+        of S_i P(fewer than n fines in i - j tries), which falls with j. A block of tries is settled if phi at both of
+        its ends is above the fines at its beginning. No later try is open after the first one that pays although it is
+        fined.
         """
         start = np.zeros_like(self.tries)
         first = np.floor(np.clip(self._find_first_paying(), 0.0, self.tries))

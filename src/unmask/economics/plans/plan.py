@@ -98,9 +98,11 @@ class Stakes:
 def solve_plans(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | None = None) -> Floats:
     """Return (8, n_groups) the optimal plan once the target is linked.
 
-    Rows: value, success, tries, fines, then discounted success, tries and fines (the slopes in gain, exploit cost and
-    fine), and the tries if never caught and never lucky (in groups beyond 4,096, if that has a chance above 1e-15).
-    All rows are 0 if nothing is tried. UnmaskError if the recursion needs more than MAX_STEPS.
+    Rows: value, success, tries and fines; discounted success, tries and fines, which are the slopes in gain, exploit
+    cost and fine; the tries if none is detected and none succeeds. In groups of more than 4,096 the last row counts
+    only tries with a probability above 1e-15. All rows are 0 if nothing is tried.
+
+    UnmaskError if the recursion needs more than MAX_STEPS.
 
     Constant detection of equal candidates has closed forms: all candidates or none if fines cannot run out,
     thresholds if they can. All else is a recursion.
