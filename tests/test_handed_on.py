@@ -95,7 +95,7 @@ def test_nothing_that_an_audit_gives_tells_a_path_a_digest_or_a_seed(house, kind
     private = digests(house, name="origin") | digests(house, name="net") | digests(house, name="truth")
     private |= set() if kind == "twins" else digests(house, name="people")
     assert not any(word in done.stdout for word in (CANARY, str(SEED), "worst_observation", *private))
-    assert "This page may be handed " in page
+    assert "You can share this page" in page
 
 
 def test_files_of_one_name_are_numbered_and_distinguished_from_the_original(house):
@@ -132,7 +132,7 @@ def test_the_page_of_a_study_quotes_no_path_of_its_plan(house, tmp_path):  # R7
     text = page.read_text(encoding="utf-8")
     assert CANARY not in text
     assert not any(digest in text for digest in digests(house))
-    assert "This page may be handed to" in text
+    assert "You can share this page" in text
 
 
 EVIL = "job\u202e\x1b[31m\u2066"

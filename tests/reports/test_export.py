@@ -145,7 +145,7 @@ def test_a_folder_with_files_is_refused_unless_forced(tmp_path):
         export(one, tmp_path)
     names = export(one, tmp_path, force=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*names, "mine.txt"])
-    with pytest.raises(UnmaskError, match="no folder"):
+    with pytest.raises(UnmaskError, match="not a folder"):
         export(one, tmp_path / "mine.txt", force=True)
 
 

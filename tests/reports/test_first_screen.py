@@ -296,11 +296,11 @@ def test_a_condition_on_the_page_is_one_that_a_policy_takes() -> None:
 @pytest.mark.parametrize(
     ("rows", "end"),
     [
-        ([row(), row(measure="realized_success")], "; where the truth is known, nothing refutes what they expect."),
-        ([row(status="scores"), row(measure="realized_success")], "by 2 measures."),
-        ([row(adversary="a"), row(adversary="b", measure="realized_success")], "by 2 measures."),
-        ([row(measure="recall")], "by 1 measure."),
-        ([row(adversary="a", status="refuted"), row(adversary="b")], "The truth refutes what a expects."),
+        ([row(), row(measure="realized_success")], "measures. No belief is refuted."),
+        ([row(status="scores"), row(measure="realized_success")], " and 2 measures."),
+        ([row(adversary="a"), row(adversary="b", measure="realized_success")], " and 2 measures."),
+        ([row(measure="recall")], " and 1 measure."),
+        ([row(adversary="a", status="refuted"), row(adversary="b")], "The truth refutes the belief of a."),
     ],
 )
 def test_nothing_is_said_to_be_refuted_or_not_that_was_not_announced(rows: list[Row], end: str) -> None:

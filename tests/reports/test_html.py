@@ -268,7 +268,7 @@ def test_it_opens_with_the_strongest_adversary_and_says_the_rest_below(page):
         sample().setting,
         (
             "From k=3, an adversary who knows all five quasi-identifiers re-identifies 2.9 % [2.3, 3.8] of 2,000 "
-            "people; guessing gives <0.01 %. Of 5 releases the lowest is k=100 with 0.5 % [0.3, 1.0]."
+            "people; guessing gives <0.01 %. The lowest of 5 releases is k=100 with 0.5 % [0.3, 1.0]."
         ),
         "From k=3, an adversary who knows age and postcode and holds a register re-identifies 1.0 % [0.7, 1.6] of",
         (
@@ -276,14 +276,14 @@ def test_it_opens_with_the_strongest_adversary_and_says_the_rest_below(page):
             "28.9 % [27.0, 30.9] of 2,000 people; guessing gives 13.4 %."
         ),
         (
-            "From k=3 to k=100 the people re-identified fall from 2.9 % to 0.5 %, but what inference of occupation "
-            "gains over guessing only from 15.5 to 13.8 points: what hides the identity does not hide occupation."
+            "From k=3 to k=100, re-identification falls from 2.9 % to 0.5 %, but the gain of inferring occupation only "
+            "from 15.5 to 13.8 points: protecting identities does not protect occupation."
         ),
     ]
     first, *others = [text.rfind(sentence) for sentence in order]
     assert first > 0
     assert [first, *others] == sorted([first, *others])  # who attacks, then all that was found
-    assert text.find(order[1].partition(". Of")[0]) < text.find("Who is at risk?")  # the strongest on the first screen
+    assert text.find(order[1].partition(". The lowest")[0]) < text.find("Who is at risk?")  # the strongest on the first screen
 
 
 def test_the_sentence_of_the_house_style():
@@ -309,7 +309,7 @@ def test_realized_success_is_preferred_and_both_stand_in_the_table(page):
     assert "re-identifies 3.0 % [2.0, 4.0]" in text
     assert "expects to re-identify" not in text
     assert re.search(r"5\.0 % ?3\.0 % \[2\.0, 4\.0\] \u2020", text)
-    assert "The truth refutes what the adversary expects" in text
+    assert "The truth refutes the belief" in text
     assert "not exact: announced 5.0 %, realized 3.0 %" in text
     assert "The truth refutes" not in page
 
@@ -372,7 +372,7 @@ def test_names_are_escaped_everywhere():
 
 def test_infinity_is_called_unbounded_and_explained(page):
     text = Page(page).text
-    assert "unbounded: the release rules something out" in text
+    assert "unbounded: the release proves or excludes something" in text
     assert not re.search(r"\b(inf|nan)\b", text)
     assert "unbounded" not in render(single())
 
@@ -404,7 +404,7 @@ def test_a_success_that_is_undefined_is_said_and_not_drawn():
 
 def test_releases_without_a_value_are_not_hidden_in_the_finding():
     rows = (row(), row(release="k=5, l=2", posterior=0.01), row(release="k=7", status="failed"))
-    assert "Of 2 of 3 releases the lowest is \u201ck=5, l=2\u201d with 1.0 %." in said(replace(single(), rows=rows))
+    assert "The lowest of 2 of 3 releases is \u201ck=5, l=2\u201d with 1.0 %." in said(replace(single(), rows=rows))
 
 
 def test_a_reason_that_begins_with_failed_is_shown_as_a_failure(page):
@@ -490,7 +490,7 @@ def test_the_original_table_is_named_but_is_not_the_finding():
     rows = (row(release="original", posterior=0.2), row(release="k=3"), row(release="k=10", posterior=0.016))
     text = said(replace(single(), rows=rows))
     assert "From k=3, an adversary who knows all quasi-identifiers expects to re-identify 2.8 %" in text
-    assert "Of 2 releases the lowest is k=10 with 1.6 %. The unprotected table gives 20.0 %." in text
+    assert "The lowest of 2 releases is k=10 with 1.6 %. The unprotected table gives 20.0 %." in text
     assert "From original" not in text
 
 
@@ -498,15 +498,15 @@ def test_success_is_not_contrasted_without_its_baseline():
     rows = [row(release=r, posterior=p, gain=p) for r, p in (("k=3", 0.232), ("k=50", 0.013))]
     values = (("k=3", 0.640, 0.058), ("k=50", 0.586, 0.004))  # nearly as many are inferred, as guessing gives 58.2 %
     rows += [row(release=r, target="pay", prior=0.582, posterior=p, gain=g) for r, p, g in values]
-    assert "does not hide" not in render(replace(single(), rows=tuple(rows)))
+    assert "does not protect" not in render(replace(single(), rows=tuple(rows)))
 
 
 def test_no_contrast_is_claimed_where_attribute_success_falls_along():
     rows = [row(release=r, posterior=p) for r, p in (("k=3", 0.03), ("k=9", 0.01))]
     rows += [row(release=r, target="pay", prior=0.0, posterior=p) for r, p in (("k=3", 0.6), ("k=9", 0.2))]
-    assert "does not hide" not in render(replace(single(), rows=tuple(rows)))
+    assert "does not protect" not in render(replace(single(), rows=tuple(rows)))
     rows[-1] = replace(rows[-1], posterior=0.58, gain=0.58)
-    assert "what hides the identity does not hide pay" in render(replace(single(), rows=tuple(rows)))
+    assert "protecting identities does not protect pay" in render(replace(single(), rows=tuple(rows)))
 
 
 @pytest.mark.parametrize(("half", "claimed"), [(0.012, False), (0.008, True)])
@@ -516,7 +516,7 @@ def test_a_contrast_is_claimed_only_where_intervals_do_not_touch(half, claimed):
         for r, p in (("k=3", 0.035), ("k=9", 0.015))
     ]
     rows += [row(release=r, target="pay", posterior=0.5, measure="realized_success") for r in ("k=3", "k=9")]
-    assert ("does not hide" in render(replace(single(), rows=tuple(rows)))) is claimed
+    assert ("does not protect" in render(replace(single(), rows=tuple(rows)))) is claimed
 
 
 def test_a_single_release_has_no_plane_but_its_utility():

@@ -97,8 +97,8 @@ def test_another_number_of_people_may_be_asked_for():
     few = replace(sample(), criteria={"k=3": {"unique_rows": 7}}, smallest_shown=5)
     assert few.without_small().criteria["k=3"]["unique_rows"] == 7
     assert replace(few, smallest_shown=8).without_small().criteria["k=3"]["unique_rows"] == "fewer than 8"
-    assert "nothing about fewer than 8 people" in render(replace(few, smallest_shown=8))
-    assert "For the owner of the data alone" in render(replace(few, smallest_shown=1))
+    assert "describes no fewer than 8 people" in render(replace(few, smallest_shown=8))
+    assert "For the owner of the data only" in render(replace(few, smallest_shown=1))
 
 
 def test_groups_of_few_are_left_out_of_networks():

@@ -11,8 +11,8 @@ from unmask.results.formats import SPACE, decimals, estimate, number
 from unmask.results.names import ADOPTERS, IDENTITY, MEMBERSHIP, RARE, SECRET
 
 KINDS_OF_VALUE = (
-    "Expected values are what the adversary believes, and need no truth; realized values were checked against the "
-    "truth. Gain is what the release adds to the prior, positive when the adversary profits."
+    "Expected values follow the adversary's belief. Realized values were checked against the truth. Gain is the "
+    "difference to the prior, positive if the adversary profits."
 )
 """Explanation of the tables of measures, for audits and studies."""
 
@@ -54,7 +54,7 @@ def format_target(target: str) -> str:
     if target == SECRET:
         return "Secret: guessed right"
     if target in (MEMBERSHIP, RARE):
-        return f"Membership: {'the rarest people ' if target == RARE else ''}told to be in the table or not"
+        return f"Membership: {'the rarest people ' if target == RARE else ''}recognized as members or not"
     if target == ADOPTERS:
         return "Adopters: people with several identities found"
     return "Identity: people re-identified" if target == IDENTITY else f"{target}: value inferred"

@@ -166,8 +166,10 @@ def wildcard_findings(scope: Scope) -> list[str]:
     subject = f"From {release_name(release)}, an" if len(scope.protected) > 1 else "An"
     verb = "re-identifies" if needs_truth(row.measure) else "expects to re-identify"
     preferred = f"{subject} adversary prefers records whose cells were not suppressed and {verb} {row_value(row)}"
-    criterion = f"the published criterion takes all records that fit as alike and says {percent(published)} on average"
-    return [f"{preferred}; {criterion}, which understates the risk {times:.1f}-fold."]
+    criterion = (
+        f"The published criterion treats all matching records as equal and gives {percent(published)} on average"
+    )
+    return [f"{preferred}. {criterion}, which understates the risk {times:.1f}-fold."]
 
 
 def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
@@ -180,8 +182,8 @@ def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
         text += " The interval includes guessing: no gain is shown."
     if len(rows) > 1:
         part = f"{len(rows)} of " if len(rows) < len(scope.protected) else ""
-        lowest = f"the lowest is {release_name(rows[-1].release)} with {row_estimate(rows[-1])}"
-        text += f" Of {part}{len(scope.protected)} releases {lowest}."
+        lowest = f"{release_name(rows[-1].release)} with {row_estimate(rows[-1])}"
+        text += f" The lowest of {part}{len(scope.protected)} releases is {lowest}."
     return text + (f" The unprotected table gives {row_estimate(original)}." if original else "")
 
 
@@ -215,8 +217,8 @@ def list_contrasts(scope: Scope) -> list[str]:
             second = f"from {number(100 * worst[1].gain, 1)} to {number(100 * safest[1].gain, 1)}{SPACE}points"
             start, end = release_name(worst[0].release), release_name(safest[0].release)
             sentences.append(
-                f"From {start} to {end} the people re-identified fall {first}, but what inference of {target} gains "
-                f"over guessing only {second}: what hides the identity does not hide {target}."
+                f"From {start} to {end}, re-identification falls {first}, but the gain of inferring {target} only "
+                f"{second}: protecting identities does not protect {target}."
             )
     return sentences
 

@@ -19,8 +19,8 @@ def not_run_section(not_run: Sequence[tuple[str, str]]) -> Section | None:
     heading = "What was not run, and what failed"
     meaning = lead("\u201cNot run\u201d and \u201cfailed\u201d do not mean zero risk.")
     n_failed = sum(status == "failed" for _, status, _ in rows)
-    reasons = f"{plural(len(rows), 'reason')} why something is not known"
-    finding = f"{reasons}, {n_failed} of them a failure." if n_failed else f"{reasons}; nothing failed."
+    reasons = f"{plural(len(rows), 'reason')} for missing results"
+    finding = f"{reasons}, {n_failed} of them a failure." if n_failed else f"{reasons}. Nothing failed."
     return Section("not-run", heading, parts(meaning, table), finding) if rows else None
 
 
@@ -62,7 +62,7 @@ def closing(
 ) -> tuple[Section | None, ...]:
     """Return the last sections: assumptions, what was not run, and how the page was made."""
     lines = tuple((name, (str(value),)) for name, value in reproduce.items())
-    finding = f"{plural(len(assumptions), 'sentence')} on which the figures rest."
+    finding = f"{plural(len(assumptions), 'assumption')}."
     assumed = (
         Section("assumptions", "What was assumed", (Bullets(tuple(assumptions)),), finding) if assumptions else None
     )
@@ -74,11 +74,11 @@ def closing(
 def describe_readers(smallest_group: int, *, cases: bool = False) -> str:
     """Return the intended readers of a page; `cases` for a page about a mechanism and not about people."""
     if cases:
-        return "This page may be handed on: it is about a mechanism, and shows no secret, no file path and no seed."
+        return "You can share this page. It is about a mechanism, and shows no secret, file path or seed."
     if smallest_group <= 1:
-        return "For the owner of the data alone: this page shows groups of any size, single people among them."
+        return "For the owner of the data only: this page shows groups of any size, and single people."
     return (
-        "This page may be handed to those who decide about the release and to those who get it. It shows no record, no "
-        "file path and no seed; besides k, the most exposed, shares, and expected or matched numbers, it shows nothing "
-        f"about fewer than {smallest_group:,} people."
+        "You can share this page with people who decide about the release or receive it. It shows no record, file path "
+        f"or seed. It describes no fewer than {smallest_group:,} people, except in k, the highest risk, shares, and "
+        "expected or matched numbers."
     )

@@ -48,8 +48,8 @@ SOME_RELEASES = (ADOPTERS, MEMBERSHIP, RARE)
 """Targets of attacks on some releases only, which have no lines for the others."""
 
 LINKED = (
-    "The prior of linkage is what clusters of the same sizes with shuffled labels reach, and its values are averages "
-    "over subjects. "
+    "The prior of linkage is the value of clusters of the same sizes with shuffled labels. Values are averages over "
+    "subjects. "
 )
 
 LEADERS = "Success, error, bits and calibration, by adversary and target"
@@ -76,13 +76,13 @@ def measures_finding(scope: Scope) -> str:
     rows = [row for row in scope.result.rows if row.status not in FAILURES]
     refuted = list(dict.fromkeys(row.adversary for row in rows if row.status == "refuted"))
     if refuted:
-        return f"The truth refutes what {join_names(refuted)} {'expects' if len(refuted) == 1 else 'expect'}."
+        return f"The truth refutes the {'belief' if len(refuted) == 1 else 'beliefs'} of {join_names(refuted)}."
     predicted = _attacks((row for row in rows if row.status != "scores"), "success_probability")
-    unrefuted = "; where the truth is known, nothing refutes what they expect"
+    unrefuted = " No belief is refuted."
     is_checked = bool(predicted & _attacks(rows, "realized_success"))
     n_measures = plural(len({row.measure for row in rows}), "measure")
     adversaries = plural(len(scope.adversaries), "adversary", "adversaries")
-    return f"{adversaries} by {n_measures}{unrefuted if is_checked else ''}."
+    return f"{adversaries} and {n_measures}.{unrefuted if is_checked else ''}"
 
 
 def _attacks(rows: Iterable[Row], measure: str) -> set[tuple[str, str, str]]:
@@ -241,13 +241,11 @@ def measure_notes(scope: Scope, tables: Sequence[Grid]) -> list[str]:
     notes.append("Most exposed: the value for the person about whom the adversary is most successful.")
     cells = [cell for table in tables for _, rows in table.groups for row in rows for cell in row]
     if any("\u2020" in cell for cell in cells):
-        notes.append("\u2020 The truth refutes what the adversary expects: the belief has lost its status.")
+        notes.append("\u2020 The truth refutes the belief, which has lost its status.")
     if any(" / " in row[-1] for table in tables for _, rows in table.groups for row in rows):
         notes.append("n: people behind the expected / behind the realized value.")
     if any("unbounded" in cell for cell in cells):
-        notes.append(
-            "unbounded: the release rules something out, or confirms it, with certainty; no finite number bounds that."
-        )
+        notes.append("unbounded: the release proves or excludes something with certainty.")
     rows = [row for row in result.rows if row.status not in FAILURES]
     kind = _by_adversary(scope, ((row.adversary, row.status) for row in rows if row.measure not in COUNTED))
     if kind.keys() - {"exact"}:

@@ -103,7 +103,7 @@ def _findings(scope: Scope) -> Section:
     """Return all findings, a sentence each."""
     all_sentences = (*sentences(scope.result), *list_contrasts(scope))
     return Section(
-        "findings", "In sentences", (Bullets(all_sentences, "findings"),), f"{plural(len(all_sentences), 'finding')}."
+        "findings", "All findings", (Bullets(all_sentences, "findings"),), f"{plural(len(all_sentences), 'finding')}."
     )
 
 

@@ -175,7 +175,7 @@ def _sentence_part(facts: StudyFacts) -> Part:
         for dataset in facts.datasets
         for sentence in describe_dataset(facts, dataset)
     )
-    return Block("findings", "In sentences", f"{plural(len(notes), 'finding')}.", notes=notes), ()
+    return Block("findings", "All findings", f"{plural(len(notes), 'finding')}.", notes=notes), ()
 
 
 def _description_parts(facts: StudyFacts) -> Iterator[Part]:
