@@ -283,7 +283,7 @@ def test_it_opens_with_the_strongest_adversary_and_says_the_rest_below(page):
     first, *others = [text.rfind(sentence) for sentence in order]
     assert first > 0
     assert [first, *others] == sorted([first, *others])  # who attacks, then all that was found
-    assert text.find(order[1].partition(". The lowest")[0]) < text.find("Who is at risk?")  # the strongest on the first screen
+    assert text.find(order[1].partition(". The lowest")[0]) < text.find("Who is at risk?")
 
 
 def test_the_sentence_of_the_house_style():
