@@ -10,7 +10,7 @@ from tests.commands import check_one_sentence, invoke
 from tests.envelopes import parsed
 from tests.graphs.divisions import misses_clique, misses_clique_with_copies, misses_top
 from unmask.graphs import SocialGraph
-from unmask.graphs.audit.identity_advice import advise
+from unmask.graphs.advice.identity_advice import advise
 
 RNG = np.random.default_rng(5)
 

@@ -12,7 +12,7 @@ from tests.envelopes import parsed
 from tests.graphs.divisions import list_divisions, misses_clique, misses_top
 from unmask import UnmaskError
 from unmask.graphs import IdentitySeparation, SocialGraph, datasets
-from unmask.graphs.audit.seeding_loss import measure_seeding
+from unmask.graphs.advice.seeding_loss import measure_seeding
 from unmask.graphs.knowledge.groups import count_cliques
 from unmask.graphs.protections import PowerLaw
 

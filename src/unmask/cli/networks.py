@@ -83,7 +83,7 @@ column_options = options("unmask.graphs:EdgeListOptions")
          "kept.",
 )  # fmt: skip
 @output_option("--origin", type=FILE, help="Write the person behind each released node. Keep it secret.")
-@options("unmask.graphs.audit.seeding_loss:measure_seeding", clique={}, tolerance={}, top={})
+@options("unmask.graphs.advice.seeding_loss:measure_seeding", clique={}, tolerance={}, top={})
 @column_options
 @output_option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @output_option("--force", is_flag=True, help="Overwrite existing files.")
@@ -111,8 +111,8 @@ def protect_graph(
     unmask protect graph friends.txt --with Decoy:adopters=1.0 -o release.txt --origin origin.csv
     """
     from unmask.core.randomness import secret_unless
+    from unmask.graphs.advice.seeding_loss import describe_seeding, find_border, measure_seeding
     from unmask.graphs.audit.attack_plan import parse_protection
-    from unmask.graphs.audit.seeding_loss import describe_seeding, find_border, measure_seeding
     from unmask.graphs.files.writing import check_suffix
     from unmask.graphs.graph import SocialGraph
     from unmask.graphs.protections import IdentitySeparation, apply_protection, has_adopters
@@ -209,7 +209,7 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
 @click.option("--graph", required=True, type=FILE, help="Network, as far as it is known.")
 @click.option("--node", required=True, help="Your id in it.")
 @options(
-    "unmask.graphs.audit.identity_advice:advise",
+    "unmask.graphs.advice.identity_advice:advise",
     "identities", "shares", "model", "clique", "tolerance", "top", "discovery", "runs", "attack", "leaked", "loss",
     "gain", "accepts", "equal_secrets", "k", "seed",
     shares={"parse": _chances, "metavar": "P1,P2"},
@@ -239,8 +239,8 @@ def advise_identity(
     unmask advise identity --graph friends.txt --node 17 --identities 3 --runs 10 --attack Nar09 --leaked 1000
     """
     from unmask.graphs import EdgeListOptions
-    from unmask.graphs.audit.identity_advice import advise
-    from unmask.graphs.audit.identity_sentences import sentences
+    from unmask.graphs.advice.identity_advice import advise
+    from unmask.graphs.advice.identity_sentences import sentences
     from unmask.graphs.graph import SocialGraph
 
     columns = pop_options(settings, [field.name for field in fields(EdgeListOptions)])

@@ -77,7 +77,7 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "price": {"help": "Cost of raising the price by one.", "default": 1.0, "show_default": True, "type": click.FloatRange(0, 1e+300), "parse": check_number},
         "row": {"help": "Cost of a dropped row (default: the attacker's gain).", "type": click.FloatRange(0, 1e+300), "parse": check_number},
     },
-    "unmask.graphs.audit.identity_advice:advise": {
+    "unmask.graphs.advice.identity_advice:advise": {
         "identities": {"help": "Number of identities you would take (default: 5, or as many as in other options).", "type": click.IntRange(1, 1000), "parse": check_number},
         "shares": {"help": "Probability that a contact goes to each identity, such as 0.1,0.9 (default: even shares)."},
         "model": {"help": "Identities of a contact: one (basic), one or none (best), or several or none (realistic).", "default": "basic", "show_default": True, "type": click.Choice(("basic", "best", "realistic"))},
@@ -95,7 +95,7 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "k": {"help": "Number of people, including you, that no attack can tell apart.", "type": click.IntRange(2, None), "parse": check_number},
         "seed": {"help": "Random seed of every draw.", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number},
     },
-    "unmask.graphs.audit.seeding_loss:measure_seeding": {
+    "unmask.graphs.advice.seeding_loss:measure_seeding": {
         "clique": {"help": "Size of the cliques from which an adversary starts.", "default": 4, "show_default": True, "type": click.IntRange(3, 5), "parse": check_number},
         "tolerance": {"help": "Relative difference up to which two numbers of edges count as equal.", "default": 0.05, "show_default": True, "type": click.FloatRange(0, 1, max_open=True), "parse": check_number},
         "top": {"help": "Number of people with most edges as start of an adversary (default: 1.5 % of the people).", "type": click.IntRange(1, None), "parse": check_number},

@@ -16,9 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs import SocialGraph
+from unmask.graphs.advice.seeding_loss import TOP_SHARE, CliqueSize, Tolerance, find_border
+from unmask.graphs.advice.simulated_discovery import simulated_discovery
 from unmask.graphs.audit.attack_plan import parse_attacks
-from unmask.graphs.audit.seeding_loss import TOP_SHARE, CliqueSize, Tolerance, find_border
-from unmask.graphs.audit.simulated_discovery import simulated_discovery
 from unmask.graphs.criteria import Model, clique_failure, local_anonymity, top_failure
 from unmask.graphs.identity_game import best_assignment, equilibrium, expected_loss, worst_loss
 from unmask.graphs.knowledge.groups import clique as find_clique

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from unmask.graphs.audit.identity_advice import MAX_CONTACTS, IdentityAdvice, Placing
+from unmask.graphs.advice.identity_advice import MAX_CONTACTS, IdentityAdvice, Placing
 from unmask.measures.interval import wilson
 from unmask.results.formats import number
 

@@ -1,0 +1,1 @@
+"""Advice before people separate identities: effect on seeding, and the identity that should hold a secret."""
