@@ -38,8 +38,8 @@ BUDGET: Final = "budget"
 """Name of the table with the fine and the price that keep campaigns within a budget."""
 
 BUDGET_NOTE: Final = (
-    "The number of people is expected, under any campaign that is best at this fine or price. A lower amount may do as "
-    "well if some people may be re-identified."
+    "The number of people is an expectation, for every campaign that is best at this fine or price. If some people may "
+    "be re-identified, a lower amount may exist that is enough."
 )
 
 MERGED: Final = 1e-5
@@ -123,7 +123,11 @@ def audit_deterrence(
             parameter_table("parameters", list_parameters(attackers[0])),
             *budgets,
         ),
-        blocks=(*_list_blocks(deterrents, weights, len(counts)), *map(_budget_block, budgets)),
+        blocks=(
+            *_list_blocks(deterrents, weights, len(counts)),
+            *map(_budget_block, budgets),
+            Block("attacker", "The attacker", "", tables=("parameters",), is_finding=False),
+        ),
         decision=_make_decision(deterrents[CAMPAIGN], source),
         assumptions=(RESOURCE_ASSUMPTION,) if source.has_resources else (),
         cautions=attackers[0].warnings,
@@ -199,12 +203,14 @@ def _budget_block(table: Table) -> Block:
     (row,) = table.rows
     heading = "Campaigns within a budget"
     if not np.isfinite(row["fine"]):
-        return Block(BUDGET, heading, "No fine is known that keeps campaigns within the budget.", tables=(BUDGET,))
+        return Block(
+            BUDGET, heading, "No fine is known that keeps campaigns within the budget.", tables=(BUDGET,), open=True
+        )
     sentence = (
         f"A campaign re-identifies at most {row['people']:,g} people with a fine of {round_up(row['fine'])}, or with "
         f"an access price of {round_up(row['price'])}."
     )
-    return Block(BUDGET, heading, sentence, tables=(BUDGET,), notes=(BUDGET_NOTE,))
+    return Block(BUDGET, heading, sentence, tables=(BUDGET,), notes=(BUDGET_NOTE,), open=True)
 
 
 def _now_table(source: AttackerSource, sizes: np.ndarray) -> Table:
@@ -246,7 +252,6 @@ def _list_blocks(deterrents: Mapping[str, Deterrents], costs: Costs, n: int) -> 
     )
     sentence = f"{name}: {_describe_mix(mix)}." if deterrents[CAMPAIGN].payoff.high else ""
     yield Block("mix", name, sentence, tables=(MIXES,), notes=(cost,), open=True)
-    yield Block("attacker", "The attacker", "", tables=("parameters",), is_finding=False)
 
 
 def _describe_change(name: str, item: Deterrents, n: int) -> str:
