@@ -140,7 +140,7 @@ def test_a_released_column_that_the_original_lacks_is_not_called_known(folder):
     Path("numbered.csv").write_text("\n".join(numbered) + "\n", encoding="utf-8")
     given = ("-q", "age,sex", "-s", "diagnosis", "--original", "people.csv", "--no-changes", "--json")
     known, unknown = parsed(unmask("audit", "numbered.csv", *given, "--report", "page.html").stdout)["warnings"][:2]
-    assert known == "released columns without a role, taken as known: name, zip"
+    assert known == "an adversary may know released columns without a role: name, zip"
     assert unknown.startswith("the original lacks columns of numbered, so no adversary knows them: case.")
     assert "a hash of a name" in Path("page.html").read_text(encoding="utf-8")
 
@@ -148,9 +148,9 @@ def test_a_released_column_that_the_original_lacks_is_not_called_known(folder):
 def test_columns_without_a_role_are_named(folder):
     roles = ("-q", "age,sex", "-s", "diagnosis")
     found = parsed(unmask("audit", "people.csv", *roles, "--json").stdout)
-    assert found["warnings"][0] == "released columns without a role, taken as known: name, zip"
+    assert found["warnings"][0] == "an adversary may know released columns without a role: name, zip"
     found = parsed(unmask("audit", "people.csv", *roles, "--identifiers", "name", "--json").stdout)
-    assert found["warnings"][0] == "released columns without a role, taken as known: zip"
+    assert found["warnings"][0] == "an adversary may know released columns without a role: zip"
 
 
 def test_a_permuted_origin_is_less_successful_than_the_true_one(folder):
@@ -464,7 +464,7 @@ def test_unparsable_cells_of_a_declared_number_column(tmp_path, monkeypatch, cel
         (["protect", "people.csv", *ROLES, "-o", "out.csv", "--t", "-1"], 2, "t is -1"),
         (["protect", "people.csv", *ROLES, "-o", "out.csv", "--t", "nan"], 2, "t is nan"),
         (["protect", "people.csv", *ROLES, "-o", "out.csv", "--seed", "-1"], 2, "--seed"),
-        (["protect", "people.csv", *ROLES, "-o", "out.xlsx"], 2, "unknown suffix"),
+        (["protect", "people.csv", *ROLES, "-o", "out.docx"], 2, "unknown suffix"),
         (["protect", "people.csv", *ROLES, "-o", "release.csv"], 2, "release.csv exists"),
         (["protect", "people.csv", *ROLES, "-o", "out.csv", "--origin", "origin.csv"], 2, "origin.csv exists"),
         (["protect", "people.csv", *ROLES, "-o", "out.csv", "--origin", "out.csv"], 2, "two outputs go to out.csv"),

@@ -87,7 +87,7 @@ def test_a_role_for_a_column_that_is_not_there_is_refused(people):
 
 def test_an_audit_counts_released_columns_without_a_role(people):  # T2, U3
     data = parsed(invoke("audit", "people.csv", "-q", "age,sex", "-s", "diagnosis", "--json").stdout)
-    assert data["warnings"][0].startswith("released columns without a role, taken as known: ")
+    assert data["warnings"][0].startswith("an adversary may know released columns without a role: ")
     announced = {
         row["adversary"]: row["posterior"] for row in data["results"] if row["measure"] == "success_probability"
     }

@@ -50,6 +50,9 @@ SHARED = (
 COUNTED = ("coverage", "seed", "attacker", "measures")
 """Those of an audit of tables that stay in an engine; the others need every row."""
 
+MAX_NAMED = 8
+"""Columns that a warning names, since the first screen of a page shows it."""
+
 
 @with_parameters(EngineOptions)
 @with_parameters(audit, only=SHARED)
@@ -235,8 +238,10 @@ def _read(
 
 def _warn_of_unused_columns(columns: Iterable[str], original: Table | None) -> list[str]:
     """Return a warning of released columns without a role; an adversary knows those that the original has."""
-    available = {name for name in columns if original is None or name in original.names}
-    return [f"released columns without a role, taken as known: {', '.join(sorted(available))}"] * bool(available)
+    names = sorted(name for name in columns if original is None or name in original.names)
+    further = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    named = ", ".join(names[:MAX_NAMED])
+    return [f"an adversary may know released columns without a role: {named}{further}"] if names else []
 
 
 def _make_attacks(specs: Sequence[Spec], code: Path | None) -> dict[str, Any]:
