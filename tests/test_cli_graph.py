@@ -186,7 +186,7 @@ def test_whole_numbers_and_texts_name_the_same_people(files, tmp_path, network):
         ("a,b\nb,c\n\nc,d\nc\nd,e\n", "line 5 of 'bad.csv' does not have 2 columns"),
         ("a,b\nb,c\n# a,comment\nd,e\ne,a\n", "line 3 of 'bad.csv', below the first row, looks like a comment"),
         ("", "is empty"),
-        ("# nothing\n", "has comments alone"),
+        ("# nothing\n", "has only comments"),
     ],
 )
 def test_a_malformed_network_is_reported_with_its_line(tmp_path, content, message):
@@ -200,11 +200,11 @@ def test_a_malformed_network_is_reported_with_its_line(tmp_path, content, messag
     ("kind", "content", "message"),
     [
         ("truth", "nobody,else\n", "one line, which names no node of either graph"),
-        ("truth", "nobody,else\nno,one\n", "names a source node and a target node"),
+        ("truth", "nobody,else\nno,one\n", "has a label of each graph"),
         ("truth", "one\n", "'bad.csv' has one column"),
         ("truth", "", "'bad.csv' is empty"),
         ("seeds-file", "nobody,else\n", "one line, which names no node of either graph"),
-        ("seeds-file", "nobody,else\nno,one\n", "none of 1 seeds names a source node and a target node"),
+        ("seeds-file", "nobody,else\nno,one\n", "none of 1 seeds has a label of each graph"),
         ("seeds-file", f"{SECRET} u0,{SECRET} x0\n{SECRET} u1,{SECRET} x0\n", "row 2 of the seeds"),
     ],
 )
@@ -257,11 +257,11 @@ def test_leaked_identities_without_an_edge_are_left_out_and_counted(files, tmp_p
         (("--overlap", "0.5,0.5", "--with", f"{MANY}:adopters=nan"), "a share from 0.0 to 1.0"),
         (("--overlap", "0.8,0.9", "--seeds", "random:5", "--with", f"{MANY}:adopters=100000"), "lower adopters"),
         (("--auxiliary", "x.csv", "--with", MANY), "--with was given with --auxiliary"),
-        (("--auxiliary", "missing.csv", "--truth-partial"), "--truth-partial was given without --truth"),
-        (("--auxiliary", "missing.csv", "--truth-sampled"), "--truth-sampled is about the people of a partial truth"),
+        (("--auxiliary", "missing.csv", "--truth-partial"), "--truth-partial needs --truth"),
+        (("--auxiliary", "missing.csv", "--truth-sampled"), "--truth-sampled needs a partial truth"),
         (
             ("--auxiliary", "missing.csv", "--largest-component"),
-            "--largest-component is about the networks of --overlap",
+            "--largest-component needs --overlap",
         ),
         (("--overlap", "0.5,0.5", "--source", "u"), "--source was given without --target"),
     ],
@@ -311,7 +311,7 @@ def test_g1_the_columns_of_a_file_are_named_by_its_header_or_by_the_user(tmp_pat
     known_result = run_json(write(tmp_path / "known.csv", rows, "id,from,to,since"), *command)
     graph = {name: rows for name, rows in plain["tables"].items() if name.startswith("graph")}
     assert graph.items() <= known_result["tables"].items()
-    assert {"assumption": "Of the network, id and since are left out: attacks see edges alone."} in known_result[
+    assert {"assumption": "Of the network, id and since are left out: attacks use edges only."} in known_result[
         "tables"
     ]["assumptions"]
     other_file = write(tmp_path / "other.csv", rows, "nth,who,whom,rank")

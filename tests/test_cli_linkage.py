@@ -107,7 +107,7 @@ def test_breaches_by_one_partition_of_a_view_alone_are_reported(tmp_path):
     assert row_shown["clean_alone"] == pytest.approx((0.5 * 4 + 0.25 * 1) / 5)
     (warning,) = data["warnings"]
     assert warning == (
-        "An adversary may act on one partition of view: each alone breaches 50.0\u00a0% on average, all together "
+        "An adversary may act on one partition of view: a single one breaches 50.0\u00a0% on average, all together "
         "40.0\u00a0%."
     )
 

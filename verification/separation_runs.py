@@ -114,7 +114,7 @@ class Rates:
     @classmethod
     def of(cls, result: Disclosure) -> Rates:
         """Return the rates of a disclosure; 0 without a person in the denominator."""
-        everybody = result.everybody
+        everybody = result.all_people
         rates = (everybody.recall_of_all, result.adopters.recall, result.rate, everybody.error)
         return cls(*(rate or 0.0 for rate in (*rates, result.exposed, result.decoyed)))
 

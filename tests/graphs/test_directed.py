@@ -208,7 +208,7 @@ def test_the_audit_sees_directions_where_both_files_have_them_and_says_who_does(
     CliRunner().invoke(main, [*command, "Nar09", "--report", f"{tmp_path}/page.html"])
     page = (tmp_path / "page.html").read_text()
     assert (
-        "Of the release, direction (except by Nar09:directed=true and Climb) is left out: attacks see edges alone."
+        "Of the release, direction (except by Nar09:directed=true and Climb) is left out: attacks use edges only."
         in page
     )
     assert "Nar09:directed=true" in page.partition("Attacks that were not requested may find more")[2][:200]

@@ -165,7 +165,7 @@ def test_no_probability_is_announced_from_fewer_rounds():
     belief = attacked(*planted(100, n_seeds=40), rounds=2)
     assert belief.confidence == "scores"
     assert belief.expected_success() is None
-    assert "rounds is 2, and it takes 8" in belief.refused[0]
+    assert "rounds is 2, but 8 are needed" in belief.refused[0]
 
 
 def test_graphs_that_have_nothing_to_do_with_each_other_announce_next_to_nothing():
@@ -280,10 +280,10 @@ def test_a_first_answer_comes_before_the_second_round():
     messages = []
     attacked(pair, seeds, progress=messages.append)
     assert messages[0] == "round 1 of 8"
-    assert messages[1].startswith("so far: names about ")
-    assert messages[1].endswith(" % (Rematch; 8 held-back seeds)")
-    assert messages[2].startswith("round 2 of 8; so far: names about ")
-    assert messages[-1].startswith("round 8 of 8; so far: names about ")
+    assert messages[1].startswith("so far: matches about ")
+    assert messages[1].endswith(" % (Rematch; 8 withheld seeds)")
+    assert messages[2].startswith("round 2 of 8; so far: matches about ")
+    assert messages[-1].startswith("round 8 of 8; so far: matches about ")
 
 
 def test_the_same_rng_gives_the_same_belief():

@@ -300,7 +300,7 @@ def test_a_node_of_the_release_behind_two_people_is_named_by_file_and_rows(tmp_p
     target = SocialGraph.from_edges([0, 1], [1, 2], labels=["x", "y", "z"])
     path = tmp_path / "truth.csv"
     path.write_text("mine,theirs\na,x\nb,y\nc,x\n")
-    with pytest.raises(UnmaskError, match=r"'truth.csv', .* rows 1 and 3 name one node") as refused:
+    with pytest.raises(UnmaskError, match=r"'truth.csv', .* rows 1 and 3 give one node") as refused:
         Pair.read(source, target, path)
     assert "x" not in str(refused.value).replace("expected", "").split()
     with pytest.raises(UnmaskError, match=r"'truth.csv', .* row 3 of the seeds"):

@@ -569,7 +569,7 @@ def test_an_ensemble_has_no_passes():
     announced = Announcement(0.5, 0.4, 0.6, None, right=None, seed_check="")
     text = render(data(replace(bare(), attacks=(attack(announced=announced, passes=(1320, 1283)),))))
     assert "passes" not in sections(text)
-    assert "Ensemble gives its matches scores of its own" in section(text, "scores")
+    assert "Ensemble computes its own scores" in section(text, "scores")
 
 
 @pytest.mark.parametrize(

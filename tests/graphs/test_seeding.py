@@ -192,11 +192,11 @@ def test_seeds_by_label():
 @pytest.mark.parametrize(
     ("source", "target", "message"),
     [
-        (["zoe", "eve"], [7, 70], "none of 2 seeds names a source node and a target node; check the labels"),
-        (["ann", "bob"], [8, 9], "none of 2 seeds names a source node and a target node"),
-        (["ann", "eve", "ann"], [7, 70, 1], "row 3 of the seeds names a source node again"),
-        (["ann", "bob", "ann"], [7, 70, 1], "row 3 of the seeds names a source node again"),
-        (["ann", "bob", "cid"], [7, 7, 1], "row 2 of the seeds names a target node again"),
+        (["zoe", "eve"], [7, 70], "none of 2 seeds has a label of each graph; check the labels"),
+        (["ann", "bob"], [8, 9], "none of 2 seeds has a label of each graph"),
+        (["ann", "eve", "ann"], [7, 70, 1], "row 3 of the seeds repeats a source node"),
+        (["ann", "bob", "ann"], [7, 70, 1], "row 3 of the seeds repeats a source node"),
+        (["ann", "bob", "cid"], [7, 7, 1], "row 2 of the seeds repeats a target node"),
         (["ann"], [7, 70], "1 source and 2 target labels"),
     ],
 )
@@ -242,7 +242,7 @@ def test_a_file_of_a_header_alone_is_refused_as_that(tmp_path):
     with pytest.raises(UnmaskError, match=r"'seeds\.csv' has one line, which names no node of either graph"):
         SeedPairs.read(NAMED, COUNTED, file)
     file.write_text("ann,node\n")
-    with pytest.raises(UnmaskError, match="none of 1 seeds names a source node and a target node"):
+    with pytest.raises(UnmaskError, match="none of 1 seeds has a label of each graph"):
         SeedPairs.read(NAMED, COUNTED, file)
 
 

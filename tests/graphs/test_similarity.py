@@ -223,7 +223,7 @@ def test_a_similarity_needs_a_network_of_the_adversary(networks):
     ]
     done = CliRunner().invoke(main, command)
     assert done.exit_code == 2
-    assert "--similarity was given with --overlap, which draws its own networks; leave one out" in done.output
+    assert "--similarity was given with --overlap, which draws its own networks; remove one of them" in done.output
 
 
 def test_attacks_that_see_edges_alone_are_what_they_were():

@@ -203,7 +203,7 @@ def test_no_person_is_called_safe_if_none_is_safe_alone(play_game):
     exposed = tuple(replace(attacker, safe_alone=0, safe_re_identified=0.0) for attacker in play_game.alone)
     assert describe_spared(exposed) == "No person is safe alone."
     spared = (replace(exposed[0], safe_alone=3), *exposed)
-    assert describe_spared(spared) == "Whoever is safe alone is safe in a campaign."
+    assert describe_spared(spared) == "People who are safe alone are safe in a campaign."
 
 
 def test_kinds_have_a_heading_each_where_there_are_several(play_game):

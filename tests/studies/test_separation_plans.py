@@ -118,7 +118,7 @@ def test_every_protection_of_a_plan_is_that_of_the_api(tmp_path):
         mapping = Nar09(theta=0.5)(separated.release, Auxiliary(pair.source, seeds)).mapping
         expected = disclosure(pair, separated, mapping, seeds.source)
         assert expected.rate > 0
-        assert rows[name, seed_owner, seed, "recall"] == expected.everybody.recall
+        assert rows[name, seed_owner, seed, "recall"] == expected.all_people.recall
         assert rows[name, seed_owner, seed, "adopter_recall"] == expected.adopters.recall
         assert rows[name, seed_owner, seed, "disclosure"] == expected.rate
     disclosures = {name: rows[name, "nar09", 0, "disclosure"] for name in SAID}
@@ -135,7 +135,7 @@ def test_seeds_of_a_plan_are_those_of_the_api(tmp_path):
         seeds = drawn(cell, pair, separated, who=seed_owner, error=0.1)
         mapping = Nar09(theta=0.5)(separated.release, Auxiliary(pair.source, seeds)).mapping
         expected = disclosure(pair, separated, mapping, seeds.source)
-        assert rows[name, seed_owner, seed, "recall"] == expected.everybody.recall
+        assert rows[name, seed_owner, seed, "recall"] == expected.all_people.recall
         assert rows[name, seed_owner, seed, "adopter_recall"] == expected.adopters.recall
         assert np.isin(pair.truth[seeds.source], separated.adopters).mean() == shares[seed_owner]
         assert np.mean(separated.origin[seeds.target] == pair.truth[seeds.source]) == 0.9
@@ -225,7 +225,7 @@ def test_an_attack_on_several_identities_is_made_of_another(tmp_path):
         ('use = "none"', "", "discovery = { persons = 5 }", "discovery has a key 'persons'"),
         ('use = "none"', "", "discovery = { people = 5, runs = 0 }", "runs is 0, expected a whole number"),
         ('use = "none"', "", "discovery = 5", "discovery is 5, expected a table"),
-        ('use = "none"', ', who = "mixed"', "discovery = { people = 5 }", "leave one out"),
+        ('use = "none"', ', who = "mixed"', "discovery = { people = 5 }", "remove one of them"),
     ],
 )
 def test_impossible_settings_are_refused_with_the_possible_ones(tmp_path, protection, knows, settings, message):

@@ -698,7 +698,7 @@ def numbers(value, path=()):
         (("--engine", "duckdb", "--memory-limit", "much"), "expected a number and a unit"),
         (("--engine", "duckdb", "--original", "x.csv"), "--original needs the table in memory"),
         (("--engine", "duckdb", "--targets", "5"), "--targets needs the table in memory"),
-        (("--dry-run",), "--dry-run is for tables that stay in an engine"),
+        (("--dry-run",), "--dry-run is for tables in an engine"),
     ],
 )  # fmt: skip
 def test_the_command_line_says_what_an_engine_cannot_do(people, extra, words):

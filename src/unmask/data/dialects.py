@@ -141,7 +141,7 @@ def read_sample(file: TextFile, *, skip_lines: int = 0, comment: str | None = No
         raise UnmaskError(f"file {file.name!r} is empty; expected rows")
     top = _count_above(lines, comment)
     if top == len(lines):
-        raise UnmaskError(f"file {file.name!r} has comments alone, expected rows below them")
+        raise UnmaskError(f"file {file.name!r} has only comments, expected rows below them")
     comments = tuple(line for line in lines[:top] if line.strip())
     rows, further = (tuple(blank_comments(part, comment)) for part in (lines[top:], windows))
     sample = Sample(file, comments, skip_lines + top, skip_lines, rows, further, comment)

@@ -91,7 +91,7 @@ class EngineOptions:
         limits = {"memory-limit": self.memory_limit, "temp-directory": self.temp_directory, "dry-run": self.dry_run}
         if self.engine is None:
             for option in (option for option, value in limits.items() if value):
-                reason = "is for tables that stay in an engine; add --engine duckdb, or leave it out"
+                reason = "is for tables in an engine; add --engine duckdb, or remove this option"
                 raise UnmaskError(f"--{option} {reason}")
 
     @property

@@ -54,13 +54,13 @@ class SeedPairs(NamedTuple):
         people, nodes = nodes_of(source, target, source_labels, target_labels)
         rows = np.flatnonzero((people >= 0) & (nodes >= 0))
         if len(people) and not len(rows):
-            raise UnmaskError(f"none of {len(people)} seeds names a source node and a target node; check the labels")
+            raise UnmaskError(f"none of {len(people)} seeds has a label of each graph; check the labels")
         seeds = Listed(people[rows], nodes[rows])
         for name, side in zip(seeds._fields, seeds, strict=True):
             first = np.unique(side, return_index=True)[1]
             if len(first) < len(side):
                 row = int(rows[np.setdiff1d(np.arange(len(side)), first)[0]]) + 1
-                raise UnmaskError(f"row {row} of the seeds names a {name} node again, expected each at most once")
+                raise UnmaskError(f"row {row} of the seeds repeats a {name} node, expected each node at most once")
         seeds.left_out = len(people) - len(rows)
         return seeds
 

@@ -197,7 +197,7 @@ def _check_unique_ids(engine: Engine, files: Sequence[LabelFile], n_rows: Sequen
         repeated = "select item from f{} where label is not null group by item having count(*) > 1"
         name, n = next((file.name, n) for i, file in enumerate(files) if (n := count(repeated.format(i))))
         ids = "an item id occurs" if n == 1 else f"{n:,} item ids occur"
-        raise UnmaskError(f"{name}: {ids} twice or more, expected every item in exactly one cluster; leave each once")
+        raise UnmaskError(f"{name}: {ids} twice or more, expected each item in exactly one cluster; remove repetitions")
 
 
 def _code_labels(engine: Engine, number: int, file: LabelFile) -> int:

@@ -82,11 +82,11 @@ QUESTIONS: Final = (
     ),
     Question(
         "attackers.max_fines", "lawyer", "How often can they be fined before they are shut out?", "whole", 1,
-        "whoever loses access after the first fine is fined once",
+        "an attacker who loses access after the first fine is fined once",
     ),
     Question(
         "attackers.detection", "security officer", "How likely is it that you notice one try?", "share",
-        {"from": 0.001, "to": 0.05}, "nobody has measured it; 1 % in the case study of Xia et al. 2015",
+        {"from": 0.001, "to": 0.05}, "no measurement exists; 1 % in the case study of Xia et al. 2015",
     ),
     Question(
         "attackers.detection_prior", "security officer",
@@ -95,7 +95,7 @@ QUESTIONS: Final = (
     ),
     Question(
         "attackers.false_alarms", "controller", "How likely is it that a wrong person looks right to them?", "part", 0,
-        "nobody has measured it; at 0 nothing misleads them",
+        "no measurement exists; at 0 nothing misleads them",
     ),
 )  # fmt: skip
 """Questions in the order of the document; questions about attackers concern the first kind."""

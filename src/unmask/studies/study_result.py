@@ -37,8 +37,8 @@ POLICY_TITLE = "the policy of this study"
 """Title of the conditions in the document of a study."""
 
 RATIONAL_ASSUMPTION = (
-    "A rational attacker decides about each person alone; a campaign against many may pay if no single attack does. "
-    "Their success is by as many tries as pay, that of others by one guess."
+    "A rational attacker decides about each person separately. A campaign may pay although no single attack does. "
+    "Their success counts all tries that pay; the success of other adversaries counts one guess."
 )
 
 ASSUMPTIONS = (
@@ -176,7 +176,7 @@ def _describe_parts(plan: Mapping[str, Any], results: Results) -> dict[tuple[str
 
 def _describe_part(part: Mapping[str, Any], *, grid: bool = False) -> str:
     """Describe a part of the plan in one line: its use and settings; grid values are omitted if names contain them."""
-    use = "leaves everything as it is" if part["use"] == NOTHING else part["use"]
+    use = "changes nothing" if part["use"] == NOTHING else part["use"]
     settings = {key: value for key, value in part.items() if key not in ("name", "use", "with", "grid")}
     texts = [f"{key} = {_format_setting(key, value)}" for key, value in {**part.get("with", {}), **settings}.items()]
     texts += [f"{key} = {format_value(value)}" for key, value in part.get("grid", {}).items() if grid]

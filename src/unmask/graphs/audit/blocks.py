@@ -45,12 +45,12 @@ INTERVAL = "95 %: interval over runs; each run has other networks or other seeds
 
 SCORES = "The score of a match is the probability that the model of the attack Rematch gives it, uncalibrated."
 
-ENSEMBLE_SCORES = "Ensemble gives its matches scores of its own."
+ENSEMBLE_SCORES = "Ensemble computes its own scores."
 
 SEEDS_NOTE = "An attack either ends near its seeds or spreads through the network; there is little in between."
 
 CRITERIA_NOTE = (
-    "A criterion needs no attack: an owner can compute it for everybody before release. The rank correlation "
+    "A criterion needs no attack: an owner can compute it for all people before release. The rank correlation "
     "(Spearman) is with the share of attacks and runs that re-identify a person. The farther it is from 0 in the "
     "direction of the meaning, the better the criterion predicts."
 )
@@ -223,7 +223,7 @@ def _overlap_block(facts: GraphFacts, tables: Mapping[str, Table]) -> Block | No
         notes += [f"The first {MAX_PANELS} attacks are drawn; the table has all {n_attacks}."] * (
             n_attacks > MAX_PANELS
         )
-    notes.append("Charts of wrong matches have a scale of their own.")
+    notes.append("Charts of wrong matches have another scale.")
     columns = ("attack", "node_overlap", "edge_overlap", "recall", "precision", "named_wrongly", "spread")
     heading, views = "By overlap of the two networks", (View("graph_overlaps", columns),)
     return Block("overlap", heading, compare_overlaps(facts), charts, views, notes=tuple(notes))

@@ -36,7 +36,7 @@ def _rate_assumptions(pairs: Mapping[str, NetworkPair], plan: Plan) -> Iterator[
     has_ensemble = any(isinstance(attack, Ensemble) for attack in plan.attacks.values())
     yield (
         "The score of a match is the probability that the model of the attack Rematch gives it, which any adversary "
-        f"can compute.{' Ensemble gives its matches scores of its own.' * has_ensemble} How many matches of a score "
+        f"can compute.{' Ensemble computes its own scores.' * has_ensemble} How many matches of a score "
         "are right is counted."
     )
     yield "Predictors are compared with the share of attacks and runs that re-identify a person."
@@ -81,7 +81,7 @@ def describe_two_sides(*graphs: SocialGraph) -> Iterator[str]:
     if any(map(two_sided, graphs)):
         yield (
             "Every edge joins one side of the network to the other, as in a list of people and their groups or events: "
-            "if the nodes of one side are not people, they are counted as people all the same."
+            "if the nodes of one side are not people, they are still counted as people."
         )
 
 

@@ -185,18 +185,18 @@ def check_choice(auxiliary: object, overlaps: Sequence[object], **parameters: ob
         )
     extra = next((name for name in ("--truth", "--seeds-file", "--similarity") if name in given), None)
     if overlaps and extra:
-        raise UnmaskError(f"{extra} was given with --overlap, which draws its own networks; leave one out")
+        raise UnmaskError(f"{extra} was given with --overlap, which draws its own networks; remove one of them")
     if auxiliary is not None and "--with" in given:
         raise UnmaskError(
             "--with was given with --auxiliary, expected with --overlap; protect the release with "
             "unmask protect graph, and give its --origin as --truth"
         )
     if "--truth-partial" in given and "--truth" not in given:
-        raise UnmaskError("--truth-partial was given without --truth, which it is about; give both or neither")
+        raise UnmaskError("--truth-partial needs --truth; add --truth, or remove --truth-partial")
     if "--truth-sampled" in given and "--truth-partial" not in given:
-        raise UnmaskError("--truth-sampled is about the people of a partial truth; add --truth-partial")
+        raise UnmaskError("--truth-sampled needs a partial truth; add --truth-partial")
     if "--largest-component" in given and not overlaps:
-        raise UnmaskError("--largest-component is about the networks of --overlap, and none are given; give both")
+        raise UnmaskError("--largest-component needs --overlap; add --overlap, or remove --largest-component")
 
 
 def _is_given(value: object) -> bool:

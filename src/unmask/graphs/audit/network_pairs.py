@@ -167,7 +167,7 @@ class GivenPair:
 
     def __post_init__(self) -> None:
         if self.truth is not None and not np.any(self.truth >= 0):
-            raise UnmaskError("by the truth nobody is in both graphs, expected at least 1 person; check its ids")
+            raise UnmaskError("the truth has 0 people in both graphs, expected at least 1; check its ids")
 
     @property
     def people(self) -> SocialGraph:
@@ -199,7 +199,7 @@ class GivenPair:
             f"Leaked identities {self._describe_seeds(plan)}.",
             *((SAMPLED,) if self.leaked is not None and any(map(_takes_sample, plan.attacks.values())) else ()),
             *(() if self.origin is None else (SEVERAL, OF_RELEASE)),
-            "Nodes are numbered anew before each run, so that the order of the files reveals nothing.",
+            "Node numbers are random in each run, so the order of the files has no effect.",
             *(() if self.similarity is None else (SIMILARITY,)),
             *left_out("the release", self.target),
             *left_out("the adversary's network", self.auxiliary),
@@ -315,7 +315,7 @@ def _describe_choice(method: str) -> str:
 
 def left_out(name: str, graph: SocialGraph) -> tuple[str, ...]:
     """Describe the parts of the file that no attack uses."""
-    return (f"Of {name}, {graph.dropped}: attacks see edges alone.",) if str(graph.dropped) else ()
+    return (f"Of {name}, {graph.dropped}: attacks use edges only.",) if str(graph.dropped) else ()
 
 
 def numbered(graph: SocialGraph) -> SocialGraph:

@@ -77,9 +77,7 @@ def check(adversary: Part) -> None:
     knowledge, search = _knowledge(adversary), Discovery(**adversary.settings.get("discovery", {}))
     parse_method(knowledge.seeds)
     if search.people and knowledge.who != "whole":
-        raise UnmaskError(
-            f"who is {knowledge.who!r}, but identities are looked for from seeds that are whole; leave one out"
-        )
+        raise UnmaskError(f"who is {knowledge.who!r}, but discovery needs seeds with one identity; remove one of them")
 
 
 def columns(_dataset: Part) -> list[str]:

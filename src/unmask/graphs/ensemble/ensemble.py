@@ -203,7 +203,7 @@ class Ensemble:
         fifths, halves, full_round = rounds[:5], rounds[5:-1], rounds[-1]
         if halves:
             candidates, estimate = estimate_success(data, halves, fifths, full_round, rng=rng)
-            refused += [f"held-back seeds refute it: {estimate.check}"] * estimate.check.refuted
+            refused += [f"withheld seeds contradict it: {estimate.check}"] * estimate.check.refuted
         else:
             bags = [[round_, full_round] for round_ in rounds[:-1]] or [[full_round]]
             candidates = rank_candidates(data, bags, [data.initial_model], rng=rng)
@@ -277,13 +277,13 @@ class Ensemble:
 def _so_far(method: str, n_right: float, n_withheld: int) -> str:
     """Describe the success so far; "" without withheld seeds."""
     return (
-        f"; so far: names about {100 * n_right / n_withheld:.0f} % ({method}; {n_withheld} held-back seeds)"
+        f"; so far: matches about {100 * n_right / n_withheld:.0f} % ({method}; {n_withheld} withheld seeds)"
         if n_withheld
         else ""
     )
 
 
-_NO_SAMPLE = ", so that held-back seeds do not stand for other people"
+_NO_SAMPLE = ", so withheld seeds do not represent other people"
 
 
 def _dispersion(data: VoteData, rng: np.random.Generator) -> SeedDispersion | None:
@@ -296,7 +296,7 @@ def _dispersion(data: VoteData, rng: np.random.Generator) -> SeedDispersion | No
 def _refusals(data: VoteData, spread: SeedDispersion | None, seeds_are: SeedsAre, rounds: int) -> Iterator[str]:
     """Yield reasons, from the seeds only, why no probability is announced."""
     if seeds_are == "guessed":
-        yield "seeds were guessed, so that held-back seeds tell what is guessed alike, and not what is right"
+        yield "seeds were guessed, so withheld seeds do not show which matches are right"
     if seeds_are == "chosen":
         yield f"seeds were chosen and not sampled{_NO_SAMPLE}"
     if data.n_seeds < MIN_SEEDS:
@@ -304,13 +304,13 @@ def _refusals(data: VoteData, spread: SeedDispersion | None, seeds_are: SeedsAre
         yield f"{seeds} too few to test a probability, expected at least {MIN_SEEDS}: these are scores"
         return
     if rounds < ROUNDS:
-        yield f"rounds is {rounds}, and it takes {ROUNDS} to test a probability: these are scores"
+        yield f"rounds is {rounds}, but {ROUNDS} are needed to test a probability: these are scores"
     auc = float(np.mean(list(map(_auc, data.degrees, data.seeds))))
     if abs(auc - 0.5) > MAX_AUC - 0.5:
         comparison = "more" if auc > 0.5 else "fewer"
         yield f"seeds have {comparison} edges than others in both networks (AUC {auc:.2f}){_NO_SAMPLE}"
     if spread is None:
-        yield "a network has no edge, so that it is not known how the seeds are spread"
+        yield "a network has no edge, so the dispersion of the seeds is unknown"
     elif spread.is_clustered:
         yield (
             f"seeds are near each other: {spread.ratio:.1f} times as many seeds around them as in a random draw, and "

@@ -162,7 +162,7 @@ def _match(source: SocialGraph, target: SocialGraph, n: int) -> _Result:
 def _rank_matches(source: SocialGraph, target: SocialGraph, mapping: NDArray[np.int32], n: int) -> _Result:
     """Return the n surest matches of structurally unique nodes (ties by node number), and the preserved edges."""
     order = np.argsort(-log_odds(target, source, mapping), kind="stable")
-    sole = _is_unique(source) & np.append(_is_unique(target), False)[mapping]  # the last one is that of nobody
+    sole = _is_unique(source) & np.append(_is_unique(target), False)[mapping]  # the last entry serves -1
     surest = order[sole[order]][:n]
     ends = (source.indptr, source.neighbor), (target.indptr, target.neighbor)
     return _Result(mapping, surest, int(count_common(*ends, mapping).sum()) // 2)

@@ -101,9 +101,9 @@ class Pair:
         >>> Pair(graph, graph, np.array([1, -1])).to_truth().candidate
         array([ 1, -2])
         """
-        nobody = UNKNOWN if partial else ABSENT
+        no_match = UNKNOWN if partial else ABSENT
         leaked = () if seeds is None else seeds.source
-        return Truth(np.where(self.truth >= 0, self.truth, nobody), person=self.origin, leaked=leaked)
+        return Truth(np.where(self.truth >= 0, self.truth, no_match), person=self.origin, leaked=leaked)
 
     @property
     def node_overlap(self) -> float:
@@ -182,7 +182,7 @@ class Pair:
         people, nodes = nodes_of(source, target, source_labels, target_labels)
         is_known = (people >= 0) & (nodes >= 0)
         if not is_known.any():
-            raise UnmaskError(f"none of {len(people)} rows names a source node and a target node; check the labels")
+            raise UnmaskError(f"none of {len(people)} rows has a label of each graph; check the labels")
         truth = np.full(source.n_nodes, NO_NODE, dtype=np.int64)
         people, nodes = people[is_known], nodes[is_known]
         truth[people[::-1]] = nodes[::-1]  # reversed: the first node of a person wins
@@ -208,7 +208,7 @@ def _check_once(
     targets, count = np.unique(truth[truth != NO_NODE], return_counts=True)
     if (count > 1).any():
         first, second, *_ = rows[(nodes == targets[count > 1][0]) & (truth[people] == nodes)]
-        raise UnmaskError(f"rows {first} and {second} name one node of the release for two people; correct one of them")
+        raise UnmaskError(f"rows {first} and {second} give one node of the release to two people; correct one of them")
 
 
 def _origin(

@@ -65,7 +65,7 @@ ERROR_NOTE = (
     "are left out of a shared page."
 )
 
-MERGE_NOTE = "Every subject is given as many merges of its own."
+MERGE_NOTE = "All subjects have the same number of merges."
 
 FOREIGN_NOTE = (
     "Items of others are a share of all that other subjects have: in large sets it stays small although most of a "

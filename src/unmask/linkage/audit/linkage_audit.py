@@ -182,7 +182,7 @@ def _assumptions(facts: LinkageFacts, sensitivity: Sensitivity) -> tuple[str, ..
 
 _IF_MISSING: Final[Mapping[Missing, tuple[str, ...]]] = {
     "error": (),
-    "singleton": ("An item of the truth that a guess lacks is a cluster of its own there.",),
+    "singleton": ("An item of the truth that a guess lacks is a singleton in the guess.",),
     "drop": ("Items of the truth that any guess lacks are left out of all of them.",),
 }
 

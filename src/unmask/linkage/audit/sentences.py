@@ -104,7 +104,7 @@ def each_partition(guess: GuessFacts) -> str:
     if not guess.one_by_one:
         return ""
     breached, clean = (percent(guess.one_by_one[name]) for name in ("breached", "clean"))
-    return f"Each of its partitions alone breaches {breached} on average, and {clean} without a single item of others."
+    return f"A single partition breaches {breached} on average, and {clean} without a single item of others."
 
 
 def nearness(guess: GuessFacts) -> str:
@@ -186,7 +186,7 @@ def policy(facts: LinkageFacts) -> str:
     alpha, complement = f"{facts.alpha:.3g}", f"{1 - facts.alpha:.3g}"
     additions = " Items of others are welcome to the subjects: they hide them." if facts.wanted else ""
     if facts.own:
-        additions += f" The truth has values of their own for items or subjects: {', '.join(facts.own)}."
+        additions += f" The truth has values for items or subjects: {', '.join(facts.own)}."
     return (
         f"A subject is breached if its most relevant cluster holds {threshold(facts.beta)} of the subject. The most "
         f"relevant cluster is that of least cost: {alpha} for each item of the subject that it lacks, {complement} for "
@@ -215,7 +215,7 @@ def single_partitions(facts: LinkageFacts) -> Iterator[str]:
         if single_share > guess.breached:
             single_percent, joint_percent = percent(single_share), percent(guess.breached)
             act = f"An adversary may act on one partition of {guess.name}"
-            yield f"{act}: each alone breaches {single_percent} on average, all together {joint_percent}."
+            yield f"{act}: a single one breaches {single_percent} on average, all together {joint_percent}."
 
 
 def giant_clusters(facts: LinkageFacts) -> Iterator[str]:

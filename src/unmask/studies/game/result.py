@@ -33,7 +33,7 @@ N_ALTERNATIVES = 4
 """Number of protections that are compared with the best one."""
 
 ASSUMPTIONS = (
-    "Attackers count money: a price or a fine does not deter anybody who acts out of spite, curiosity or for fame.",
+    "Attackers count money: a price or a fine does not deter attackers who act out of spite, curiosity or for fame.",
     "The publisher moves first. Attackers then know the release and the terms, and play the campaign that pays most.",
     "Attackers act on their own: a person re-identified by two of them is lost twice.",
     "Gains, costs and knowledge of attackers are those of the document. They know them, unless it has their belief.",
@@ -48,7 +48,7 @@ OFFER_NOTES = (
 )
 
 STOPPING = (
-    "Each line is for one term alone: the least price of access, or the least contractual fine, at which no campaign "
+    "Each line is for one term only: the lowest price of access, or the lowest contractual fine, at which no campaign "
     "of this attacker pays. A fine is paid a limited number of times, so it must outweigh all people together."
 )
 
@@ -69,8 +69,8 @@ SENSITIVITY_NOTE = (
 
 SINGLE = (
     "Most models price one person for an attacker who pays the outside data, and every fine, again for each person. "
-    "Attackers who have the data attack everybody. Both models are computed here on the same groups; everybody is as "
-    "likely to be in the outside data."
+    "Attackers who have the data attack all people. Both models are computed here on the same groups. All people are "
+    "equally likely to be in the outside data."
 )
 
 SINGLE_NOTE = (
@@ -212,7 +212,7 @@ def _offer_block(facts: GameFacts) -> Block:
         rules={describe_protection(WITHHELD): 0.0}, log="x", where={"drawn": True},
     )  # fmt: skip
     prices = Chart(
-        "lines", "game_curves", "fine", "price", "protection", "Least price that deters everybody", style="style",
+        "lines", "game_curves", "fine", "price", "protection", "Lowest price that deters all attackers", style="style",
         log="x", where={"drawn": True},
     )  # fmt: skip
     introduction = "The charts have no price beyond the least one of the document."

@@ -107,7 +107,7 @@ def describe_decision(facts: GameFacts) -> tuple[str, str, str]:
 def _describe_deterring(facts: GameFacts) -> str:
     """Describe the fine and the price, above those of the document, at which a release pays."""
     if not facts.deterring:
-        return " No fine alone and no price alone deters everybody and leaves you something."
+        return " No fine and no price by itself deters all attackers and leaves you something."
     first = facts.deterring[0]
     offers = (
         describe_terms(offer) if offer.protection == first.protection else describe_offer(offer)
@@ -115,7 +115,7 @@ def _describe_deterring(facts: GameFacts) -> str:
     )
     payoff = format_amount(min(offer.payoff[0] for offer in facts.deterring))
     name = describe_protection(first.protection)
-    return f" Ask for more: {name} {' or '.join(offers)} is not attacked by anybody and leaves {payoff}."
+    return f" Ask for more: {name} {' or '.join(offers)} deters all attackers and leaves {payoff}."
 
 
 def describe_judgment(facts: GameFacts) -> str:
@@ -207,7 +207,7 @@ def describe_spared(rows: Sequence[SingleAttacks]) -> str:
     worst = max(rows, key=lambda row: row.safe_re_identified)
     if worst.safe_re_identified == 0:
         is_anybody_safe = any(row.safe_alone for row in rows)
-        return "Whoever is safe alone is safe in a campaign." if is_anybody_safe else "No person is safe alone."
+        return "People who are safe alone are safe in a campaign." if is_anybody_safe else "No person is safe alone."
     beyond = f", in groups beyond {worst.largest_attacked}" if worst.largest_attacked else ""
     n_re_identified, name = worst.safe_re_identified, capitalize(describe_protection(worst.protection))
     people = format_people(n_re_identified) if n_re_identified >= 1 else "fewer than one"
