@@ -185,3 +185,12 @@ def test_t8_sample_weights_understate_where_uniques_are_many(adult):
         assert weight @ (1 / people[is_sampled]) == pytest.approx(true, rel=0.15)
         assert weight @ risk < weight @ (1 / people[is_sampled])
     assert "too low" in CRITERIA["sample_weight_average"].meaning
+
+
+def test_interval_of_a_large_population_is_the_limit_of_small_fractions():
+    """Above the limit a draw without replacement is one with replacement: the share of uniques hardly changes."""
+    sizes = np.repeat([1, 2, 3, 4, 10], [100, 40, 20, 10, 5])
+    below, above = (population.interval(sizes, population_rows=n) for n in (300_000, 400_000))
+    assert above[0] == pytest.approx(below[0] * 4 / 3, abs=1.0)
+    assert above[1] == pytest.approx(below[1] * 4 / 3, rel=0.01)
+    assert population.interval(sizes, population_rows=10**10)[1] == pytest.approx(below[1] * 1e5 / 3, rel=0.02)

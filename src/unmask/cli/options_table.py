@@ -216,7 +216,7 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "steps": {"help": "Try one step of generalization of each quasi-identifier (needs --origin; the default with --report).", "is_flag": True, "default": None, "flags": ("--steps/--no-steps",)},
         "levels": {"help": "Finest level of a column in the other protections of --changes: bins, a period, a level, hidden characters, or *.", "type": str, "multiple": True, "parse": parse_levels, "heading": "Output", "metavar": "COLUMN=LEVEL", "flags": ("--level",)},
         "coverage": {"help": "Probability that the person behind a record is in the register.", "default": 1.0, "show_default": True, "type": click.FloatRange(0, 1, min_open=True), "parse": check_number},
-        "population": {"help": "Number of people that the release is a random sample of, to estimate how many are unique among them.", "type": click.IntRange(1, None), "parse": check_number},
+        "population": {"help": "Number of people that the release is a random sample of, to estimate how many are unique among them.", "type": click.IntRange(1, 10000000000), "parse": check_number},
         "hold_back": {"help": "Share of the original that was withheld at random: withheld people in no release are the control group.", "default": 0.0, "show_default": True, "type": click.FloatRange(0, 1, max_open=True), "parse": check_number},
         "synthetic": {"help": "No released row is a person's, and only inference of values is tested.", "default": False, "show_default": True, "is_flag": True},
         "targets": {"help": "Number of people attacked, drawn from the original (default: all).", "type": click.IntRange(1, None), "parse": check_number},

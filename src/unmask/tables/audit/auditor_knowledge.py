@@ -20,6 +20,9 @@ from unmask.tables.control.similarity import Shift, measure_shift, shift_by
 from unmask.tables.knowledge import Knowledge, Known
 from unmask.tables.table import Table
 
+MAX_POPULATION = 10**10
+"""Largest number of people of a population."""
+
 
 @dataclass(frozen=True, eq=False)
 class AuditorKnowledge:
@@ -72,7 +75,7 @@ class AuditorKnowledge:
     origins: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
     register: Table | None = None
     coverage: Annotated[float, Range(0, 1, above=True), Option(key="register.coverage")] = 1.0
-    population: Annotated[Annotated[int, Range(1)] | None, Option(key="audit.population")] = None
+    population: Annotated[Annotated[int, Range(1, MAX_POPULATION)] | None, Option(key="audit.population")] = None
     register_origin: NDArray[np.int64] | None = None
     control: Table | None = None
     synthetic: bool = False

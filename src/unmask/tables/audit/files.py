@@ -47,7 +47,7 @@ SHARED = (
 )  # fmt: skip
 """Parameters of `audit` that an audit of files has, too."""
 
-COUNTED = ("coverage", "seed", "attacker", "measures")
+COUNTED = ("coverage", "population", "seed", "attacker", "measures")
 """Those of an audit of tables that stay in an engine; the others need every row."""
 
 MAX_NAMED = 8

@@ -13,7 +13,7 @@ Notation: f_i = number of sample classes with i rows, n = sum i f_i rows, J = su
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -140,6 +140,22 @@ _BOUNDS_ERROR, _SAMPLING_ERROR = 0.04, 0.01
 """Probability that a bound of the group counts fails, and that the bound of the sampled uniques fails; 5 % together."""
 
 
+MAX_BINOMIAL_FRACTION = 1e-3
+"""Sampled share of a population up to which a draw without replacement is a draw with replacement.
+
+No probability of a sample differs by more than this share. The hypergeometric law takes minutes for a billion people.
+"""
+
+
+def _law_of_sample(population: int, people: Any, rows: int) -> Any:
+    """Return the law of the number of sampled rows that are of some people of a population."""
+    from scipy.stats import binom, hypergeom  # not at the top: slow to load, and only this needs it
+
+    if rows <= MAX_BINOMIAL_FRACTION * population:
+        return binom(rows, people / population)
+    return hypergeom(population, people, rows)
+
+
 def interval(sizes: NDArray[np.int64], *, population_rows: int) -> tuple[float, float] | None:
     """Return a 95 % interval of the number of population uniques that assumes only simple random sampling.
 
@@ -174,9 +190,8 @@ def interval(sizes: NDArray[np.int64], *, population_rows: int) -> tuple[float, 
     top = max(70, 1.5 * (largest + 10) * N / spectrum.rows)
     F = np.unique(np.concatenate((np.arange(1, 61), np.round(np.geomspace(60, top, 150)).astype(np.int64))))
     F = F[F <= N]
-    from scipy.stats import hypergeom  # not at the top: slow to load, and only this needs it
-
-    expected = np.diff(hypergeom.cdf(edges[:, None] - 1, N, F, int(spectrum.rows)), axis=0) / F  # for each person
+    law = _law_of_sample(N, F, int(spectrum.rows))
+    expected = np.diff(law.cdf(edges[:, None] - 1), axis=0) / F  # for each person
     A, b = np.concatenate((expected, -expected)), np.concatenate((upper, -lower))
     uniques, total = (F == 1).astype(np.float64), np.ones((1, len(F)))
     ends = [
@@ -189,10 +204,8 @@ def interval(sizes: NDArray[np.int64], *, population_rows: int) -> tuple[float, 
 
 def _bound_sampled_uniques(low: float, high: float, rows: float, N: int) -> tuple[float, float]:
     """Return bounds of the number of population uniques in the sample, given `low` to `high` in the population."""
-    from scipy.stats import hypergeom  # not at the top: slow to load, and only this needs it
-
     ends = (np.floor(low), _SAMPLING_ERROR / 2), (np.ceil(high), 1 - _SAMPLING_ERROR / 2)
-    sampled_uniques = [float(hypergeom.ppf(level, N, int(uniques), int(rows))) for uniques, level in ends]
+    sampled_uniques = [float(_law_of_sample(N, int(uniques), int(rows)).ppf(level)) for uniques, level in ends]
     return sampled_uniques[0], sampled_uniques[1]
 
 
