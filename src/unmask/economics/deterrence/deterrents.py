@@ -51,7 +51,7 @@ class Costs:
 
 
 class Mix(NamedTuple):
-    """A fine, a price on top of that of the outside data, the classes that remain, and the cost of all three.
+    """A fine, an access price in addition to that of the outside data, the classes that remain, and their cost.
 
     below    : classes with fewer rows are left out; None if all rows are
     left_out : number of rows in these classes
@@ -75,7 +75,7 @@ class Deterrents:
     fine : Bounds
         Largest fine at which the attack is known to pay, and smallest one that stops it; inf if none does.
     price : Bounds
-        The same for a price on top of that of the outside data.
+        The same for an access price in addition to that of the outside data.
     size : int or None
         Smallest k so that no attack pays if all records are in groups of k; None if k is more than the records.
     rows : Mix
@@ -106,9 +106,8 @@ class SizeAttack:
     sizes: NDArray[np.int64]
     records: NDArray[np.int64]
     is_campaign: bool
-    payoffs: dict[tuple[int, int, float], Bounds] = field(default_factory=dict)
     targets: dict[tuple[int, int], Targets] = field(default_factory=dict)
-    campaigns: dict[tuple[int, int, float], tuple[CampaignPlan, float]] = field(default_factory=dict)
+    campaigns: dict[tuple[int, int, float], tuple[Targets, CampaignPlan, float]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, attackers: Sequence[Attacker], sizes: ArrayLike, *, is_campaign: bool) -> SizeAttack:
@@ -129,51 +128,39 @@ class SizeAttack:
 
     def payoff(self, resource: int, first: int, fine: float) -> Bounds:
         """Return the payoff with a resource, before ties are broken; only groups from `first` on are released."""
-        key = resource, first, fine
-        if key not in self.payoffs:
-            compute = self._compute_campaign if self.is_campaign else self._compute_single
-            self.payoffs[key] = (
-                compute(resource, first, fine) if first < len(self.sizes) else Bounds(-math.inf, -math.inf)
-            )
-        return self.payoffs[key]
-
-    def _compute_single(self, resource: int, first: int, fine: float) -> Bounds:
-        """Return the payoff of attacking a record of the smallest group, which is worth most."""
+        price = self.attackers[resource].access_cost
+        if first == len(self.sizes):
+            return Bounds(-math.inf, -math.inf)
+        if self.is_campaign:
+            low, high = bound_payoff(*self._solve_campaign(resource, first, fine))
+            return Bounds(float(low) - price, float(high) - price)
         plan = self._solve_single(resource, first, fine)
-        payoff = float(plan[VALUE]) - self.attackers[resource].access_cost if plan[CLEAN] > 0 else -math.inf
+        payoff = float(plan[VALUE]) - price if plan[CLEAN] > 0 else -math.inf
         return Bounds(payoff, payoff)
 
     def _solve_single(self, resource: int, first: int, fine: float) -> NDArray[np.float64]:
+        """Return the plan against a record of the smallest group, which is worth most."""
         attacker = replace(self.attackers[resource], fine=fine)
         plan = solve_plans_by_size(attacker, self.sizes[first : first + 1])[:, 0]
         return np.asarray(attacker.discount * plan)
 
-    def _compute_campaign(self, resource: int, first: int, fine: float) -> Bounds:
-        targets, price = self._face(resource, first, fine), self.attackers[resource].access_cost
-        low, high = bound_payoff(targets, *self._solve_campaign(resource, first, fine))
-        return Bounds(float(low) - price, float(high) - price)
-
-    def _solve_campaign(self, resource: int, first: int, fine: float) -> tuple[CampaignPlan, float]:
+    def _solve_campaign(self, resource: int, first: int, fine: float) -> tuple[Targets, CampaignPlan, float]:
+        """Return the targets of a campaign whose access is paid, its plan and its upper bound; each is solved once."""
         key = resource, first, fine
         if key not in self.campaigns:
-            self.campaigns[key] = solve(self._face(*key))
+            if (resource, first) not in self.targets:
+                attacker = replace(self.attackers[resource], access_cost=0.0)
+                self.targets[resource, first] = Targets.of(attacker, self.sizes[first:], self.records[first:])
+            targets = self.targets[resource, first].with_attacker(fine=fine)
+            self.campaigns[key] = (targets, *solve(targets))
         return self.campaigns[key]
-
-    def _face(self, resource: int, first: int, fine: float) -> Targets:
-        """Return the targets of a campaign whose access is paid."""
-        if (resource, first) not in self.targets:
-            attacker = replace(self.attackers[resource], access_cost=0.0)
-            targets = Targets.of(attacker, self.sizes[first:], self.records[first:])
-            self.targets[resource, first] = targets
-        return self.targets[resource, first].with_attacker(fine=fine)
 
     def expect_fines(self, first: int, fine: float) -> float:
         """Return the expected number of fines with the resource that pays most: minus the slope of the payoff."""
         resource = max(range(len(self.attackers)), key=lambda i: self.payoff(i, first, fine).high)
         if not self.is_campaign:
             return float(self._solve_single(resource, first, fine)[FINE_SLOPE])
-        targets = self._face(resource, first, fine)
-        return to_campaign(targets, *self._solve_campaign(resource, first, fine)).expected_fines
+        return to_campaign(*self._solve_campaign(resource, first, fine)).expected_fines
 
     def excess(self, first: int, fine: float, *, end: int = 1) -> float:
         """Return the payoff with the best resource beyond a tie: an attack may pay at a price below it.
@@ -193,7 +180,7 @@ class SizeAttack:
         return Bounds(find_root(lambda fine: self.excess(first, fine, end=0), start)[0], stops[1])
 
     def bound_price(self, first: int, fine: float) -> Bounds:
-        """Return the bounds on the price that stops the attack, on top of that of the outside data."""
+        """Return the bounds on the access price that stops the attack, in addition to that of the outside data."""
         low, high = (max(self.excess(first, fine, end=end), 0.0) for end in (0, 1))
         return Bounds(low, high * (1 + ROUNDING))
 
@@ -251,7 +238,7 @@ def _find_size(release: SizeAttack) -> int | None:
     n = int(release.records.sum())
 
     def is_safe(size: int) -> bool:
-        equal = replace(release, sizes=np.array([size]), records=np.array([n]), payoffs={}, targets={}, campaigns={})
+        equal = replace(release, sizes=np.array([size]), records=np.array([n]), targets={}, campaigns={})
         return equal.excess(0, release.fine) <= 0
 
     return bisect_whole(is_safe, n)

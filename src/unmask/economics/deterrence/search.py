@@ -23,7 +23,7 @@ MAX_BREAKPOINTS: Final = 100
 """Largest number of breakpoints of one function."""
 
 
-def bisect(holds: Callable[[float], bool], first: float, precision: float = PRECISION) -> tuple[float, float]:
+def bisect(holds: Callable[[float], bool], first: float) -> tuple[float, float]:
     """Return a narrow bracket: the condition fails at the first amount and holds at the second; probes double."""
     if holds(0.0):
         return 0.0, 0.0
@@ -32,7 +32,7 @@ def bisect(holds: Callable[[float], bool], first: float, precision: float = PREC
         low, high = high, 2 * high
         if high > LARGEST_AMOUNT:
             return low, math.inf
-    while high - low > precision * max(high, SMALLEST_AMOUNT):
+    while high - low > PRECISION * max(high, SMALLEST_AMOUNT):
         middle = (low + high) / 2
         low, high = (low, middle) if holds(middle) else (middle, high)
     return low, high
