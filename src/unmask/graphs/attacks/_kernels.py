@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs.attacks._structs import NONE, Links, Rule, Scratch, Side, Unsigned
+from unmask.core.csr_rows import chunks, ranges
+from unmask.graphs.attacks._structs import NONE, UNKNOWN, Links, Rule, Scratch, Side, Unsigned
 from unmask.graphs.graph import SocialGraph
 
 
@@ -104,9 +105,11 @@ def count_common(source: Links, target: Links, image: NDArray[np.int32]) -> NDAr
 
 def invalidate(nodes: NDArray[np.int32], side: Side) -> None:
     """Invalidate the cached candidates of the neighbors of these nodes."""
-    from unmask.graphs.attacks import _loops
-
-    _loops.invalidate(nodes, side)
+    kinds = 1 + (len(side.size) > len(side.image))
+    first = side.indptr[kinds * nodes]
+    sizes = side.indptr[kinds * nodes + kinds] - first
+    for start, stop in chunks(np.concatenate(([0], np.cumsum(sizes)))):
+        side.leader[side.neighbor[ranges(first[start:stop], sizes[start:stop])]] = UNKNOWN
 
 
 def find_mutual(

@@ -111,13 +111,6 @@ def count_common(
                 count[x] += 1
 
 
-@compiled
-def invalidate(nodes: NDArray[np.int32], side: Side) -> None:
-    """Invalidate the cached candidates of the neighbors of these nodes."""
-    for v in nodes:
-        _invalidate(v, side)
-
-
 @inner
 def _invalidate(v: int, side: Side) -> None:
     kinds = 1 + (len(side.size) > len(side.image))

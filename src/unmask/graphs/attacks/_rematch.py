@@ -103,17 +103,6 @@ class Scratch(NamedTuple):
 
 
 @compiled
-def mapped_neighbors(
-    indptr: NDArray[np.int64], neighbor: NDArray[np.int32], image: NDArray[np.int32], count: NDArray[np.int64]
-) -> None:
-    """Add the number of mapped neighbors of each node to `count`."""
-    for v in range(len(image)):
-        for i in range(indptr[v], indptr[v + 1]):
-            if image[neighbor[i]] >= 0:
-                count[v] += 1
-
-
-@compiled
 def score_candidates(
     source: Rows,
     target: Rows,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.csr_rows import chunks, segment_sum
 from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks._kernels import count_common, renumber
 from unmask.graphs.attacks._structs import GRID, NEGLIGIBLE
@@ -390,10 +391,10 @@ def _scored_rows(problem: _Problem, seed: _Mapping, mapping: _Mapping) -> tuple[
 
 def _count_mapped(side: _Side, image: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return (n,) the number of mapped neighbors of each node."""
-    from unmask.graphs.attacks._rematch import mapped_neighbors
-
-    count = np.zeros(len(image), dtype=np.int64)
-    mapped_neighbors(side.indptr, side.neighbor, image, count)
+    count, indptr = np.zeros(len(image), dtype=np.int64), side.indptr
+    for start, stop in chunks(indptr):
+        is_mapped = image[side.neighbor[indptr[start] : indptr[stop]]] >= 0
+        count[start:stop] = segment_sum(is_mapped.astype(np.float64), indptr[start : stop + 1] - indptr[start])
     return count
 
 
