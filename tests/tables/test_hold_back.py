@@ -88,7 +88,7 @@ def test_hold_back_states_its_requirements():
         unmask.audit(protected.release, original=table, hold_back=0.25)
     with pytest.raises(UnmaskError, match="a control group was given, too"):
         unmask.audit(protected.release, original=table, origin=protected.origin, control=table, hold_back=0.25)
-    with pytest.raises(UnmaskError, match="leaves some, and keeps some"):
+    with pytest.raises(UnmaskError, match="holds back some people and releases some"):
         unmask.protect(table, hold_back=0.001)
 
 
@@ -173,9 +173,7 @@ def test_control_people_of_a_study_may_be_in_a_file(tmp_path):
     assert "control" not in cells[0].dataset.content
 
 
-@pytest.mark.parametrize(
-    ("setting", "message"), [("hold_back = 2", "hold_back is"), ("hold_back = 0.1", "leave one out")]
-)
+@pytest.mark.parametrize(("setting", "message"), [("hold_back = 2", "hold_back is"), ("hold_back = 0.1", "remove one")])
 def test_a_wrong_share_is_refused_before_anything_runs(tmp_path, setting, message):
     census(100).write(tmp_path / "people.csv")
     text = DOCUMENT.replace("hold_back = 0.25", setting) + '[control]\nfile = "people.csv"\n'

@@ -131,7 +131,7 @@ def synthetic_census(n: int, *, rng: np.random.Generator) -> dict[str, NDArray[n
     zip : five digits. The first is the region (4, probabilities 0.4, 0.3, 0.2, 0.1), the second the district (5,
         uniform), the last the area (10, probabilities proportional to 1 / rank).
     education : one of five. Younger people and the first regions have more education; no degree before 22.
-        marital-status : depends on age and sex; nobody is married before 18, and women are widowed twice as often.
+        marital-status : depends on age and sex; no person under 18 is married, and women are widowed twice as often.
     diagnosis : depends on age and region only. Given both, it is independent of all other columns. "none" falls with
         age; hypertension, diabetes and cancer rise; asthma is twice as frequent in the region "north".
 

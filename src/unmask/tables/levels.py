@@ -46,7 +46,7 @@ class Levels:
     """Distinct cells of one column. Each cell means a set of atomic values.
 
     A cell is in one of four states: stated, missing (`is_missing`), suppressed (`suppressed`, written `*`), or unknown
-        to the adversary (`unknown`; no file contains it).
+    to the adversary (`unknown`; no file contains it).
 
     labels : canonical text of each of the L levels, unique; a missing cell is the empty text.
     type : type of the values, which determines `kind`. "numeric" levels are intervals, "ordinal" and "categorical"

@@ -62,9 +62,9 @@ def find_readings(original: Table, release: Table, origin: NDArray[np.int64] | N
     would seem to consist of invented rows.
 
     The rules tried are: numbers and dates rounded down, up, or to the nearest released value, with open intervals at
-        both ends; codes truncated, masked at the end, or without leading zeros. With an origin, renamed and grouped
-        labels are recognized, too (`read_renamed`). A rule is accepted if it fits 99 % of the rows and explains four
-        fifths of the rows that match no person literally.
+    both ends; codes truncated, masked at the end, or without leading zeros. With an origin, renamed and grouped
+    labels are recognized, too (`read_renamed`). A rule is accepted if it fits 99 % of the rows and explains four
+    fifths of the rows that match no person literally.
 
     Missing cells of a quasi-identifier count as suppressed if there are more than the original and chance explain
     (`hidden_values`). A suppressed cell may be any value, as with "wildcard". A sensitive cell that covers all values

@@ -71,7 +71,7 @@ class Scale(ABC):
         """Return the inclusive bounds of a cell: `a`, `[a, b]`, `[a, b)`, `]a, b]`, `a-b`, `<a`, `>=a`, `a+`, `*`.
 
         Phrases in published tables are also read: `a to b`, `under a`, `over a`, `a and over`, `a or more`, `a and
-            older`. None for any other text.
+        older`. None for any other text.
         """
         low, high = self._bounds(text)
         return (low, high) if low <= high and low < math.inf and high > -math.inf else None

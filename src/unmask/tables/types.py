@@ -1,7 +1,7 @@
 """Column types, declared or recognized from the texts, and the texts in the notation of the type.
 
 Ambiguous texts are not guessed: a note names the ambiguity and the option that resolves it. The result does not depend
-    on the order of the rows.
+on the order of the rows.
 """
 
 from __future__ import annotations

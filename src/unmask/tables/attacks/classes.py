@@ -44,11 +44,11 @@ class ClassAttack:
     tools) give a `model`.
 
     An open cell may be any value: `*`, and a missing cell under "wildcard". For an open cell, the frequency f(v) of the
-        known value v replaces 1 / volume. f counts the other cells of the column, each distributed over its values, and
-        at least half a cell. This is Bayes' rule if suppression does not depend on the value. A record that contains
-        the known value is thus more likely than a record that hides it. Under the other rules, a missing cell is
-        compatible only with people without a value. Suppressed people are then looked for among other records, and the
-        status is also `model`.
+    known value v replaces 1 / volume. f counts the other cells of the column, each distributed over its values, and
+    at least half a cell. This is Bayes' rule if suppression does not depend on the value. A record that contains
+    the known value is thus more likely than a record that hides it. Under the other rules, a missing cell is
+    compatible only with people without a value. Suppressed people are then looked for among other records, and the
+    status is also `model`.
 
     Without known people, the attack uses the people of the release, known by their released cells. A record is
     compatible if its cells contain these cells. The record is then compatible with every person who may have these
@@ -213,9 +213,9 @@ class RegisterAttack:
 
     The targets are the released records, and the candidates are the people of the register. The n records and the N
     people of a class compete: if E[I] of the n owners are expected to be in the register, each of the N people owns
-        each record with probability E[I] / (n N). `register.compute_owner_belief` has the formula, also for overlapping
-        classes. The beliefs about similar records therefore never add up to more people than the register has. The
-        owner of a record with a unique match is in the register with a higher probability than `coverage`.
+    each record with probability E[I] / (n N). `register.compute_owner_belief` has the formula, also for overlapping
+    classes. The beliefs about similar records therefore never add up to more people than the register has. The
+    owner of a record with a unique match is in the register with a higher probability than `coverage`.
 
     An impossible input is refused, such as a coverage of 1 for 20,000 records and a register of 16,000 people. A record
     without a compatible person has no candidate.

@@ -33,9 +33,9 @@ class IntersectionAttack:
     """Linkage attack of an adversary who has several releases of the same people.
 
     The adversary combines records: a combination has one record of each release. All records of a combination fit the
-        person, and agree in the columns `by`, which every release leaves unchanged. The adversary knows the
-        quasi-identifiers of all people, and considers all assignments of people to combinations equally likely in which
-        each record belongs to one person.
+    person, and agree in the columns `by`, which every release leaves unchanged. The adversary knows the
+    quasi-identifiers of all people, and considers all assignments of people to combinations equally likely in which
+    each record belongs to one person.
 
     The number of people expected for each combination e is found by iterative proportional fitting:
 

@@ -67,8 +67,8 @@ class MechanismAttack:
     A protection provides K in one of three ways. `row_kernel` returns a kernel for each column. `allowed_pairs` returns
     the rows that may belong to a person; K is then constant over these rows. `coordinates` returns positions, if the
     protection groups similar people: p(row i belongs to x) is then a conditional logit on the distances of the 15
-        nearest classes, learned by protecting people in general three more times. Positions do not show membership. For
-        protections without these methods, `ShadowMembership` runs the protection again.
+    nearest classes, learned by protecting people in general three more times. Positions do not show membership. For
+    protections without these methods, `ShadowMembership` runs the protection again.
 
     A sensitive value is inferred from the row of a person with `AttributeInference(link=...)`.
 

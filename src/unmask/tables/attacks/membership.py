@@ -39,8 +39,8 @@ class MarginalRatio:
 
     S_q(x) and R_q(x) are the rows of the release and of the reference that agree with x in the columns q. The reference
     is `population`: people of the same population, without the targets. A released cell with several values counts for
-        each of them in proportion to the reference. The status is `scores`; `tables.control.membership.cross_fit`
-        calibrates them.
+    each of them in proportion to the reference. The status is `scores`; `tables.control.membership.cross_fit`
+    calibrates them.
 
     Assumes: release and reference come from the same population, and the release has its people's values too often.
 

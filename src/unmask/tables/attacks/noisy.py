@@ -175,9 +175,9 @@ class NearestNeighbor:
     """Linkage attack that picks the nearest records in Gower's distance, with equal probability.
 
     The distance is a mean over columns: |v - cell| / range for numbers (0 inside a released interval), and 0 or 1 for
-        categories (0 if the cell contains the value). The range is that of the released column. A missing cell has
-        distance 1 from a value, or 0 if the release's rule is "wildcard". A value that the adversary does not know has
-        distance 0. The status is `scores`, because a distance is not a probability.
+    categories (0 if the cell contains the value). The range is that of the released column. A missing cell has
+    distance 1 from a value, or 0 if the release's rule is "wildcard". A value that the adversary does not know has
+    distance 0. The status is `scores`, because a distance is not a probability.
 
     Assumes: the protection changes each column by a small part of its range.
 

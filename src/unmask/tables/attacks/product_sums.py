@@ -240,7 +240,7 @@ def multiply_columns(
     """Return elementwise products of columns `left_column` of one matrix with columns `to` of another, without zeros.
 
     The rows of the second matrix are rows of a table: table[row]. Pairs are ascending. Entries of the first matrix are
-        looked up in the table if they are far fewer than the entries of the second matrix.
+    looked up in the table if they are far fewer than the entries of the second matrix.
     """
     if np.diff(table.indptr).max(initial=0) <= 1:
         return _multiply_single_entry_rows(agree, left_column, table, row, to)

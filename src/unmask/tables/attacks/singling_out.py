@@ -182,11 +182,11 @@ class SinglingOut:
     """Attack that writes predicates that are likely to single out one person.
 
     Predicates on one column: every value that occurs in one released row, and for numbers the smallest and the largest
-        value. Predicates on several columns: `tries` times, a released row and some columns are drawn at random. The
-        predicate contains the row's value in these columns; for a number it is "at least" this value above the column's
-        median, and "at most" otherwise; for a generalized cell it is "one of its values". It is kept if no other
-        released row may satisfy it. Missing cells and `*` give no condition. Predicates are distinct, and at most
-        `guesses` of each kind are used.
+    value. Predicates on several columns: `tries` times, a released row and some columns are drawn at random. The
+    predicate contains the row's value in these columns; for a number it is "at least" this value above the column's
+    median, and "at most" otherwise; for a generalized cell it is "one of its values". It is kept if no other
+    released row may satisfy it. Missing cells and `*` give no condition. Predicates are distinct, and at most
+    `guesses` of each kind are used.
 
     Studies test the predicates on members and on a control group (`singled_out`, `singled_out_of_as_many`).
 

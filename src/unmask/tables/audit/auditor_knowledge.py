@@ -174,8 +174,8 @@ class AuditorKnowledge:
     def explain_shift(self, names: Collection[str]) -> str:
         """Return why members cannot be compared with the control group by these columns; "" if they can.
 
-        People whom a protection suppresses are members, too. If similar people of the control group differ from the
-        members, the release is the reason.
+        Suppressed people count as members, too: if similar people of the control group differ from the members, the
+        release is the reason.
         """
         assert self.original is not None
         assert self.control is not None

@@ -105,8 +105,8 @@ def audit_membership(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Aud
 def _member_rows(scene: AttackedRelease, original: Table) -> NDArray[np.int64]:
     """Return the rows of people of the original who are in the release, as far as their origin is known.
 
-    People whom a protection suppresses are not members, and similar people belong to the control group. If the two
-    differ, the release is the reason.
+    Suppressed people are not members, and similar people belong to the control group. If the two differ, the release
+    is the reason.
     """
     everybody = original.complete_rows
     members = everybody[np.isin(everybody, scene.origin)] if scene.traced else everybody

@@ -49,7 +49,7 @@ class ReleaseFacts(NamedTuple):
     column_risks : sequence of ColumnRisk
         Success without each quasi-identifier; empty for the original, and if classes overlap.
     contributions : sequence of Contribution
-        Contributions of the quasi-identifiers, if they are asked for.
+        Contributions of the quasi-identifiers, if they are requested.
     no_contributions : str
         Reason why they were not computed; "" otherwise.
     """

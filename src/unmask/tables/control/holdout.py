@@ -38,7 +38,7 @@ class Sample:
 def hold_back(table: Table, share: float, *, rng: np.random.Generator | None = None) -> Sample:
     """Hold back round(share n) of n people, each with the same probability.
 
-    All rows of a person are held back together. People whom a protection suppresses, for example because of rare
+    All rows of a person are held back together. People that a protection suppresses, for example because of rare
     values, are not a control group, because they are not drawn at random.
 
     Parameters
@@ -107,7 +107,8 @@ def _complete(table: Table) -> tuple[Rows, Rows, Rows]:
 def _count(share: float, n: int) -> int:
     if not 0 < share < 1 or not 0 < round(share * n) < n:
         raise UnmaskError(
-            f"hold_back is {share} of {n:,} people, expected a share between 0 and 1 that leaves some, and keeps some"
+            f"hold_back is {share} of {n:,} people, expected a share between 0 and 1 that holds back some people and "
+            "releases some"
         )
     return round(share * n)
 

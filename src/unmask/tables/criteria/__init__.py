@@ -1,13 +1,13 @@
-"""Criteria of a release, without an adversary: k, l, t and their relatives, read off one count matrix.
+"""Criteria of a release that need no adversary: k-anonymity, l-diversity, t-closeness and related ones.
 
-Notation: class c holds n_c rows, n_cs of them with sensitive value s; p_s = n_cs / n_c inside the class, q_s over all
-evaluated rows; n rows, J classes, m values that occur. Every criterion below is a function of the matrix n_cs and
-returns one number per class; a release is as weak as its weakest class. Rows enter as integer codes, so the result is
-the same under any order of rows, columns, categories, and values that no row carries change nothing.
+Notation: class c has n_c rows, and n_cs of them have sensitive value s. p_s = n_cs / n_c is the share of s in the
+class, and q_s its share in all evaluated rows. There are n rows, J classes, and m values that occur. Every criterion is
+a function of the matrix n_cs with one number for each class; a release is as weak as its weakest class. The order of
+rows, columns and categories, and values that no row has, do not change a criterion.
 
-q is that of the table before protection where `evaluate` is given one as the reference; otherwise it is taken over the
-evaluated rows, that is over the release after suppression. `Criteria.reference` says which. Other sensitive columns
-never join the quasi-identifiers: each sensitive column is judged on the same classes.
+If `evaluate` has a reference, q is the distribution in this table, which is the table before protection. Otherwise it
+is the distribution in the evaluated rows, after suppression. `Criteria.reference` has the table that was used. Each
+sensitive column is judged on the same classes; other sensitive columns are not used as quasi-identifiers.
 """
 
 from unmask.core.lazy import import_lazily

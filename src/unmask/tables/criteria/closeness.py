@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 def t_equal(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
     """Return t-closeness with equal ground distance: the total variation 0.5 sum_s |p_s - q_s| over all values.
 
-    0 to 1; values absent from the class are part of the sum (only positive excesses p_s > q_s are added, which is the
-    same number and needs no absent value). Not the largest single gap, and not Kullback-Leibler: that is `t_kl`. A
-    constant column gives 0.
+    The result is from 0 to 1, and 0 for a constant column. It is computed as the sum of the positive differences
+    p_s - q_s, which is the same number. Kullback-Leibler divergence is `t_kl`.
 
     Parameters
     ----------
@@ -43,17 +42,17 @@ def t_equal(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) ->
     array([0.5, 0.5])
     """
     view = Histograms.of(counts, overall=overall)
-    return view.add(np.maximum(view.p - view.q, 0.0))
+    return view.sum_by_class(np.maximum(view.p - view.q, 0.0))
 
 
 def t_ordered(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
     """Return t-closeness with ordered distance: 1/(m-1) sum_{i<m} |sum_{j<=i} (p_j - q_j)|, from 0 to 1.
 
-    The columns of the matrix are in rank order. The distance counts ranks of the m values that occur, not magnitudes:
-    9,000 to 10,000 is one step if nothing lies between. m = 1 gives 0.
+    The columns of the matrix have to be in rank order. The distance counts ranks of the m values that occur, not
+    magnitudes: 9,000 and 10,000 are one step apart if no value is between them. The result is 0 if m is 1.
 
-    The cumulative share of a class is constant between two of its values, so each such run is summed in closed form
-    with the prefix sums of Q; nothing of size J x m is made.
+    The cumulative share of a class is constant between two of its values. Each such run is summed in closed form from
+    prefix sums of Q, so that no array of size J x m is needed.
 
     Parameters
     ----------
@@ -91,7 +90,7 @@ def t_ordered(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) 
     level = (data - base) / np.repeat(view.sizes, view.width)
     runs = _distance_to_steps(level, begin, np.minimum(end, view.domain - 1), Q, total)
     head = total[begin[view.start]]  # the class has no mass before its first value
-    return np.asarray(np.maximum((view.add(runs) + head) / (view.domain - 1), 0.0), dtype=np.float64)
+    return np.asarray(np.maximum((view.sum_by_class(runs) + head) / (view.domain - 1), 0.0), dtype=np.float64)
 
 
 def _distance_to_steps(
@@ -139,7 +138,7 @@ def t_hierarchical(
     view = Histograms.of(counts, overall=overall)
     if not len(paths):
         return np.zeros(len(view.width))
-    return np.asarray(sum(t_equal(view.merged(nodes)) for nodes in paths) / len(paths), dtype=np.float64)
+    return np.asarray(sum(t_equal(view.merge_values(nodes)) for nodes in paths) / len(paths), dtype=np.float64)
 
 
 def t_kl(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
@@ -169,14 +168,14 @@ def t_kl(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Fl
     array([0.6931..., 0.6931...])
     """
     view = Histograms.of(counts, overall=overall)
-    return np.maximum(view.add(view.p * _log_ratio(view)), 0.0)
+    return np.maximum(view.sum_by_class(view.p * _log_ratio(view)), 0.0)
 
 
 def delta_disclosure(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
     """Return the delta of delta-disclosure privacy: max_s |ln(p_s / q_s)|.
 
-    The maximum is over every value of the table; a class that lacks one has p_s = 0 and delta = inf. The release is
-    delta-disclosure private for every delta above the maximum (the definition is strict).
+    The maximum is over all values of the table. A class that lacks a value has p_s = 0, so that delta is inf. The
+    release is delta-disclosure private for every delta above the maximum; the inequality of the definition is strict.
 
     Parameters
     ----------
@@ -200,7 +199,7 @@ def delta_disclosure(counts: CountMatrix, *, overall: NDArray[np.int64] | None =
     array([0.  , 0.69...,  inf])
     """
     view = Histograms.of(counts, overall=overall)
-    largest = view.largest(np.abs(_log_ratio(view)))
+    largest = view.max_by_class(np.abs(_log_ratio(view)))
     largest[view.width < view.domain] = np.inf
     return largest
 
@@ -208,8 +207,8 @@ def delta_disclosure(counts: CountMatrix, *, overall: NDArray[np.int64] | None =
 def delta_up(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
     """Return the upward half of delta-disclosure: max_s ln(p_s / q_s), in nats, always finite.
 
-    What an adversary can come to believe, without the infinity of ruling a value out. exp of it is the largest factor
-    by which a belief grows.
+    exp(delta_up) is the largest factor by which the class increases the probability of a value. Values that the class
+    rules out do not count.
 
     Parameters
     ----------
@@ -229,14 +228,14 @@ def delta_up(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -
     array([0.69..., 0.69...])
     """
     view = Histograms.of(counts, overall=overall)
-    return np.maximum(view.largest(_log_ratio(view)), 0.0)
+    return np.maximum(view.max_by_class(_log_ratio(view)), 0.0)
 
 
 def beta_likeness(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
     """Return enhanced beta-likeness: the smallest beta that each class satisfies, inf if none does.
 
-    For every value with p_s > q_s: (p_s - q_s) / q_s <= min(beta, -ln q_s). The bound -ln q_s is of the value itself,
-    so one value above its own bound fails for every beta, however large another value's bound is.
+    It requires (p_s - q_s) / q_s <= min(beta, -ln q_s) for every value with p_s > q_s. If a value exceeds its own bound
+    -ln q_s, no beta is enough, and the result is inf.
 
     Parameters
     ----------
@@ -262,7 +261,7 @@ def beta_likeness(counts: CountMatrix, *, overall: NDArray[np.int64] | None = No
     view = Histograms.of(counts, overall=overall)
     gain = _relative_gain(view)
     bound = -np.log(view.q, out=np.full_like(view.q, -np.inf), where=view.q > 0)
-    return view.largest(np.where(gain > bound * (1 + 1e-12), np.inf, gain))
+    return view.max_by_class(np.where(gain > bound * (1 + 1e-12), np.inf, gain))
 
 
 def beta_basic(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
@@ -290,14 +289,14 @@ def beta_basic(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None)
     array([1., 1.])
     """
     view = Histograms.of(counts, overall=overall)
-    return view.largest(_relative_gain(view))
+    return view.max_by_class(_relative_gain(view))
 
 
 def _relative_gain(view: Histograms) -> Floats:
-    return np.maximum(view.over_q(view.p - view.q), 0.0)
+    return np.maximum(view.divide_by_q(view.p - view.q), 0.0)
 
 
 def _log_ratio(view: Histograms) -> Floats:
-    """Return ln(p_s / q_s), 0 for absent values."""
-    ratio = view.over_q(view.p)
+    """Return ln(p_s / q_s) of the stored values; 0 if p_s is 0."""
+    ratio = view.divide_by_q(view.p)
     return np.log(ratio, out=np.zeros_like(ratio), where=ratio > 0)

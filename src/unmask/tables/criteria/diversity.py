@@ -12,8 +12,10 @@ from unmask.tables.column import Column
 from unmask.tables.criteria.histograms import CountMatrix, Floats, Histograms
 from unmask.tables.table import Table
 
-_WHOLE = 1e-10
-"""An effective number of values this close (relatively) to a whole number is that number: exp(ln 5) is 5 - 9e-16."""
+WHOLE_NUMBER_TOLERANCE = 1e-10
+"""Relative distance from a whole number up to which an effective number of values is rounded to it: exp(ln 5) is
+5 - 9e-16.
+"""
 
 
 def l_distinct(counts: CountMatrix) -> NDArray[np.int64]:
@@ -46,8 +48,8 @@ def l_distinct(counts: CountMatrix) -> NDArray[np.int64]:
 def l_entropy(counts: CountMatrix) -> Floats:
     """Return entropy l-diversity: the effective number of values exp(H), H = -sum_s p_s ln p_s, from 1 to m.
 
-    Real, never cut to an integer. Values within 1e-10 of a whole number are that number, so a class uniform over l
-    values gives exactly l and may be compared with a whole threshold.
+    The result is a real number. Values within 1e-10 of a whole number are rounded to it, so that a class that is
+    uniform over l values gives exactly l.
 
     Parameters
     ----------
@@ -71,10 +73,12 @@ def l_entropy(counts: CountMatrix) -> Floats:
     view = Histograms.of(counts)
     count = np.asarray(view.count, dtype=np.float64)
     log = np.log(count, out=np.zeros_like(count), where=count > 0)
-    effective = np.exp(np.log(view.sizes) - view.add(count * log) / view.sizes)
+    effective = np.exp(np.log(view.sizes) - view.sum_by_class(count * log) / view.sizes)
     nearest_integer = np.rint(effective)
     return np.asarray(
-        np.where(np.abs(effective - nearest_integer) <= _WHOLE * nearest_integer, nearest_integer, effective),
+        np.where(
+            np.abs(effective - nearest_integer) <= WHOLE_NUMBER_TOLERANCE * nearest_integer, nearest_integer, effective
+        ),
         dtype=np.float64,
     )
 
@@ -82,9 +86,9 @@ def l_entropy(counts: CountMatrix) -> Floats:
 def l_recursive(counts: CountMatrix, *, l: int = 2) -> Floats:  # noqa: E741 - the literature's name
     """Return recursive (c, l)-diversity: the infimum of the c that hold.
 
-    Counts in descending order r_1 >= ... >= r_m; (c, l) asks r_1 < c (r_l + ... + r_m), strictly, so a class is
-    (c, l)-diverse for every c above r_1 / (r_l + ... + r_m) and not at it. A class with fewer than l values fails for
-    every c: inf. l = 1 gives p_max. Ties do not change the value.
+    With counts in descending order r_1 >= ... >= r_m, (c, l)-diversity requires r_1 < c (r_l + ... + r_m). A class
+    satisfies it for every c above r_1 / (r_l + ... + r_m), which is the result. A class with fewer than l values
+    satisfies it for no c, and the result is inf. For l = 1 the result is the largest share of a value.
 
     Parameters
     ----------
@@ -110,8 +114,8 @@ def l_recursive(counts: CountMatrix, *, l: int = 2) -> Floats:  # noqa: E741 - t
     if l < 1:
         raise UnmaskError(f"l is {l}, expected at least 1")
     view = Histograms.of(counts)
-    top = view.largest(view.count)
-    tail = view.beyond(l - 1) if l > 2 else view.sizes - (top if l == 2 else 0)
+    top = view.max_by_class(view.count)
+    tail = view.count_beyond(l - 1) if l > 2 else view.sizes - (top if l == 2 else 0)
     return np.asarray(np.divide(top, tail, out=np.full(len(tail), np.inf), where=tail > 0))
 
 
@@ -141,18 +145,18 @@ def alpha(counts: CountMatrix) -> Floats:
     array([0.97])
     """
     view = Histograms.of(counts)
-    return np.asarray(view.largest(view.count) / view.sizes, dtype=np.float64)
+    return np.asarray(view.max_by_class(view.count) / view.sizes, dtype=np.float64)
 
 
 def map_error(counts: CountMatrix, *, rows: NDArray[np.int64] | None = None) -> float:
-    """Return the error of an adversary who knows the class and names its most common value: 1 - sum_c max_s n_cs / n.
+    """Return the error of an adversary who knows the class and guesses its most common value: 1 - sum_c max_s n_cs / n.
 
     Parameters
     ----------
     counts : CountMatrix
         (J, m) rows of each class with each value.
     rows : NDArray[np.int64] | None, optional
-        (J,) weight of each class, its size if None. It differs from the size if classes overlap.
+        (J,) weight of each class. The default is its size, which differs if classes overlap.
 
     Returns
     -------
@@ -169,15 +173,15 @@ def map_error(counts: CountMatrix, *, rows: NDArray[np.int64] | None = None) -> 
     return float(1 - np.sum(alpha(view) * weight) / weight.sum())
 
 
-WITHIN = 0.1
-"""A guess is near a number that it misses by at most this part of it."""
+NEAR_SHARE = 0.1
+"""A guess is near a number if it differs from it by at most this share of the number."""
 
-NUMBERS = 10
-"""Fewest different numbers of a column of numbers: fewer are marks, and known exactly or not at all."""
+MIN_DISTINCT_NUMBERS = 10
+"""Smallest number of distinct numbers in a column of numbers. Columns with fewer are treated as categories."""
 
 
-INTERVALS = 0.1
-"""Part of the cells that may be intervals of numbers and count as never near."""
+MAX_INTERVAL_SHARE = 0.1
+"""Largest share of cells that may be intervals of numbers, which count as never near."""
 
 
 class ValueProximity(NamedTuple):
@@ -186,9 +190,9 @@ class ValueProximity(NamedTuple):
     Parameters
     ----------
     average : float
-        Mean over rows, of an adversary who knows the class.
+        Mean over rows, for an adversary who knows the class.
     largest : float
-        Share in the class with the largest one.
+        Largest share of a class.
     prior : float
         Share for an adversary who knows only the numbers of the whole table.
     """
@@ -201,10 +205,10 @@ class ValueProximity(NamedTuple):
 def value_proximity(release: Table, column: Column, *, original: Column | None = None) -> ValueProximity | None:
     """Return how often the best guess g of a number x is right within 10 %: |g - x| <= |x| / 10.
 
-    All x from a to b, of one sign, are near some g if b <= a 1.1 / 0.9; so the best g of a class covers the most rows
-    in such a window. None where the column has fewer than 10 different numbers, or more than a tenth of its cells are
-    intervals with two ends: these may tell their numbers nearly, too. Other cells that are no single number are never
-    near. The g of each class is the best one.
+    A guess can be near all numbers from a to b, if they have one sign and b <= a 1.1 / 0.9. The best guess for a class
+    is that of the window with the most rows. The result is None if the column has fewer than 10 distinct numbers, or if
+    more than a tenth of its cells are intervals with two ends, because such intervals may reveal their numbers nearly,
+    too. Other cells that are not single numbers count as never near.
 
     Parameters
     ----------
@@ -234,42 +238,44 @@ def value_proximity(release: Table, column: Column, *, original: Column | None =
     ValueProximity(average=0.6, largest=1.0, prior=0.6)
     """
     rows = release.complete_rows
-    if column.type != "number" or len(np.unique(column.codes[rows])) < NUMBERS:
+    if column.type != "number" or len(np.unique(column.codes[rows])) < MIN_DISTINCT_NUMBERS:
         return None
-    if _bounded(column)[column.codes[rows]].mean() > INTERVALS:
+    if _is_bounded_interval(column)[column.codes[rows]].mean() > MAX_INTERVAL_SHARE:
         return None
     numbers = _numbers(column)[rows]
-    n_near, sizes = _covered(release.classes.of_row[rows], numbers)
+    n_near, sizes = _count_near_rows(release.classes.of_row[rows], numbers)
     prior_numbers = numbers if original is None else _numbers(original)
-    n_near_prior, n = _covered(np.zeros(len(prior_numbers), dtype=np.int64), prior_numbers)
+    n_near_prior, n = _count_near_rows(np.zeros(len(prior_numbers), dtype=np.int64), prior_numbers)
     return ValueProximity(float(n_near.sum() / len(rows)), float((n_near / sizes).max()), float(n_near_prior[0] / n[0]))
 
 
-def _bounded(column: Column) -> NDArray[np.bool_]:
-    """Return (L,) intervals with two ends."""
+def _is_bounded_interval(column: Column) -> NDArray[np.bool_]:
+    """Return a (L,) mask of the levels that are intervals with two ends."""
     low, high = column.levels.low, column.levels.high
     return np.asarray((low < high) & np.isfinite(low) & np.isfinite(high))
 
 
 def _numbers(column: Column) -> NDArray[np.float64]:
-    """Return (n_rows,) the number of each cell; nan for other cells."""
+    """Return the (n_rows,) number of each cell; nan for other cells."""
     low, high = column.levels.low, column.levels.high
     return np.where((low == high) & np.isfinite(low), low, np.nan)[column.codes]
 
 
-def _covered(of_row: NDArray[np.integer], numbers: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the most rows of each class that one guess is near, and the rows of the class."""
+def _count_near_rows(
+    of_row: NDArray[np.integer], numbers: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return, for each class, the largest number of rows near one guess, and the number of all rows."""
     classes, of_row, sizes = np.unique(of_row, return_inverse=True, return_counts=True)
     numeric_rows = np.flatnonzero(~np.isnan(numbers))
     x = numbers[numeric_rows]
     with np.errstate(divide="ignore"):
         place = np.where(x == 0, 0.0, np.log(np.abs(x)))
-    width = np.log((1 + WITHIN) / (1 - WITHIN)) + 1e-12
+    width = np.log((1 + NEAR_SHARE) / (1 - NEAR_SHARE)) + 1e-12
     gap = np.ptp(place) + 2 * width if len(x) else 1.0  # between groups: of one class and sign
     group = 3 * of_row[numeric_rows] + np.sign(x).astype(np.int64) + 1
     order = np.lexsort((place, group))
     key = group[order] * gap + place[order]
     count = np.searchsorted(key, key + width, side="right") - np.arange(len(key))
-    n_covered = np.zeros(len(classes), dtype=np.int64)
-    np.maximum.at(n_covered, of_row[numeric_rows][order], count)
-    return n_covered, sizes
+    n_near = np.zeros(len(classes), dtype=np.int64)
+    np.maximum.at(n_near, of_row[numeric_rows][order], count)
+    return n_near, sizes

@@ -97,7 +97,7 @@ class IdentityCriteria:
 
 @dataclass(frozen=True)
 class Disclosure:
-    """Criteria of one sensitive column, for the class that discloses most. All are None without a sensitive column.
+    """Criteria of one sensitive column, for the class that discloses most. Without such a column, each is None.
 
     Lower values of l_*, p_sensitive and map_error disclose more, higher values of all others. In formulas, p_s is the
     share of value s in a class, and q_s its share in the reference.
@@ -213,7 +213,7 @@ def evaluate(
     """Compute all criteria of a release in one pass over its rows.
 
     The class of a row is the set of rows whose cells contain the row's cells (`matching.contained`). Such rows fit
-    every person whom the row fits. `*` contains every cell. `table.missing` decides about missing cells:
+    every person that the row fits. `*` contains every cell. `table.missing` decides about missing cells:
 
     * "own": a missing cell is contained in missing cells and in `*`.
     * "excluded": rows with missing cells are left out and counted.

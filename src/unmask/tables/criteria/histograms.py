@@ -1,4 +1,6 @@
-"""The sensitive values of every class as one count matrix: what all criteria about disclosure are functions of."""
+"""Counts of the sensitive values in every class, as one matrix from which all criteria about disclosure are
+computed.
+"""
 
 from __future__ import annotations
 
@@ -18,14 +20,14 @@ Floats: TypeAlias = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Histograms:
-    """Counts of classes by values, sparse, with the totals of the values.
+    """Sparse counts of values in classes, with the totals of the values.
 
     Parameters
     ----------
     matrix : CsrRows
-        (J, m) rows of each class with each value.
+        (J, m) number of rows of each class with each value.
     overall : NDArray[np.int64]
-        (m,) rows of the whole table with each value.
+        (m,) number of rows of the whole table with each value.
     """
 
     matrix: CsrRows
@@ -38,9 +40,10 @@ class Histograms:
         *,
         overall: NDArray[np.int64] | None = None,
     ) -> Histograms:
-        """Read a dense or sparse count matrix; classes without rows are left out.
+        """Read a dense or sparse count matrix, and leave out classes without rows.
 
-        overall : rows per value; the column sums of the matrix unless given (classes that overlap count rows twice).
+        overall : rows with each value. The default is the column sums of the matrix, which count rows several times if
+            classes overlap.
         """
         if isinstance(counts, Histograms):
             return counts
@@ -56,58 +59,58 @@ class Histograms:
 
     @cached_property
     def start(self) -> NDArray[np.int64]:
-        """Return (J,) position of the first stored entry of each class."""
+        """Return the (J,) positions of the first stored entry of each class."""
         return np.asarray(self.matrix.indptr[:-1], dtype=np.int64)
 
     @cached_property
     def width(self) -> NDArray[np.int64]:
-        """Return (J,) number of different values in each class."""
+        """Return the (J,) numbers of distinct values in each class."""
         return np.diff(self.matrix.indptr).astype(np.int64)
 
     @cached_property
     def sizes(self) -> NDArray[np.int64]:
-        """Return (J,) rows of each class."""
+        """Return the (J,) numbers of rows of each class."""
         return np.asarray(np.add.reduceat(self.matrix.data, self.start), dtype=np.int64)
 
     @cached_property
     def domain(self) -> int:
-        """Number m of values that occur."""
+        """Return the number m of values that occur."""
         return int(np.count_nonzero(self.overall))
 
     @cached_property
     def q_all(self) -> Floats:
-        """Return (m,) overall shares."""
+        """Return the (m,) overall shares of the values."""
         return np.asarray(self.overall / self.overall.sum(), dtype=np.float64)
 
     @property
     def count(self) -> NDArray[np.int64]:
-        """Return (nnz,) rows with each stored value."""
+        """Return the (nnz,) numbers of rows with each stored value."""
         return self.matrix.data
 
     @cached_property
     def p(self) -> Floats:
-        """Return (nnz,) share of each stored value in its class."""
+        """Return the (nnz,) share of each stored value in its class."""
         return np.asarray(self.count / np.repeat(self.sizes, self.width), dtype=np.float64)
 
     @cached_property
     def q(self) -> Floats:
-        """Return (nnz,) overall share of each stored value."""
+        """Return the (nnz,) overall share of each stored value."""
         return np.asarray(self.q_all[self.matrix.indices])
 
-    def add(self, values: Floats) -> Floats:
-        """Sum over the stored values of each class."""
+    def sum_by_class(self, values: Floats) -> Floats:
+        """Return the sum of (nnz,) numbers over the stored values of each class."""
         return np.asarray(np.add.reduceat(values, self.start), dtype=np.float64)
 
-    def largest(self, values: NDArray[Any]) -> Floats:
-        """Return maximum over the stored values of each class, of numbers from 0."""
+    def max_by_class(self, values: NDArray[Any]) -> Floats:
+        """Return the maximum of (nnz,) numbers, at least 0, over the stored values of each class."""
         return np.asarray(np.maximum.reduceat(values, self.start), dtype=np.float64)
 
-    def over_q(self, values: Floats) -> Floats:
-        """Return numbers of the stored values over their overall shares; infinite over 0."""
+    def divide_by_q(self, values: Floats) -> Floats:
+        """Return (nnz,) numbers divided by the overall shares of their values; infinite if a share is 0."""
         return np.asarray(np.divide(values, self.q, out=np.full(len(values), np.inf), where=self.q > 0))
 
-    def beyond(self, n: int) -> NDArray[np.int64]:
-        """Return (J,) rows without one of the n most common values of their class."""
+    def count_beyond(self, n: int) -> NDArray[np.int64]:
+        """Return the (J,) numbers of rows whose value is not one of the n most common values of their class."""
         data, limit = self.count, int(self.count.max()) + 1
         word = np.repeat(np.arange(len(self.width)), self.width) * limit + (limit - 1 - data)
         word.sort()
@@ -115,15 +118,18 @@ class Histograms:
         end = self.start + self.width
         return np.asarray(descending[end] - descending[np.minimum(self.start + n, end)])
 
-    def merged(self, nodes: NDArray[np.int32]) -> Histograms:
-        """Return the same with values of one node as one; nodes : (m,)."""
+    def merge_values(self, nodes: NDArray[np.int32]) -> Histograms:
+        """Return the histograms after merging the values of each node.
+
+        nodes : (m,) node of each value
+        """
         return Histograms.of(
             self.matrix.to_scipy() @ _to_nodes(nodes), overall=np.bincount(nodes, self.overall).astype(np.int64)
         )
 
 
 def _read_matrix(counts: NDArray[np.int64] | scipy.sparse.csr_array[Any, Any]) -> CsrRows:
-    """Return the counts that are not 0, columns ascending in each row."""
+    """Return the counts other than 0, with ascending columns in each row."""
     matrix: Any = scipy.sparse.csr_array(cast("Any", counts), dtype=cast("Any", np.int64))
     matrix.eliminate_zeros()
     matrix.sort_indices()
@@ -137,4 +143,4 @@ def _to_nodes(nodes: NDArray[np.int32]) -> scipy.sparse.csr_array[Any, Any]:
 
 Counts: TypeAlias = "NDArray[np.int64] | scipy.sparse.csr_array[Any, Any] | CsrRows"
 CountMatrix: TypeAlias = "Counts | Histograms"
-"""(n_classes, n_values) rows of each value in each class: dense, sparse, or read already."""
+"""(n_classes, n_values) number of rows of each class with each value: dense, sparse, or already read."""

@@ -33,8 +33,8 @@ def evaluate_households(
 ) -> Households:
     """Return the risk of the household of each row, 1 - product of (1 - r) over its members.
 
-    It is no upper bound: an adversary who knows all members of a household matches them together. `class_size` shows
-    how many households have the same members.
+    The risk may be larger, because an adversary who knows all members of a household can match them together.
+    `class_size` shows how many households have the same members.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def evaluate_households(
 def _count_equal_households(
     number: NDArray[np.int64], of_row: NDArray[np.integer[Any]], size: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """(n_households,) households whose members are in the same classes."""
+    """Return the (n_households,) number of households whose members are in the same equivalence classes."""
     classes = of_row[np.lexsort((of_row, number))]
     starts = np.concatenate([[0], np.cumsum(size)[:-1]])
     result = np.zeros(len(size), dtype=np.int64)

@@ -58,7 +58,7 @@ def prosecutor(sizes: NDArray[np.int64], *, rows: NDArray[np.int64] | None = Non
     Raises
     ------
     UnmaskError
-        There is no class.
+        If there are no classes.
 
     References
     ----------
@@ -78,8 +78,8 @@ def prosecutor(sizes: NDArray[np.int64], *, rows: NDArray[np.int64] | None = Non
 def journalist(sizes: NDArray[np.int64], population_sizes: NDArray[np.int64]) -> Risk:
     """Return the risk from an adversary who knows that the target is in the population, and re-identifies any record.
 
-    maximum = 1 / min N_c; average = max(J / sum N_c, (1/n) sum n_c / N_c). A class with no or too few people in the
-    population is an error: the two tables then do not belong together.
+    The maximum is 1 / min N_c, and the average is max(J / sum N_c, (1/n) sum n_c / N_c). If a class has fewer people in
+    the population than rows in the release, the two tables do not belong together, and an error is raised.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def journalist(sizes: NDArray[np.int64], population_sizes: NDArray[np.int64]) ->
     Raises
     ------
     UnmaskError
-        A class has too few people in the population.
+        If a class has too few people in the population.
 
     References
     ----------
@@ -162,10 +162,10 @@ def _check_population(sizes: NDArray[np.int64], population_sizes: NDArray[np.int
 def sample_weight_risk(frequency: NDArray[np.int64], population_estimate: Floats) -> Floats:
     """Return the individual risk of a weighted survey sample: the posterior mean of 1/F given f, from 0 to 1.
 
-    It understates where many classes of the population are small and few of its people were sampled: a sample unique is
-    taken to stand for as many people as its weight says, while the people of small classes are the ones who come out
-    unique. Mean risk and true mean of 1/F on samples of Adult (48,842 people, five columns): 0.033 and 0.16 at 1 %,
-    0.094 and 0.16 at 10 %, 0.146 and 0.163 at 50 %. It is no upper bound; the prosecutor's risk is.
+    The result understates the risk if many classes of the population are small and few people were sampled: it assumes
+    that a sample unique stands for as many people as its weight, but sample uniques are mostly people of small classes.
+    On samples of Adult (48,842 people, five columns), the mean result and the true mean of 1/F are 0.033 and 0.16 at
+    1 %, 0.094 and 0.16 at 10 %, and 0.146 and 0.163 at 50 %. The prosecutor's risk is an upper bound.
 
     Parameters
     ----------
@@ -195,18 +195,22 @@ def sample_weight_risk(frequency: NDArray[np.int64], population_estimate: Floats
         low = int(np.count_nonzero(~(population_estimate >= frequency * (1 - 1e-9))))
         raise UnmaskError(f"{low} population estimates are below their frequency or not finite, expected weights >= 1")
     f, p = np.broadcast_arrays(np.asarray(frequency, np.float64), np.minimum(frequency / population_estimate, 1.0))
-    risk, by_series = np.empty(f.shape), (p >= 0.5) | (f >= SERIES_FROM)
-    risk[by_series] = _risk_by_series(f[by_series], p[by_series])
-    risk[~by_series] = _risk_by_recursion(f[~by_series], p[~by_series])
+    risk, uses_series = np.empty(f.shape), (p >= 0.5) | (f >= SERIES_FROM)
+    risk[uses_series] = _risk_by_series(f[uses_series], p[uses_series])
+    risk[~uses_series] = _risk_by_recursion(f[~uses_series], p[~uses_series])
     return risk
 
 
 SERIES_FROM = 30
-"""Rows of a class from which on the series is summed: it converges in few terms, and the recursion takes f steps."""
+"""Number of rows of a class from which the series is used. It then converges in few terms; the recursion needs f
+steps.
+"""
 
 
 def _risk_by_series(f: Floats, p: Floats) -> Floats:
-    """Return (p / f) sum_n t_n with t_0 = 1 and t_n = t_(n-1) (1 - p) n / (f + n), up to terms that change nothing."""
+    """Return (p / f) sum_n t_n, with t_0 = 1 and t_n = t_(n-1) (1 - p) n / (f + n), until terms no longer change
+    the sum.
+    """
     total, term, n = np.ones(f.shape), np.ones(f.shape), 0
     while term.max(initial=0.0) > np.finfo(np.float64).eps / 8:
         n += 1
@@ -227,8 +231,9 @@ def _risk_by_recursion(f: Floats, p: Floats) -> Floats:
 def population_sizes(table: Table, population: Table) -> NDArray[np.int64]:
     """Return the number of people of a population in each class of a release.
 
-    A person fits when each of their quasi-identifier cells is compatible with the class's cell (equal value, value in
-    the interval or set; missing cells by `table.missing`). Generalized classes may overlap: one person may fit several.
+    A person belongs to a class if each of their quasi-identifier cells is compatible with the cell of the class: if the
+    values are equal, or if the value is in the interval or set. `table.missing` decides about missing cells.
+    Generalized classes may overlap, so that a person belongs to several.
 
     Parameters
     ----------
@@ -255,10 +260,11 @@ def population_sizes(table: Table, population: Table) -> NDArray[np.int64]:
 def own_rows(release: Table, original: Table) -> float:
     """Return the largest share of released rows that can be different people: (1/n) sum_c min(n_c, N_c).
 
-    N_c people fit class c of n_c rows by the quasi-identifiers that both have, whatever a missing cell was. No
-    matching of rows to people is larger (Hall's condition, each class alone), and where no person fits two classes
-    this is one. So a release whose cells were generalized or suppressed has 1, and less proves that rows were
-    perturbed, made up, or are other people's; 1 proves nothing.
+    N_c is the number of people who fit the n_c rows of class c in the quasi-identifiers of both tables; a missing cell
+    fits everybody. The result is an upper bound of the share of rows that can be matched to different people (Hall's
+    condition for each class alone), and exact if no person fits two classes. It is 1 for a release whose cells were
+    only generalized or suppressed. A smaller result proves that rows were perturbed, are synthetic, or belong to other
+    people; a result of 1 proves nothing.
 
     Parameters
     ----------
@@ -339,7 +345,8 @@ Keys = NDArray[np.int32]
 
 
 def replicated_uniques(release: Table, original: Table) -> float:
-    """Return the share of people who are unique in the original and whose combination is in one released row: repU.
+    """Return the share of people who are unique in the original and whose combination exactly one released row has
+    (repU).
 
     Parameters
     ----------
@@ -370,7 +377,7 @@ def replicated_uniques(release: Table, original: Table) -> float:
 
 
 def correctly_disclosed(release: Table, original: Table, sensitive: str) -> float:
-    """Return the share of people whose combination is released with a single value, which is theirs: DiSCO.
+    """Return the share of people whose combination is released only with their own sensitive value (DiSCO).
 
     Parameters
     ----------
@@ -398,7 +405,7 @@ def correctly_disclosed(release: Table, original: Table, sensitive: str) -> floa
     0.5
     """
     people, rows, n = _keys(release, original)
-    (theirs, released_values), n_values = _alike(original.column(sensitive), release.column(sensitive))
+    (theirs, released_values), n_values = _number_values(original.column(sensitive), release.column(sensitive))
     counts = class_counts(rows, n, released_values, n_values)
     single = np.diff(counts.indptr) == 1
     value = np.full(n, -1)
@@ -407,14 +414,16 @@ def correctly_disclosed(release: Table, original: Table, sensitive: str) -> floa
 
 
 def _keys(release: Table, original: Table) -> tuple[Keys, Keys, int]:
-    """Return the combination of each person and of each released row, numbered over both, and how many there are."""
-    pairs = [_alike(*pair) for pair in shared_columns(original, release)]
+    """Return the combination of each person and of each released row, numbered together, and the number of
+    combinations.
+    """
+    pairs = [_number_values(*pair) for pair in shared_columns(original, release)]
     key_of_row, sizes, _ = group([np.concatenate(pair) for pair, _ in pairs], [n for _, n in pairs])
     return key_of_row[: original.n_rows], key_of_row[original.n_rows :], len(sizes)
 
 
-def _alike(original: Column, released: Column) -> tuple[tuple[Keys, Keys], int]:
-    """Return the values of two columns under the same numbers, and how many there are."""
+def _number_values(original: Column, released: Column) -> tuple[tuple[Keys, Keys], int]:
+    """Return the values of two columns, numbered together, and the number of values."""
     equal_values = EqualValues.of(original, released)
     ours, theirs = equal_values.observed + 1, equal_values.candidate + 1  # `*` is a value of its own here
     n = int(max(ours.max(initial=-1), theirs.max(initial=-1))) + 1

@@ -1,4 +1,4 @@
-"""A sensitive column as criteria and constraints need it: the rank of its levels and their place in its hierarchy."""
+"""Order and hierarchy of a sensitive column, as criteria and constraints need them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def rank_order(column: Column) -> NDArray[np.int32] | None:
-    """Rank of each level, (L,), 0 to L - 1: numbers ascending, ordinal values in their declared order.
+    """Return the (L,) rank of each level, from 0 to L - 1: numbers ascending, ordinal values in their declared order.
 
-    None where the column has no order: a categorical column, a missing cell, or cells that overlap ([20, 30] and 25).
-        Levels that no row carries have a rank too, but decide nothing. There are no ties.
+    The result is None if the column has no order: if it is categorical, if a cell is missing, or if cells overlap, such
+    as [20, 30] and 25. There are no ties. Levels that no row has are ranked, too, but change no criterion.
 
     >>> from unmask.tables.table import Table
     >>> people = Table.read({"age": [1, 2, 3], "pay": [30, 10, 20]}, quasi_identifiers="age", sensitive="pay")
@@ -44,10 +44,13 @@ def rank_order(column: Column) -> NDArray[np.int32] | None:
 
 
 def hierarchy_paths(column: Column, *, rank: NDArray[np.int32] | None = None) -> NDArray[np.int32] | None:
-    """Node above each level at heights 0 to H - 1 of the column's hierarchy, (H, L); None without a hierarchy.
+    """Return the (H, L) node above each level at heights 0 to H - 1 of the column's hierarchy; None without a
+    hierarchy.
 
-    The root at height H is understood; a missing cell has only the root, so it is a node of its own below. Node numbers
-    are local to a height and never negative. rank : (L,) the place each level takes, its own index unless given.
+    The root at height H is left out. A missing cell has only the root above it, so that it is a node of its own at each
+    lower height. Node numbers are local to a height and never negative.
+
+    rank : (L,) position of each level in the result. The default is the index of the level.
 
     >>> from unmask.tables.hierarchy import Hierarchy
     >>> from unmask.tables.table import Table

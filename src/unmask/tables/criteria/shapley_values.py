@@ -1,4 +1,4 @@
-"""Contributions of quasi-identifiers to the success of an adversary: which one to drop or to coarsen first."""
+"""Contributions of quasi-identifiers to the success of an adversary, which show the column to drop or coarsen first."""
 
 from __future__ import annotations
 
@@ -23,16 +23,18 @@ if TYPE_CHECKING:
     from unmask.tables.table import Table
 
 MAX_EXACT_COLUMNS = 10
-"""Quasi-identifiers whose subsets, all of them, are looked at."""
+"""Largest number of quasi-identifiers for which all subsets are evaluated."""
 
 N_ORDERS = 64
-"""Orders of the columns that are drawn where there are more: each with its reverse."""
+"""Number of orders of the columns that are drawn if there are more columns. The reverse of each order is one of
+them.
+"""
 
 MAX_KEYS = 1 << 16
-"""Classes are numbered before they are refined once their keys may take more values than this."""
+"""Number of possible keys of classes above which the classes are renumbered before they are refined."""
 
 MAX_ROW_SUBSETS = 1 << 22
-"""Rows times sets of columns that are compared where classes overlap: some seconds."""
+"""Largest product of rows and sets of columns that are compared if classes overlap, which takes some seconds."""
 
 IDENTITY = "identity"
 
@@ -40,14 +42,15 @@ IDENTITY = "identity"
 def contributions(table: Table) -> tuple[Contribution, ...]:
     """Compute how much each quasi-identifier contributes to the success of an adversary, by Shapley values.
 
-    The adversary knows the columns S of a random record's person and that they are in the table. The success, one minus
-    the estimation error under Hamming loss, is v(S) = (classes of S) / n for identity, and sum_c max_s n_cs / n for a
-    sensitive column; v(none) is 1 / n, and the share of the most common value. Where classes overlap (`relation_of`),
-    v(S) is the mean over rows of 1 / f and of max_s p_s, with the rows of all classes that each meets. With d columns
-    the Shapley value is sum over S without j of |S|! (d - |S| - 1)! / d! (v(S + j) - v(S)). Up to 10 columns it is
-    exact, from all 2^d subsets. Of more it is the mean of what the column adds in 64 orders, drawn with their reverses
-    and always the same, and `error` says how far off it may be; `alone` and `last` stay exact. Only distinct
-    combinations of cells are looked at.
+    The adversary knows the columns S of the person of a random record, and that this person is in the table. The
+    success is v(S) = (classes of S) / n for identity, and sum_c max_s n_cs / n for a sensitive column. Without any
+    column it is 1 / n, and the share of the most common value. If classes overlap (`relation_of`), v(S) is the mean
+    over rows of 1 / f and of max_s p_s, where f and p_s count the rows of all classes that a class matches.
+
+    With d columns, the Shapley value of column j is the sum over all S without j of
+    |S|! (d - |S| - 1)! / d! (v(S + j) - v(S)). For up to 10 columns it is exact, computed from all 2^d subsets. For
+    more columns it is the mean of what the column adds in 64 orders: 32 random orders, which are the same in every run,
+    and their reverses. `error` is then the half-width of a 95 % interval; `alone` and `last` are always exact.
 
     Parameters
     ----------
@@ -57,7 +60,7 @@ def contributions(table: Table) -> tuple[Contribution, ...]:
     Returns
     -------
     tuple of Contribution
-        For each target the columns, the largest contribution first.
+        The columns for each target, those with the largest contribution first.
 
     References
     ----------
@@ -74,8 +77,8 @@ def contributions(table: Table) -> tuple[Contribution, ...]:
     return ColumnGame.of(table).contributions()
 
 
-def _exact(game: ColumnGame) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Return the exact Shapley values by target, with error 0."""
+def _exact_values(game: ColumnGame) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return the exact Shapley values for each target, with error 0."""
     d, shapley = game.d, {target: np.zeros(game.d) for target in game.targets}
     value = game.values_of_all_subsets()
     for subset in range(1 << d):
@@ -86,8 +89,10 @@ def _exact(game: ColumnGame) -> dict[str, tuple[NDArray[np.float64], NDArray[np.
     return {target: (values, np.zeros(d)) for target, values in shapley.items()}
 
 
-def _sampled(game: ColumnGame) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
-    """Return the same from orders drawn, each with its reverse: the mean of the pairs, and a 95 % half-width of it."""
+def _sampled_values(game: ColumnGame) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+    """Return, for each target, the mean Shapley values over pairs of an order and its reverse, and a 95 %
+    half-width.
+    """
     rng, pairs = np.random.default_rng(0), N_ORDERS // 2
     added = {target: np.zeros((pairs, game.d)) for target in game.targets}
     for i in range(pairs):
@@ -96,8 +101,11 @@ def _sampled(game: ColumnGame) -> dict[str, tuple[NDArray[np.float64], NDArray[n
             for j, previous, after in game.walk(way.tolist()):
                 for target, values in added.items():
                     values[i, j] += (after[target] - previous[target]) / 2
-    sure = float(scipy.special.stdtrit(pairs - 1, 0.975)) / sqrt(pairs)
-    return {target: (values.mean(axis=0), sure * values.std(axis=0, ddof=1)) for target, values in added.items()}
+    half_width_factor = float(scipy.special.stdtrit(pairs - 1, 0.975)) / sqrt(pairs)
+    return {
+        target: (values.mean(axis=0), half_width_factor * values.std(axis=0, ddof=1))
+        for target, values in added.items()
+    }
 
 
 class ColumnGame:
@@ -118,7 +126,9 @@ class ColumnGame:
 
     @classmethod
     def of(cls, table: Table) -> ColumnGame:
-        """Return the game of the evaluated rows: if cells are open, classes of fewer columns overlap."""
+        """Return the game of the evaluated rows. If cells stand for several values, classes of fewer columns
+        overlap.
+        """
         table = table.complete
         opened = (column.counts[column.levels.open(table.missing)].any() for column in table.quasi_identifiers)
         return cls(table) if relation_of(table) is None and not any(opened) else _Overlapping(table)
@@ -135,10 +145,12 @@ class ColumnGame:
         self._found: dict[int, dict[str, float]] = {}
 
     def contributions(self) -> tuple[Contribution, ...]:
-        """Return for each target the columns, the largest contribution first."""
+        """Return the columns for each target, those with the largest contribution first."""
         contributed: list[Contribution] = []
         success, without = self.success_without()
-        for target, (shapley, error) in (_exact(self) if self.d <= MAX_EXACT_COLUMNS else _sampled(self)).items():
+        for target, (shapley, error) in (
+            _exact_values(self) if self.d <= MAX_EXACT_COLUMNS else _sampled_values(self)
+        ).items():
             nothing = self.value(0)[target]
             for j in np.argsort(-shapley, kind="stable").tolist():
                 name, alone = self.names[j], self.value(1 << j)[target] - nothing
@@ -147,12 +159,12 @@ class ColumnGame:
         return tuple(contributed)
 
     def success_without(self) -> tuple[dict[str, float], dict[str, dict[str, float]]]:
-        """Return the success by target with all columns, and by column without it."""
+        """Return the success for each target with all columns, and the success for each target without each column."""
         everything = (1 << self.d) - 1
         return self.value(everything), {name: self.value(everything ^ 1 << j) for j, name in enumerate(self.names)}
 
     def value(self, subset: int) -> dict[str, float]:
-        """Return the success by target of an adversary who knows these columns."""
+        """Return the success for each target of an adversary who knows the columns of a subset."""
         if subset not in self._found:
             members = [j for j in range(self.d) if subset >> j & 1]
             key = (
@@ -164,31 +176,35 @@ class ColumnGame:
         return self._found[subset]
 
     def values_of_all_subsets(self) -> dict[str, NDArray[np.float64]]:
-        """Return (2^d,) by target."""
+        """Return the (2^d,) success of all subsets for each target."""
         self._refine(0, sorted(range(self.d), key=self._sizes.__getitem__), *self._nothing)
         return {target: np.array([self.value(i)[target] for i in range(1 << self.d)]) for target in self.targets}
 
     def _refine(self, subset: int, joining: Sequence[int], key: NDArray[np.int64], space: int) -> None:
-        """Return the values of a subset and of all that more columns make of it; those of many levels join last, as
-        only classes that others refine have to be numbered.
+        """Store the success of a subset and of all its supersets that add columns of `joining`.
+
+        Columns with many levels are added last, because only classes that other columns refine have to be renumbered.
         """
         self._found[subset] = self._success(key, space)
         for position, j in enumerate(joining):
-            self._refine(subset | 1 << j, joining[position + 1 :], *self._finer(key, space, j))
+            self._refine(subset | 1 << j, joining[position + 1 :], *self._refine_key(key, space, j))
 
     def walk(self, order: Sequence[int]) -> Iterator[tuple[int, dict[str, float], dict[str, float]]]:
-        """Yield column after column as it becomes known: the success before, and after; none adds to what all give."""
+        """Yield each column with the success before and after it becomes known, in the given order.
+
+        If the success before equals that of all columns, further columns add nothing, and are not evaluated.
+        """
         classes, previous, everything = self._nothing, self.value(0), self.value((1 << self.d) - 1)
         for j in order:
             current = previous
             if previous[IDENTITY] < everything[IDENTITY]:
-                classes = self._finer(*classes, j)
+                classes = self._refine_key(*classes, j)
                 current = self._success(*classes)
             yield j, previous, current
             previous = current
 
-    def _finer(self, key: NDArray[np.int64], space: int, j: int) -> tuple[NDArray[np.int64], int]:
-        """Return keys of classes, 0 to space - 1, that know one more column."""
+    def _refine_key(self, key: NDArray[np.int64], space: int, j: int) -> tuple[NDArray[np.int64], int]:
+        """Return the keys of the classes, from 0 to space - 1, after one more column becomes known."""
         if space > MAX_KEYS:
             of_row, count, _ = rank_keys(key, space)
             key, space = of_row.astype(np.int64), len(count)
@@ -207,7 +223,7 @@ class ColumnGame:
 
 
 class _Overlapping(ColumnGame):
-    """The same where some cells meet others: the rows of each class are those of all that it meets."""
+    """The game if cells may match other cells: a class then has the rows of all classes that it matches."""
 
     def __init__(self, table: Table) -> None:
         super().__init__(table)

@@ -100,9 +100,9 @@ def next_level(released: Column, original: Column) -> float | str:
     """Return the level for `Generalize` that is one step coarser than a released column; "*" if no other step is left.
 
     Numbers: the narrowest bins of 1, 2 or 5 times a power of ten that are wider than the mean released cell and than
-        the mean gap between values of the original. Dates: the shortest of day, month, quarter and year that is longer
-        than the mean cell. Codes: one masked character more than in the mean cell. Hierarchies: the level above the
-        mean height of the cells. Other text: `*`.
+    the mean gap between values of the original. Dates: the shortest of day, month, quarter and year that is longer
+    than the mean cell. Codes: one masked character more than in the mean cell. Hierarchies: the level above the
+    mean height of the cells. Other text: `*`.
 
     >>> from unmask.tables import Table
     >>> (ages,) = Table.read({"age": ["[20, 23]", "[30, 35]"]}, quasi_identifiers="age").quasi_identifiers

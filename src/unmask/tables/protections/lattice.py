@@ -34,7 +34,7 @@ class Lattice(ClassConstraints):
     constraint are suppressed, up to a limit.
 
     With one round the search is exact: no node that satisfies all constraints has a smaller loss. Classes of a coarser
-        node are unions of classes of a finer node. The search prunes nodes by four rules:
+    node are unions of classes of a finer node. The search prunes nodes by four rules:
 
     1. k, distinct l and p-sensitivity remain satisfied if classes are merged. Rows in classes that violate one of them
        can only become fewer at a coarser node. If they exceed the limit at a node, they exceed it at all finer nodes.
@@ -53,12 +53,12 @@ class Lattice(ClassConstraints):
     2 is not used with a custom constraint.
 
     With n rounds, generalization is local: each round generalizes the rows that earlier rounds suppressed, and no
-        column more finely than before. Each round is exact for its own rows and may suppress all but 1/n of them. The
-        rounds together are not optimal. One node for all rows of a round is used if its loss is not larger, so that
-        local recoding never loses more than full-domain generalization. The average risk, classes / rows, is at most
-        the largest one of the rounds. A class is released or suppressed as a whole. Therefore a person who is known
-        exactly can only be in the finest released class that contains their cells, and this class satisfies the
-        constraints. `allowed_pairs` excludes all other classes for an adversary who knows the protection.
+    column more finely than before. Each round is exact for its own rows and may suppress all but 1/n of them. The
+    rounds together are not optimal. One node for all rows of a round is used if its loss is not larger, so that
+    local recoding never loses more than full-domain generalization. The average risk, classes / rows, is at most
+    the largest one of the rounds. A class is released or suppressed as a whole. Therefore a person who is known
+    exactly can only be in the finest released class that contains their cells, and this class satisfies the
+    constraints. `allowed_pairs` excludes all other classes for an adversary who knows the protection.
 
     Assumes: what `Mondrian` assumes. A suppressed person may be missing from every count.
 

@@ -44,8 +44,8 @@ class Microaggregate:
 
     Assumes: adversaries know the averaged columns only.
 
-    Fails when: groups are tight, so that the nearest mean is that of a person's own group; a group shares a sensitive
-        value; or other columns distinguish the people of a group.
+    Fails when: groups are tight, so that the nearest mean belongs to a person's own group; all people of a group have
+        one sensitive value; or other columns distinguish the people of a group.
 
     Parameters
     ----------

@@ -36,9 +36,9 @@ class Mondrian(ClassConstraints):
     sensitive column; see `mondrian_cuts.mondrian`.
 
     Columns are ordered as follows: numbers and dates by value; ordinal columns by rank; texts by their sorted domain,
-        or depth-first along a hierarchy; codes along the tree of their prefixes. Along a tree, the strict form only
-        cuts between children of the lowest node that covers the box. Intervals count as their midpoint, sets as the
-        mean position of their values; `*` and missing cells come first.
+    or depth-first along a hierarchy; codes along the tree of their prefixes. Along a tree, the strict form only
+    cuts between children of the lowest node that covers the box. Intervals count as their midpoint, sets as the
+    mean position of their values; `*` and missing cells come first.
 
     Numbers become the interval from the smallest to the largest value. Dates become the shortest period that contains
     all of them (month, quarter, year), or an interval of whole months, or of whole years beyond 24 months, so that its

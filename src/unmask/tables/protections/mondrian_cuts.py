@@ -84,8 +84,8 @@ def mondrian(
     A cut puts the points up to a position in the order of one column to the left, and the others to the right. It is
     allowed if both halves hold at least `k` rows (of `k` people, with `people`) and their histograms pass `allows`. The
     allowed cut of a column nearest to the median is taken: the smallest |rows left - rows / 2|, the lower cut on a tie.
-        The columns of a box are tried from the widest to the narrowest (width / `span`), ties in column order. A box is
-        final if no column has an allowed cut.
+    The columns of a box are tried from the widest to the narrowest (width / `span`), ties in column order. A box is
+    final if no column has an allowed cut.
 
     In the strict form, a cut lies between two different values. Boxes are then disjoint, `k = 1` returns the distinct
     points, and the order of the points has no effect. In the relaxed form (`strict=False`, with `rng`), each point is

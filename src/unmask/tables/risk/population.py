@@ -7,7 +7,7 @@ people were sampled at random. It is therefore wide: below a tenth of the popula
 about unique people.
 
 Notation: f_i = number of sample classes with i rows, n = sum i f_i rows, J = sum f_i classes, N people in the
-    population, pi = n/N, K classes in the population.
+population, pi = n/N, K classes in the population.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def interval(sizes: NDArray[np.int64], *, population_rows: int) -> tuple[float, 
     interval of a Poisson mean, which also holds for a sum of nearly independent 0-1 variables. The groups share an
     error of 4 %. `low` and `high` are the smallest and largest K_1 among all K >= 0 with sum F K_F = N within these
     bounds: two linear programs. F takes all values up to 60, and 150 larger values in geometric steps. None if no K
-        satisfies all bounds.
+    satisfies all bounds.
 
     The interval covers in 95 % of samples or more, because all bounds hold together and often do not identify K_1. If
     classes of two people explain the unique rows as well as unique people do, `low` is 0.

@@ -73,7 +73,7 @@ class SpecialUniques:
     def estimate_intruder_confidence(self, sampling_fraction: float) -> Floats:
         """Return the DIS-SUDA score: an estimate that a match with the row is correct.
 
-        It ranks rows and is no probability of one person: on Adult the mean is 0.06 where the mean of 1/F is 0.24.
+        It ranks rows, and is not the probability of a match: on Adult its mean is 0.06, and the mean of 1/F is 0.24.
 
         Parameters
         ----------
