@@ -68,6 +68,9 @@ def test_rows_are_the_smallest_and_the_median_class(graph):
     expected = written_out(graph)
     rows = {row.measure: row for row in result.rows}
     assert {name: rows[name].posterior for name in expected} == {name: min(sizes) for name, sizes in expected.items()}
+    success = rows["success_probability"]
+    shares = [1 / size for size in expected["k_candidate"]]
+    assert (success.posterior, success.worst) == (pytest.approx(statistics.mean(shares)), pytest.approx(max(shares)))
     for name, sizes in expected.items():
         assert rows[name].quantiles[2] == statistics.median_low(sizes)
     records = {row["criterion"]: row for row in result.table("graph_criteria").rows}
@@ -160,7 +163,9 @@ def test_network_without_people_is_refused():
 
 def test_people_without_edges_are_one_class():
     result = audit(SocialGraph.from_edges([], [], n_nodes=12))
-    assert {row.measure: row.posterior for row in result.rows} == dict.fromkeys(
+    values = {row.measure: row.posterior for row in result.rows}
+    assert values.pop("success_probability") == pytest.approx(1 / 12)
+    assert values == dict.fromkeys(
         ["k_degree", "k_neighborhood", "k_candidate_1", "k_candidate_2", "k_candidate", "k_twins"], 12
     )
     assert "0 of 12 people" in result.to_html()

@@ -111,8 +111,9 @@ def audit_criteria(
         blocks=tuple(_list_blocks(graph, classes, anonymity, filled)),
         at_risk=_describe_risk(classes),
         advice=ATTACK,
-        adversaries={SURROUNDINGS: "knows the surroundings of a person"},
-        preferred_measures=(),
+        adversaries={SURROUNDINGS: "knows the surroundings of a person at any distance"},
+        preferred_measures=("success_probability",),
+        described_measures=("success_probability",),
         sample_condition="k_degree >= 5",
         assumptions=(EXACT, *left_out("the network", graph)),
         cautions=(*describe_unused(graph), *describe_two_sides(graph)),
@@ -164,24 +165,34 @@ def _list_people_at_risk(
 
 
 def _list_rows(name: str, classes: Sequence[PeopleClasses], anonymity: NDArray[np.float64]) -> Iterator[Row]:
-    """Yield the smallest class by each criterion, and the lowest local anonymity."""
+    """Yield the success by surroundings at any distance, the smallest classes, and the lowest local anonymity."""
+    candidates = next(item.size for item in classes if item.measure == "k_candidate")
+    yield _make_row(name, "success_probability", 1 / candidates, 1 / len(candidates), _count(candidates), "")
     for item in classes:
         note = f"an upper bound for {plural(item.n_open, 'person', 'people')} with many contacts" if item.n_open else ""
-        n_classes = round(float((1 / item.size).sum()))
-        yield _make_row(name, item.measure, item.size, len(item.size), n_classes, note)
+        yield _make_row(name, item.measure, item.size, len(item.size), _count(item.size), note)
     if len(known := anonymity[np.isfinite(anonymity)]):
         note = "people without friends of friends are left out" if len(known) < len(anonymity) else ""
         yield _make_row(name, "lta_a", known, 1.0, len(np.unique(known)), note)
 
 
+def _count(size: NDArray[np.int64]) -> int:
+    """Return the number of classes."""
+    return round(float((1 / size).sum()))
+
+
 def _make_row(release: str, measure: str, values: NDArray[Any], prior: float, n_classes: int, note: str) -> Row:
-    """Return the row of the smallest value over people."""
-    smallest, quantity = float(values.min()), MEASURES[measure]
-    quantiles = tuple(_quantile(values, share) for share in PERCENTILES)
-    names: dict[str, Any] = {"release": release, "adversary": SURROUNDINGS, "target": IDENTITY, "measure": measure}
-    return Row.of_number(
-        smallest, **names, unit=quantity.unit, direction="low", prior=prior, n=len(values), n_observations=n_classes,
-        quantiles=quantiles, note=note,
+    """Return the row of the mean success, or of the smallest value over people."""
+    quantity = MEASURES[measure]
+    is_success = quantity.direction == "high"
+    worst = float(values.max() if is_success else values.min())
+    posterior = float(values.mean()) if is_success else worst
+    return Row(
+        release=release, adversary=SURROUNDINGS, target=IDENTITY, measure=measure, unit=quantity.unit,
+        direction=quantity.direction, prior=prior, posterior=posterior,
+        gain=posterior - prior if is_success else prior - posterior, low=None, high=None, interval="none",
+        n=len(values), n_observations=n_classes, worst=worst, worst_observation=0,
+        quantiles=tuple(_quantile(values, share) for share in PERCENTILES), status="exact", note=note,
     )  # fmt: skip
 
 
