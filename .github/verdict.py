@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from unmask.findings.verdict_words import STATE, figures, named, sentence_of
+from unmask.findings.verdict_words import STATE, describe_outcome, format_line, name_line
 from unmask.policy.verdict import combine_states
 from unmask.render.sarif import message
 
@@ -42,10 +42,10 @@ def summary(lines: list[Line]) -> Iterator[str]:
     for line in lines:
         groups.setdefault((line["release"], line["policy"]), []).append(line)
     for (release, policy), own in groups.items():
-        yield f"### {cell(release)}: {cell(sentence_of(policy, [line['state'] for line in own]))}\n"
+        yield f"### {cell(release)}: {cell(describe_outcome(policy, [line['state'] for line in own]))}\n"
         yield "| | Condition | Value | Limit | Asked for by |\n|---|---|--:|--:|---|"
         for line in own:
-            shown = (STATE[line["state"]], named(line), *figures(line), line["source"] or "–")
+            shown = (STATE[line["state"]], name_line(line), *format_line(line), line["source"] or "–")
             yield f"| {' | '.join(map(cell, shown))} |"
         yield ""
 

@@ -98,7 +98,7 @@ def test_an_overlap_judges_the_people_of_every_component(schools):
     code, result, _ = audited("graph", schools, *OVERLAP, "--policy", "recall <= 1")
     row = next(row for row in result["results"] if row["measure"] == "recall")
     assert (row["n_people"], row["n_drawn"], row["n_judged"], row["n"], code) == (300, 270, 270, 250, 0)
-    assert any("270 of the 300 people of the file are judged" in warning for warning in result["warnings"])
+    assert any("270 of 300 people in the file are judged" in warning for warning in result["warnings"])
 
 
 def test_a_cut_to_the_largest_component_gives_no_verdict(schools):
@@ -145,7 +145,7 @@ def test_rows_that_the_rule_for_missing_cells_leaves_out_are_people_who_are_not_
     code, result, _ = audited(people, *ROLES, "--missing", "excluded", *engine)
     assert code == 3
     assert {line["state"] for line in result["tables"]["verdicts"]} == {"untested"}
-    assert any("80 of the 100 people of the file are judged" in warning for warning in result["warnings"])
+    assert any("80 of 100 people in the file are judged" in warning for warning in result["warnings"])
     assert audited(people, *ROLES)[0] == 0
 
 
@@ -235,7 +235,7 @@ def test_a_study_of_sampled_people_decides_nothing_of_the_worst_off(tmp_path, ta
     assert line["state"] == ("met" if decided else "untested")
     page = tmp_path / "page.html"
     assert CliRunner().invoke(main, ["report", run, "-o", str(page)]).exit_code == 0
-    assert ("50 of the 200 people of the file are judged" in page.read_text(encoding="utf-8")) is not decided
+    assert ("50 of 200 people in the file are judged" in page.read_text(encoding="utf-8")) is not decided
     (chosen,) = json.loads(CliRunner().invoke(main, ["choose", run, "--json"]).stdout)["results"]
     assert (not chosen["failures"]) is decided
     assert all("others may be worse off" in failure for failure in chosen["failures"])
