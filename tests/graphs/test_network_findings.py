@@ -596,7 +596,7 @@ REFUSED = replace(
     ("announced", "sentence", "fact"),
     [
         (ANNOUNCED, ("52.0 % of the people in the release (calibrated, 47.0 % to 57.0 %); it re-identifies 38.8 %",
-                     "At most 31.0 % of all people have a right match (a bound, no estimate); 25.0 % have one.",
+                     "At most 31.0 % of all people have a right match (an upper bound); 25.0 % have one.",
                      "Withheld seeds: announced 50 %, realized 51 % of 90 people."),
          "52.0 % of the people in the release (47.0 % to 57.0 %)"),
         (replace(ANNOUNCED, recall=None, recall_low=None), ("at most 57.0 % of the people in the release",),

@@ -488,7 +488,7 @@ def test_announced_probabilities_of_the_ensemble_are_shown_next_to_realized_ones
     assert sentence.right <= sentence.right_high
     text = " ".join(sentences(drawn))
     assert "(calibrated, " in text
-    assert "(a bound, no estimate)" in text
+    assert "(an upper bound)" in text
     assert "Withheld seeds: announced" in text
 
 

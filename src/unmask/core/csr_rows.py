@@ -20,8 +20,8 @@ CHUNK = 1 << 16
 
 
 MIN_MATRIX_LENGTH = 16
-"""Entries of rows from which on NumPy reduces a matrix sooner than its segments. Sums are of a matrix where all of a
-belief is one: else its rows that are equal might differ in the last digit.
+"""Row length from which NumPy reduces a matrix faster than segments. If all rows have equal lengths, all are reduced as
+a matrix; otherwise equal rows could differ in the last digit.
 """
 
 

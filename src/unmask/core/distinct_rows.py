@@ -20,8 +20,8 @@ from unmask.core.posterior import Posterior
 T = TypeVar("T")
 
 MIN_ROWS = 1 << 12
-"""Number of rows up to which it is faster to measure all rows; larger posteriors are sampled first, at least so
-many.
+"""Number of rows up to which all rows are measured. Larger posteriors are sampled first, with at least this many
+rows.
 """
 
 MIN_SAMPLE_ENTRIES = 1 << 18

@@ -15,8 +15,9 @@ from unmask.core.errors import UnmaskError
 from unmask.core.tolerances import VIEW_MASS_TOLERANCE
 
 Missing = Literal["error", "singleton", "drop"]
-"""Treatment of an item of the solution that the adversary's partition lacks: an error, a singleton (the adversary
-linked it to no other item), or dropped from both partitions."""
+"""Treatment of an item of the solution that the adversary's partition lacks: an error; a singleton (the adversary
+linked it to no other item); or dropped from both partitions.
+"""
 
 Unlabeled = Literal["error", "foreign", "unknown", "drop"]
 """Treatment of an item of the adversary's partition that the solution lacks: an error; foreign (it belongs to no

@@ -92,7 +92,7 @@ def split_words(name: str) -> list[str]:
 
 
 def number_kind(name: str) -> Literal["quantity", "code", ""]:
-    """Return whether integers in a column are quantities or codes, by its name; words for quantities take precedence.
+    """Return "quantity" or "code" for integers in a column, by its name; words for quantities take precedence.
 
     >>> number_kind("n_children"), number_kind("marital_status"), number_kind("q7")
     ('quantity', 'code', '')

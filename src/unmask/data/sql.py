@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Kind: TypeAlias = Literal["integer", "real", "text", "untyped"]
-"""Content of a column of an engine: 64-bit whole numbers, doubles, text that the source stores as text, or the text of
-something else: a cell of a text file, a date, a decimal, a boolean.
+"""Content of a column of an engine: 64-bit integers; doubles; texts stored as texts; or other values as texts, such as
+cells of a text file, dates, decimals and booleans.
 """
 
 Arrays: TypeAlias = "dict[str, NDArray[Any]]"

@@ -19,7 +19,7 @@ from unmask.graphs.criteria._refinement import tokens
 from unmask.graphs.graph import SocialGraph
 
 MAX_START_NODES = 50
-"""Largest number of people from whom distances are measured."""
+"""Largest number of start nodes for distances."""
 
 LOSSES = (
     "edges_lost", "degrees_lost", "clustering_lost", "distances_lost", "assortativity_lost", "communities_lost",

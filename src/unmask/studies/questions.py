@@ -12,8 +12,8 @@ from typing import Any, Final, Literal
 from unmask.toml_text import format_value
 
 Holds = Literal["amount", "most", "range", "whole", "share", "part", "tries"]
-"""Kind of an answer: an amount; a maximum, from 0 on; a range; a whole number; a range of shares; one
-share; how many tries were noticed, and how many not.
+"""Kind of an answer: amount; maximum of a range from 0; range; whole number; range of shares; single share; or numbers
+of tries noticed and not noticed.
 """
 
 

@@ -19,8 +19,9 @@ ACCESS, PAYOFF, CAMPAIGN = "rational_access", "rational_payoff", "campaign_succe
 """Measures of a rational attacker: an attack pays (0 or 1), payoff, a campaign pays (0 or 1)."""
 
 STOPPED, FAILED = 0.1, 0.5
-"""Shares of an unprotected gain: a protection that leaves at most the first stops an adversary, one that leaves at
-least the second fails."""
+"""Shares of the unprotected gain. A protection stops an adversary if at most the first share remains, and fails if at
+least the second remains.
+"""
 
 N_LISTED = 8
 """Largest number of protections of a Pareto front in a sentence."""

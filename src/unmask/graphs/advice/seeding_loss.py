@@ -1,4 +1,4 @@
-"""Effect of separate identities on seeding: adopters whom an adversary misses, and cliques that are lost."""
+"""Effect of identity separation on seeding: adopters that an adversary misses, and lost cliques."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CliqueSize = Annotated[int, Range(3, 5)]
 Tolerance = Annotated[float, Range(0, 1, below=True)]
 
 TOP_SHARE: Final = 0.015
-"""Default share of people with most edges whom seeding tries to match: 1,000 of 66,000 in the source."""
+"""Default share of nodes of highest degree that seeding tries to match: 1,000 of 66,000 in the source."""
 
 FORMULAS: dict[str, Model] = {"basic": "basic", "best": "best"}
 """Model of a protection -> model of the formulas; models that copy contacts are realistic."""

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 TIE = 1e-9
-"""Scores closer than this share of the larger one are tied. An exact test would not do: 1 / sqrt(3) and 3 / sqrt(27)
-differ in the last bit, and two candidates that differ at all have eccentricity sqrt(2).
+"""Relative difference below which two scores are tied. An exact comparison fails: 1 / sqrt(3) and 3 / sqrt(27) differ
+in the last bit, and any two distinct scores have eccentricity sqrt(2).
 """
 
 NONE, UNKNOWN = -1, -2

@@ -21,9 +21,7 @@ Pairs = tuple[NDArray[np.int32], NDArray[np.int32]]
 """Source nodes and the target node of each."""
 
 MIN_GROWTH = 1.02
-"""Smallest growth of the number of preserved edges by a repair for which another follows, as in the authors'
-program.
-"""
+"""Growth of the number of preserved edges below which repairs stop, as in the authors' program."""
 MIN_REPAIRS, FINAL_REPAIRS = 4, 4
 """Number of repairs before and after the exploration, as in the authors' program."""
 HIGH_TIER = 8

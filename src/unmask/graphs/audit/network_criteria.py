@@ -44,7 +44,7 @@ CONTACTS = (2, 3, 5, 10)
 """Contacts of a new identity that is to be (2, 2)-anonymous."""
 
 MAX_SAMPLE = 150
-"""People for whom a (2, 2)-anonymous identity is searched."""
+"""Number of people in the sample for (2, 2)-anonymous identities."""
 
 PERCENTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -83,7 +83,7 @@ def audit_criteria(
     graph : SocialGraph
         Released network, with at least one person.
     watched : Watched, optional
-        Receives the people whom an adversary finds with more than 9 %, for the owner.
+        Receives the people that an adversary finds with a probability above 9 %, for the owner.
     measures : sequence of str
         Requested measures of an attack, which are listed as not run.
     """
@@ -122,7 +122,7 @@ def audit_criteria(
 
 
 ATTACK = Advice(
-    "Attacks that start from leaked identities may find people whom no criterion singles out:",
+    "Attacks that start from leaked identities may find people that no criterion singles out:",
     "unmask audit graph \u2026 --overlap 0.5,0.75 --report page.html",
 )
 
@@ -152,7 +152,7 @@ def _count_classes(graph: SocialGraph) -> Iterator[PeopleClasses]:
 def _list_people_at_risk(
     name: str, graph: SocialGraph, classes: Sequence[PeopleClasses]
 ) -> Iterator[people_at_risk.AtRisk]:
-    """Yield the people whom an adversary finds with more than the limit."""
+    """Yield the people that an adversary finds with a probability above the limit."""
     people = list_ids(graph)
     for item in classes:
         for person in np.flatnonzero(1 / item.size > LIMITS["identity"] + MIN_EXCESS).tolist():
@@ -279,7 +279,7 @@ def _among_top(values: NDArray[np.float64], n: int) -> NDArray[np.float64]:
 
 
 def _identity_table(graph: SocialGraph) -> Table:
-    """Return the share of a sample of people for whom a new identity can have the contacts of another person."""
+    """Return the share of a sample of people who can have a new identity with the contacts of another person."""
     columns = (
         Column("contacts", "Contacts of the new identity", "number", places=0),
         Column("free", "Possible without a new contact", "share"),

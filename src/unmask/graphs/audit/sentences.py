@@ -152,7 +152,7 @@ def _describe_announcement(name: str, recall: float | None, announced: Announcem
     yield f"{name} announces that it re-identifies {announced_recall(announced, 'calibrated, ')}{actual}."
     if announced.right_high is not None:
         matched = "" if announced.right is None else f"; {percent(announced.right)} have one"
-        bound = f"At most {percent(announced.right_high)} of all people have a right match (a bound, no estimate)"
+        bound = f"At most {percent(announced.right_high)} of all people have a right match (an upper bound)"
         yield f"{bound}{matched}."
     if announced.seed_check:
         yield f"Withheld seeds: {announced.seed_check}."
@@ -265,7 +265,7 @@ def _most_contacts(strongest: ProtectionEffect, effects: Sequence[ProtectionEffe
 
 
 def describe_run_scores(tables: Mapping[str, Table], *, attack: str) -> str:
-    """Return the shares of people whom an attack re-identifies in every run, and of those with S(v) = 0."""
+    """Return the shares of people that an attack re-identifies in every run, and of people with S(v) = 0."""
     rows = tables["graph_run_scores"].where(attack=attack).rows
     shares = {row["run_score"]: percent(row["share"]) for row in rows}
     return (

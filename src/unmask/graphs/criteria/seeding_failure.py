@@ -1,6 +1,6 @@
 """Probability that seeding fails for a user with separate identities.
 
-An attack on a graph starts from a few people whom it finds by cliques or by high degree (seeding). A user with N
+An attack on a graph starts from a few people that it finds by cliques or by high degree (seeding). A user with N
 contacts and y identities in the release divides the contacts among the identities by one of three models (`Model`).
 Seeding fails for this user if no identity resembles the original node.
 
@@ -35,12 +35,13 @@ Degree: TypeAlias = int | np.integer[Any]
 Degrees: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
 
 Model = Literal["basic", "best", "realistic"]
-"""How contacts are handed to identities, each contact independently of the others.
+"""Assignment of contacts to identities. Contacts are independent.
 
-basic     : to exactly one, i with probability p_i: X is multinomial (3.7); the p_i sum to 1
-best      : to one or to none: the p_i sum to at most 1, and the rest is the chance that the contact is deleted
-realistic : to identity i with probability p_i whatever the others get, so that contacts are copied and deleted: the X_i
-            are independent binomials (N, p_i). With p_i that sum to 1 there are N contacts in all on average.
+basic     : each contact has exactly one identity, i with probability p_i: X is multinomial (3.7). The p_i sum to 1.
+best      : each contact has at most one identity. The p_i sum to at most 1; the rest is the probability of deletion.
+realistic : each contact is in identity i with probability p_i, independently of the other identities, so contacts can
+            be copied or deleted. The X_i are independent binomials (N, p_i). If the p_i sum to 1, the expected total
+            is N.
 """
 
 SLACK: Final = 1e-9

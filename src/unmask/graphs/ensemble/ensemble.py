@@ -36,8 +36,9 @@ ROUNDS = 8
 """Two rounds without half of the seeds, five without a fifth, and one with all seeds."""
 
 MAX_AUC = 0.7
-"""The AUC of degree as a sign of a seed, on average of both graphs, from which on seeds do not look like a sample.
-Where people of one graph are absent from the other, and have few edges, sampled seeds stand out in that graph alone.
+"""Mean AUC of degree over both graphs above which seeds are not accepted as a random sample.
+
+If people with few edges are in one graph only, a random sample of the common people has a high AUC in that graph only.
 """
 
 

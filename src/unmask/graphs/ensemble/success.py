@@ -22,9 +22,10 @@ Nodes = NDArray[np.int64]
 FOLDS = 5
 
 SCATTER, BLIND_SCATTER = 0.015, 0.025
-"""Standard errors beyond the luck of the seeds, measured over some 30 pairs of networks.
+"""Additional standard errors beyond the sampling error of the seeds, measured over about 30 pairs of networks.
 
-Of the mean of probabilities of people who are known to be in the release, and of its estimate if that is unknown.
+The first applies to the mean probability of people who are known to be in the release. The second applies to its
+estimate if these people are unknown.
 """
 
 

@@ -21,7 +21,7 @@ UNREACHABLE: Final = -2
 
 
 GUESSES: Final = 200
-"""Number of people for whom a random guess gives the baseline distance."""
+"""Number of people with a random guess, which gives the baseline distance."""
 
 
 def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArray[np.integer]) -> NDArray[np.int64]:

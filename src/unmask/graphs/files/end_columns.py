@@ -103,7 +103,7 @@ def are_ends(first: str, second: str) -> bool:
 
 
 def is_weight(name: str) -> bool:
-    """Return whether a column name denotes an edge weight, so that 0 means no edge."""
+    """Return True if a column name denotes an edge weight; a weight of 0 then means no edge."""
     return bool(words := _words(name)) and _WEIGHTS.issuperset(words)
 
 

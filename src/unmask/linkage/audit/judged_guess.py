@@ -41,8 +41,8 @@ EVERY_ITEM: Final = 1 << 62
 """No limit on the items in a random guess."""
 
 SHUFFLED_ITEMS: Final = 1 << 21
-"""Number of items in all shuffles after which no more are made, at least two. Their means then differ by less than the
-displayed digits.
+"""Number of shuffled items after which no more shuffles are made, with at least two. The means then differ by less than
+the displayed digits.
 """
 
 

@@ -30,8 +30,8 @@ FILES = ("control",)
 """Other settings of a dataset that name a file."""
 
 CONTROL_SETTINGS = ("hold_back", "control")
-"""Settings of a dataset about the control group; of the first two every seed makes another population, by the function
-`divide` of its domain.
+"""Settings of a dataset for the control group. With these, `divide` of the domain makes another population for each
+seed.
 """
 
 _KIND: Mapping[str, Kind] = {"data": "datasets", "protections": "protections", "adversaries": "attacks"}
