@@ -10,7 +10,7 @@ import scipy
 
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
-from unmask.tables.attacks.relation import relation_of
+from unmask.tables.attacks.relation import Relation, relation_of
 from unmask.tables.criteria.closeness import (
     beta_basic,
     beta_likeness,
@@ -24,7 +24,7 @@ from unmask.tables.criteria.closeness import (
 from unmask.tables.criteria.diversity import alpha, l_entropy, l_recursive, map_error
 from unmask.tables.criteria.histograms import Histograms
 from unmask.tables.criteria.households import Households, evaluate_households
-from unmask.tables.criteria.risk import journalist, marketer, population_sizes, sample_weight_risk
+from unmask.tables.criteria.risk import journalist, marketer, population_sizes, prosecutor, sample_weight_risk
 from unmask.tables.criteria.sensitive_order import hierarchy_paths, rank_order
 from unmask.tables.meanings import undefined_weights
 
@@ -268,7 +268,7 @@ def evaluate(
         classes=len(frame.rows),
         k=k,
         unique_rows=int(frame.rows[frame.sizes == 1].sum()),
-        prosecutor_average=float(np.sum(frame.rows / frame.sizes)) / rows,
+        prosecutor_average=prosecutor(frame.sizes, rows=frame.rows).average,
         prosecutor_max=1 / k,
         journalist_average=None if reached is None else reached.average,
         journalist_max=None if reached is None else reached.maximum,
@@ -309,12 +309,14 @@ class Frame:
     rows : (n_classes,) rows of each class
     sizes : (n_classes,) candidates of each class: rows of all classes that it matches
     rows_missing : rows with a missing quasi-identifier
+    relation : between classes that overlap; None if each class matches only itself
     """
 
     table: Table
     rows: NDArray[np.int64]
     sizes: NDArray[np.int64]
     rows_missing: int
+    relation: Relation | None
 
     @classmethod
     def of(cls, table: Table) -> Frame:
@@ -323,19 +325,21 @@ class Frame:
         classes, missing = table.classes, np.array([c.levels.missing for c in table.quasi_identifiers])
         has_missing = ((classes.levels == missing) & (missing >= 0)).any(axis=1)
         rows = np.asarray(classes.sizes, dtype=np.int64)
-        frame = cls(table, rows, rows, int(rows[has_missing].sum()))
+        frame = cls(table, rows, rows, int(rows[has_missing].sum()), relation_of(table))
         return replace(frame, sizes=frame.sum_matching(rows))
 
     def sum_matching(self, counts: NDArray[Any]) -> NDArray[Any]:
         """Return (n_classes,) sums of counts over the classes that each class matches."""
-        relation = relation_of(self.table)
-        return counts if relation is None else relation.sums(scipy.sparse.csr_array(counts[:, None])).toarray()[:, 0]
+        if self.relation is None:
+            return counts
+        return self.relation.sums(scipy.sparse.csr_array(counts[:, None])).toarray()[:, 0]
 
     def histograms(self, column: Column, place: NDArray[np.int32], overall: NDArray[np.int64]) -> Histograms:
         """Count a sensitive column in each class; place : (n_levels,) position of each level; overall : by position."""
-        counts, relation = self.table.histogram(column), relation_of(self.table)
+        counts = self.table.histogram(column)
         reordered = CsrRows(counts.data, place[counts.indices], counts.indptr, (len(self.rows), len(overall)))
-        return Histograms.of(reordered if relation is None else relation.sums(reordered.to_scipy()), overall=overall)
+        summed = reordered if self.relation is None else self.relation.sums(reordered.to_scipy())
+        return Histograms.of(summed, overall=overall)
 
     def sum_weights(self, weight: Floats) -> Floats:
         """Return (n_classes,) sums of (n_rows,) survey weights over the candidates of each class."""

@@ -17,6 +17,7 @@ from unmask.tables.attacks.relation import relation_of
 from unmask.tables.column import classes_of
 from unmask.tables.criteria.diversity import map_error
 from unmask.tables.criteria.evaluation import Frame
+from unmask.tables.criteria.risk import prosecutor
 from unmask.tables.grouping import count_distinct, count_most_common, pack, rank_keys
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ class _Overlapping(ColumnGame):
         if subset and subset not in self._found:
             columns = tuple(column for j, column in enumerate(self._table.quasi_identifiers) if subset >> j & 1)
             frame = Frame.of(replace(self._table, quasi_identifiers=columns))
-            success = {IDENTITY: float(np.sum(frame.rows / frame.sizes)) / self.n}
+            success = {IDENTITY: prosecutor(frame.sizes, rows=frame.rows).average}
             for secret in self._table.sensitive:
                 places = np.arange(len(secret.levels), dtype=np.int32)
                 view = frame.histograms(secret, places, self._table.totals_of(secret))
