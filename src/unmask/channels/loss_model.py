@@ -227,7 +227,7 @@ def _read_points(
     try:
         return np.array([[float(name)] for name in secrets])
     except ValueError:
-        raise UnmaskError(f"the loss {loss} needs numbers, and a secret is none; give --coordinates") from None
+        raise UnmaskError(f"the loss {loss} needs numbers, and a secret is a name; give --coordinates") from None
 
 
 def read_places(path: Path, secrets: tuple[str, ...] | None, loss: str) -> tuple[tuple[str, ...], Floats]:

@@ -55,7 +55,7 @@ class BatchAnonymity(NamedTuple):
     bagai_entropy_bits, bagai_degree : float
         Entropy of the matchings, and its share of log2 n!.
     gierlichs_degree : float
-        Degree of who sent how many messages to whom.
+        Degree of the numbers of messages between senders and receivers.
     standard_error : float
         Largest standard error of a probability; 0 if all matchings were summed.
     """
@@ -257,7 +257,7 @@ def _batch_block(table: Table, matched: MatchedMessages) -> Block:
     )
     sentence = f"The messages form {plural(len(matched.batches), 'batch', 'batches')} that no message leaves.{single}"
     note = (
-        "Messages of different batches cannot be confused. A degree of 1 is full anonymity of the batch, 0 is none; it "
-        "describes the batch, and one message may be exposed."
+        "Messages of different batches cannot be confused. A degree of 1 is full anonymity of the batch, and 0 is no "
+        "anonymity. The degree describes the batch: one message of it may still be exposed."
     )
     return Block("batches", "Batch by batch", sentence, (), (table.name,), notes=(note,))

@@ -310,7 +310,7 @@ def _exposure_block(exposed: Table) -> Block:
         "Each line is ten senders, ordered by how sure the adversary is of their receivers. A sender with d receivers "
         "counts by how many of them are among the d highest estimates."
     )
-    return Block("writes", "Who writes to whom", _describe_exposure, (chart,), (exposed.name,), notes=(note,))
+    return Block("writes", "Receivers of each sender", _describe_exposure, (chart,), (exposed.name,), notes=(note,))
 
 
 def _describe_exposure(tables: Mapping[str, Table]) -> str:

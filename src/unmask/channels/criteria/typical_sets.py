@@ -152,8 +152,9 @@ class TypicalSet(NamedTuple):
 def typical_set(p: Floats, *, k: int, epsilon: float) -> TypicalSet:
     """Compute the typical set of k independent symbols exactly, by a sum over types (counts of each symbol).
 
-    Entropy is a size only for long sequences: at k = 50 and epsilon = 0.05 the typical set of a coin of 0.3 has little
-    more than half of the probability, and the most likely sequence, all tails, is never in it.
+    Entropy describes the size of the set for long sequences only. At k = 50 and epsilon = 0.05 the typical set of a
+    coin with probability 0.3 has little more than half of the probability. The most likely sequence, all tails, is
+    never in it.
 
     Parameters
     ----------

@@ -29,9 +29,9 @@ class Crowds:
     The server sees the last holder Y, not the author X: p(y given x) = p [y = x] + (1 - p) / n. A user may forward to
     itself, and the first forward is not forced, unlike in the original Crowds.
 
-    With c corrupted users the adversary is these users, who see which user forwards the message to them. Given that
-    one of them gets it, the predecessor is the author with probability 1 - (1 - p)(n - c - 1) / n, and each other
-    honest user with (1 - p) / n, in this variant and in the original one.
+    The c corrupted users are the adversary, and see who forwards a message to them. If one of them gets it, the
+    predecessor is the author with probability 1 - (1 - p)(n - c - 1) / n, and each other honest user with probability
+    (1 - p) / n. The original Crowds has the same probabilities.
 
     Assumes: a user who gets a message draws each user with the same probability, and the adversary sees one message.
 
@@ -214,7 +214,7 @@ class PoolMix:
     Assumes: each message of a round is from another sender, and none is a dummy.
 
     Fails when: a sender fills rounds with own messages, or senders and receivers recur: a disclosure attack on many
-    rounds finds who writes to whom.
+    rounds estimates the receivers of each sender.
 
     Parameters
     ----------

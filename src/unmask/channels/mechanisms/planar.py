@@ -64,9 +64,9 @@ class PlanarLaplace:
         p ~ e^(-epsilon |x - y|), normalized over the points. The normalization depends on x: the channel has
         2 epsilon, not epsilon.
 
-        The mass has no closed form, but planar Laplace noise is Gaussian noise whose width is drawn from the Maxwell
-        distribution of scale 1 / epsilon (its characteristic function is (1 + |t|^2 / epsilon^2)^(-3/2)), so that a
-        cell's mass is one smooth integral over the width.
+        The mass has no closed form. Planar Laplace noise is Gaussian noise whose width is drawn from the Maxwell
+        distribution of scale 1 / epsilon: its characteristic function is (1 + |t|^2 / epsilon^2)^(-3/2). The mass of a
+        cell is therefore one smooth integral over the width.
 
         >>> PlanarLaplace(1.0).channel(Grid(3, 1)).p_y_given_x.round(4)
         array([[0.648 , 0.1938, 0.1582],

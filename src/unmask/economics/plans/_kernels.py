@@ -98,9 +98,9 @@ def uncertain_plans(
     detection : (most tries, n_levels) q after j tries and p fines
     looks     : v, f and the cost of a wrong claim
 
-    After j tries, k of which looked right, every person not tried weighs 1, a tried one (1 - v) / (1 - f), and one who
-    looked right v / f; W is the sum over all N. So the next one looks right with probability (v + f (W - 1)) / W, and
-    a candidate who looked right is right with probability v / (f W), and surely without false alarms.
+    After j tries, k of which looked right, a person has a weight: 1 if not tried, (1 - v) / (1 - f) if tried, v / f if
+    they looked right. W is the sum of the weights of all N people. The next candidate looks right with probability
+    (v + f (W - 1)) / W. A candidate who looked right is right with probability v / (f W), or 1 without false alarms.
     """
     plan = np.zeros((8, len(tries)))
     levels, (v, f, claim) = len(fined), looks
@@ -113,7 +113,7 @@ def uncertain_plans(
         for j in range(m, -1, -1):
             for k in range(min(j, width - 1) + 1):
                 weight = people - j + (j - k) * wrong_weight + k * right_weight
-                if weight <= 1e-12:  # nobody is left who could be the target
+                if weight <= 1e-12:  # no person is left who can be the target
                     state[k] = 0.0
                     continue
                 sure = right_weight / weight if k else 0.0

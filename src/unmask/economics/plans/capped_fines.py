@@ -1,15 +1,15 @@
 """Closed forms of capped fines: equal candidates, constant detection, undiscounted money, groups of any size.
 
-With k fines left and j failures the next try brings, unconditionally:
+S_j = 1 - j h is the probability that j tries fail. With k fines left, the next try is worth, times S_j,
 
-    d_k(j) = G h - S_j (C_e + q C_p) + q T_{k-1}(j+1),    T_k(j) = max(0, d_k(j) + (1 - q) T_k(j+1)),   S_j = 1 - j h
+    d_k(j) = G h - S_j (C_e + q C_p) + q T_{k-1}(j+1),    T_k(j) = max(0, d_k(j) + (1 - q) T_k(j+1)).
 
-and T_0, the rest of the group without any fine, is all of it or nothing. Two cases need no recursion:
+T_0 is the worth of the rest of the group without any fine: all of it is tried, or nothing. Two cases need no recursion:
 
 * One fine is left (k = 1). d_1 is a concave parabola: tries go on until the last j with d_1(j) > 0, or nothing.
 * Another try is worth something at every j until the last try. Then it solves the recursion; see `is_whole`.
 
-Otherwise d_k may be above 0, below and above again (a group of 62, n = 5, q = .23), and a recursion decides.
+Otherwise d_k may change its sign several times (a group of 62, n = 5, q = .23), and a recursion decides.
 """
 
 from __future__ import annotations
