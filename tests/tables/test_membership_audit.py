@@ -239,7 +239,7 @@ def test_each_score_alone_is_a_companion_and_leads_nothing():
     assert {row.status for row in companions} == {"scores"}
     assert {row.measure for row in companions} <= {"membership_auc", "true_positive_rate_at_0.1"}
     assert not any("nothing but" in sentence for sentence in sentences(result))
-    (sentence,) = [sentence for sentence in sentences(result) if "when they say who is in it" in sentence]
+    (sentence,) = [sentence for sentence in sentences(result) if "members and non-members correctly" in sentence]
     assert "knows every released column" in sentence
     assert "false alarms among other people" in sentence
 
@@ -278,7 +278,7 @@ def test_the_page_the_summary_and_the_terminal_say_it():
     release, _ = Mondrian(k=5)(members, rng=np.random.default_rng(0))
     result = unmask.audit(release, original=members, control=control)
     assert "Can they tell who is in the table?" in result.to_html()
-    assert "Membership: can somebody tell who is in the table?" in result.summary()
+    assert "Membership: can an adversary find out who is in the table?" in result.summary()
     assert "membership" in repr(result)
     assert "Can they tell" not in unmask.audit(release, original=members).to_html()
 
