@@ -9,7 +9,7 @@ from unmask.graphs import Auxiliary, IdentitySeparation, Nar09, datasets, select
 from unmask.graphs.audit.identity_search import Discovery
 from unmask.graphs.disclosure import SeparatedPair, seed_pair
 from unmask.graphs.knowledge import SeedPairs
-from unmask.graphs.protections import protected
+from unmask.graphs.protections import apply_protection
 
 GRAPH = datasets.barabasi_albert(150, 5, rng=np.random.default_rng(1))
 
@@ -34,7 +34,9 @@ def count_hits(pair, person, seeds):
 def test_rows_are_those_of_attacks_on_one_identity_at_a_time():
     before = split(GRAPH, 0.9, 0.95, np.random.default_rng(2))
     separation = IdentitySeparation(identities=2, adopters=1, cooperation="degree")
-    separated = protected(separation, before.target, rng=np.random.default_rng(3), eligible=before.truth[before.common])
+    separated = apply_protection(
+        separation, before.target, rng=np.random.default_rng(3), eligible=before.truth[before.common]
+    )
     pair = SeparatedPair.of(before, separated)
 
     def draw(whole, rng):
