@@ -388,7 +388,7 @@ def test_an_audit_attacks_by_the_protection_that_made_the_release(released: Path
     code, result, _ = run(*MADE, "--protection", "tables.Mondrian:k=2", "--json")
     assert code == 0
     reasons = {line["what"]: line["why"] for line in json.loads(result)["not_run"]}
-    assert "finds what the prosecutor finds" in reasons["An adversary who knows what made release"]
+    assert "has the same beliefs as the prosecutor" in reasons["An adversary who knows what made release"]
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ def test_an_adversary_who_knows_the_noise_finds_more(noisy):
 def test_the_cells_of_boxes_reveal_all_that_their_protection_reveals(people):
     result = audited(Mondrian(k=5), people)
     assert not [r for r in result.rows if r.adversary == "expert"]
-    assert any("finds what the prosecutor finds" in reason for _, reason in result.not_run)
+    assert any("has the same beliefs as the prosecutor" in reason for _, reason in result.not_run)
 
 
 def test_an_adversary_who_knows_that_values_changed_places_is_asked():

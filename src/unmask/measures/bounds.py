@@ -102,7 +102,7 @@ class Bounds:
 
     @property
     def average_regret(self) -> float:
-        """Return E regret."""
+        """Return the expected regret."""
         return float(self.weight @ self.regret)
 
     @property

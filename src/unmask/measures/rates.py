@@ -1,8 +1,9 @@
 """Recall, precision and false positives of an attack that names candidates.
 
-An attack may name one candidate for a target, or none (`Posterior.named`). If it names nobody, as a prior does, the
-likeliest candidate of every target is used, and ties share a name. For each target, `named` and `right` are 1 or 0
-(`right` is a fraction for ties), and `present` is 1 if the target has a true candidate:
+An attack may name one candidate for a target, or none (`Posterior.named`). If it names no candidate for any target, as
+a prior does, the likeliest candidate of each target is used; several likeliest candidates share the name equally. For
+each target, `named` and `right` are 1 or 0 (`right` is a fraction for ties), and `present` is 1 if the target has a
+true candidate:
 
     recall          = mean of right over the targets that are present
     precision       = mean of right over the named targets

@@ -52,7 +52,7 @@ class Calendar(Scale):
         """Return the text of bounds that are not whole days."""
 
     def value(self, text: str) -> Bounds:
-        """Return the first and last value of a period."""
+        """Return the first and last value of a period that is written as text."""
         try:
             return self.ends(*_days(text))
         except ValueError:  # February 30
@@ -150,7 +150,7 @@ class Moments(Calendar):
         return math.floor(value / _DAY)
 
     def value(self, text: str) -> Bounds:
-        """Return a time twice, or the first and last value of a period."""
+        """Return the first and last value of a text: of a period, or the time itself, twice."""
         if len(text) <= 10:
             return super().value(text)
         first, _ = super().value(text[:10])

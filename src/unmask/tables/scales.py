@@ -147,7 +147,7 @@ class Numbers(Scale):
         return f"{'(' if open_low else '['}{from_}, {to}{')' if open_high else ']'}"
 
     def covers(self, lows: NDArray[np.float64], highs: NDArray[np.float64]) -> list[str]:
-        """Return the released cell of each class. Whole numbers, the usual case, take a sixth of the time."""
+        """Return the released cell of each class. Whole numbers have a path of their own, which is six times faster."""
         ends = np.stack((lows, highs))
         if not (ends == np.rint(ends)).all() or (np.abs(ends) >= _WHOLE).any():
             return super().covers(lows, highs)

@@ -46,7 +46,7 @@ class ExpandedRows:
 
     @property
     def stop(self) -> int:
-        """Return the number of the row after the last."""
+        """Return the number of the row after the last row of the part."""
         return self.start + len(self.none_mass)
 
     @property

@@ -36,11 +36,11 @@ OWN_RECORDS = (
 )
 
 MEMBERS = (
-    "It can be a secret that a person is in a table at all, such as that of a clinic or a lender. Half of the judged "
-    "people are in the table. Dots are the members whom an adversary recognizes while a share of the other people is "
-    "taken for members; the black tick is guessing. The AUC is the probability that a person of the table looks more "
-    "like one than another person does. Rare people are the rarest twentieth. A single score is not a verdict: an "
-    "adversary combines scores."
+    "It can be a secret that a person is in a table at all, for example in a table of a clinic. Half of the judged "
+    "people are in the table. Dots are the share of members that an adversary recognizes if a given share of other "
+    "people is taken for members; the black tick is guessing. The AUC is the probability that a person of the table "
+    "looks more like a member than another person does. Rare people are the rarest twentieth. A single score is not a "
+    "verdict, because an adversary combines scores."
 )
 
 SINGLED_OUT = (

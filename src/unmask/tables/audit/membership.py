@@ -206,7 +206,7 @@ class MembershipAttack:
         )
 
     def _rates_of_rare(self) -> list[Row]:
-        """Return the rates of the rarest twentieth, and of those as rare; none if all are of one kind."""
+        """Return the rates of the rarest twentieth, ties included; none if they are all members or all others."""
         rare = self.rarity >= np.quantile(self.rarity, 1 - VULNERABLE_SHARE)
         inside = self.sample.inside[rare]
         if inside.all() or not inside.any():

@@ -40,7 +40,7 @@ ROUNDING = 1e-9
 DECLARED = ("row_kernel", "allowed_pairs", "coordinates")
 """Methods by which a protection declares the probability of its rows."""
 
-SAME = "finds what the prosecutor finds: the released cells decide which rows can be whose"
+SAME = "has the same beliefs as the prosecutor, because the released cells alone show which rows a person may have"
 
 SAMPLED = "{:,} people drawn at random were attacked"
 
@@ -66,7 +66,7 @@ def attack_by_mechanism(scene: AttackedRelease, knowledge: AuditorKnowledge) -> 
 
 
 def _refuse_protection(protection: Any, scene: AttackedRelease) -> str:
-    """Return why the protection is of no use to an adversary; its parameters are never named."""
+    """Return why the protection does not help an adversary, without its parameters; "" if it may help."""
     if not declares_rows(protection):
         return f"{type(protection).__name__} does not declare how likely its rows are ({', '.join(DECLARED)})"
     try:
@@ -82,7 +82,7 @@ def declares_rows(protection: Any) -> bool:
 
 @dataclass(frozen=True)
 class Seeded:
-    """An attack that simulates with the same random numbers for everybody."""
+    """An attack that simulates with the same random numbers in every call."""
 
     attack: Attack
 
@@ -104,7 +104,7 @@ def _adds_nothing(protection: Any, scene: AttackedRelease) -> bool:
 
 
 def _probabilities(belief: Posterior) -> scipy.sparse.csr_array:
-    """Return (n_observations, n_candidates) the listed probabilities."""
+    """Return the (n_observations, n_candidates) listed probabilities."""
     shape = (belief.n_observations, belief.n_candidates)
     probability = np.exp(belief.log_probability, dtype=np.float64)
     return scipy.sparse.csr_array((probability, belief.candidate, belief.indptr), shape=shape)
@@ -134,9 +134,9 @@ def sample_people(scene: AttackedRelease, seed: int) -> AttackedRelease:
 def attack_by_distance(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Iterator[AttackRun | Audit]:
     """Yield beliefs of an adversary who takes the nearest record.
 
-    Nothing if people match their own records, or if the protection is known (`attack_by_mechanism`). The prosecutor
-    keeps matching rows only, and so misses people whose cells were perturbed, however little. The other half of the
-    people shows how often the nearest row is right (`_calibrate_by_halves`).
+    It yields nothing if people match their own records, or if the protection is known (`attack_by_mechanism`). The
+    prosecutor only keeps rows that match, and therefore misses people with perturbed cells. Half of the people show how
+    often the nearest row is right for the other half (`_calibrate_by_halves`).
     """
     targets, protection = scene.known, knowledge.protections.get(scene.release)
     if targets is None or not scene.traced or scene.foreign or (protection is not None and declares_rows(protection)):

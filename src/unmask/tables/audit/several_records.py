@@ -54,7 +54,9 @@ def find_any_record(belief: Posterior, truth: Truth) -> Posterior:
 
 
 def _among_alike(belief: Posterior, truth: Truth, likeliest: NDArray[np.bool_]) -> Posterior:
-    """Return the target's share of the likeliest records; the others are of people with as many records each."""
+    """Return the belief in the person among the likeliest records. All other such records count as people with
+    equally many records each.
+    """
     assert truth.person is not None
     lines = find_person_entries(belief, truth.candidate, truth.person)
     first = np.full(len(lines.start), -1)

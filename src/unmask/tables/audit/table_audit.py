@@ -374,5 +374,5 @@ def add_excluded_people(rows: Sequence[Row], table: Table) -> Iterator[Row]:
 
 
 def further_measures(names: Iterable[str]) -> tuple[str, ...]:
-    """Return those of these names that an audit of tables computes on request only."""
+    """Return those of the named measures that an audit of tables computes only on request."""
     return select_requested(names, STANDARD)

@@ -298,8 +298,8 @@ def zayatz(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
     """Estimate population uniques on the assumption that population classes have the sizes of sample classes.
 
     P(F=1 | f=1) = P(f=1 | F=1) f_1 / sum_i P(f=1 | F=i) f_i, with hypergeometric P(f=1 | F=i) for n of N rows. The
-    estimate is f_1 P(F=1 | f=1) / pi. Sample classes are smaller than population classes, so small samples are
-    overestimated, several times at 1 %. None without sample uniques.
+    estimate is f_1 P(F=1 | f=1) / pi. Sample classes are smaller than population classes. Therefore estimates from
+    small samples are too large, several times so for a sample of 1 %. None without sample uniques.
 
     >>> sample = np.repeat([1, 2], [3, 1])
     >>> round(zayatz(sample, population_rows=10), 6)
