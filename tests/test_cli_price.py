@@ -101,6 +101,19 @@ def test_an_audit_has_the_risk_with_unknown_sizes_by_a_register_or_by_weights(tm
             prices = price_records(buyer, sizes, population=sum(sizes), cell_probability=cells, belief=belief)
             assert [row[name] for row in rows] == pytest.approx(prices.success_probability.tolist())
     assert "unknown_sizes" not in parsed(invoke(*audit, "--keep", "weight").stdout)["tables"]
+    more = (
+        "audit",
+        path,
+        "-q",
+        "age,weight",
+        "-s",
+        "ill",
+        "--attacker",
+        attacker,
+        "--json",
+    )  # the register has no weight
+    by_age = parsed(invoke(*more, "--register", register, "--coverage", 0.5).stdout)["tables"]["unknown_sizes"]
+    assert [row["size"] for row in by_age] == [36, 60, 120]
 
 
 def test_without_an_attacker_it_is_called_an_assumption():

@@ -144,10 +144,12 @@ def _count_outside(release: Release, register: Table | None) -> OutsideGroups | 
     """Count the people outside who fit each record, by a register or by survey weights; None without both."""
     from unmask.economics.audit import OutsideGroups
 
+    if register is not None:
+        shared = tuple(column for column in release.table.quasi_identifiers if column.name in register.names)
+        frame = Frame.of(replace(release.table, quasi_identifiers=shared))
+        return OutsideGroups(population_sizes(frame.table, register)[frame.table.classes.of_row], register.n_rows)
     frame = Frame.of(release.table)
     of_row, weight = frame.table.classes.of_row, frame.table.weight
-    if register is not None:
-        return OutsideGroups(population_sizes(frame.table, register)[of_row], register.n_rows)
     if weight is None or undefined_weights(weight):
         return None
     people = round(float(weight.sum()))
