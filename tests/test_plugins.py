@@ -100,7 +100,7 @@ def test_a_module_that_changes_is_another_adversary(mine, tmp_path):
 @pytest.mark.parametrize(
     ("use", "message"),
     [
-        ("nowhere:Attack", "there is no module 'nowhere' beside the plan or in Python's path"),
+        ("nowhere:Attack", "there is no module 'nowhere' next to the plan or in Python's path"),
         ("mine_PLACE:ByOneColum", "did you mean 'ByOneColumn'"),
         ("mine_PLACE:EveryOther", "expected a class whose objects can be called with (release, knowledge"),
         ("mine_PLACE:np", "expected a class whose objects can be called"),

@@ -178,7 +178,7 @@ def test_audit_writes_the_risk_file_for_its_owner_and_judges_households(people):
     criteria = parsed(done.stdout)["tables"]["criteria"][0]
     lines = list(csv.DictReader((people / "risks.csv").read_text(encoding="utf-8").splitlines()))
     assert done.exit_code == 3
-    assert "risks.csv, which is secret" in done.stderr
+    assert "risks.csv, keep it secret" in done.stderr
     assert (people / "risks.csv").stat().st_mode & 0o777 == 0o600
     assert criteria["household_k"] == min(int(line["household_class_size"]) for line in lines) == 1
     assert criteria["household_max"] == pytest.approx(max(float(line["household_risk"]) for line in lines))

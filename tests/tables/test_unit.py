@@ -136,9 +136,7 @@ def test_a_first_document_says_what_counts_or_asks(files):
 def test_the_answer_is_part_of_the_document_and_of_certificate_and_page(files, answer, people):
     assert invoke("init", "stays.csv", "--person", answer).exit_code == 0
     assert tomllib.loads(Path("unmask.toml").read_text())["data"]["person"] == answer
-    assert invoke("protect", "unmask.toml", "-o", "r.csv", "--origin", "o.csv").exit_code == 0
-    with Path("unmask.toml").open("a") as document:
-        document.write('\n[[releases]]\nfile = "r.csv"\norigin = "o.csv"\n')
+    assert invoke("protect", "unmask.toml", "-o", "release.csv", "--origin", "origin.csv").exit_code == 0
 
     audited = invoke("audit", "unmask.toml", "--json", "--report", "page.html")
     data = json.loads(audited.stdout)

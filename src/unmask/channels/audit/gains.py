@@ -30,7 +30,7 @@ HEADING = "What the best adversary can gain"
 FORBIDDEN = "An answer with gain -inf is never chosen while its secret is possible."
 
 ADVICE = Advice(
-    "No change was tried. Audit several mechanisms together, and take one with a small gain:",
+    "Audit several mechanisms together, and choose one with a small gain:",
     "unmask audit channel A.csv B.csv --gain gain.csv --report page.html",
 )
 
