@@ -54,7 +54,7 @@ def test_a_table_without_a_line_of_names_is_read_on_request(tmp_path):
 def test_a_memory_limit_says_nothing_without_an_engine(people):
     result = invoke("audit", people, "-q", "age", "--memory-limit", "1GiB")
     assert result.exit_code == 2
-    assert "--memory-limit is for tables that stay in an engine" in result.stderr
+    assert "--memory-limit is for tables in an engine" in result.stderr
 
 
 def test_a_pattern_is_named_without_its_folder(people):  # R7: the name stands on pages

@@ -47,7 +47,7 @@ def test_a_folder_that_does_not_exist_is_named_before_the_work(folder: Path, wor
 @pytest.mark.parametrize("words", [("protect", "people.csv", *ROLES), ("protect", "graph", "ring.txt")])
 def test_a_name_of_another_format_is_refused_before_the_work(words, monkeypatch) -> None:
     monkeypatch.setattr("unmask.protecting.protect", lambda *_, **__: pytest.fail("it began"))
-    monkeypatch.setattr("unmask.graphs.protections.protected", lambda *_, **__: pytest.fail("it began"))
+    monkeypatch.setattr("unmask.graphs.protections.apply_protection", lambda *_, **__: pytest.fail("it began"))
     done = CliRunner().invoke(main, [*words, "-o", "release.pdf"])
     assert done.exit_code == 2
     assert "unknown suffix" in done.stderr
