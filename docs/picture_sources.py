@@ -56,7 +56,7 @@ source = "dominance rule"
 
 [[policy]]
 require = "diagnosis:realized_success.excess <= 0.02"
-name = "Diagnosis, beyond control group"
+name = "Diagnosis, beyond control"
 source = "WP216, inference"
 """
 

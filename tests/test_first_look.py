@@ -97,7 +97,7 @@ def test_look_of_a_frame_and_of_its_file_agree(folder):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["name.csv"], "no column looks like a quasi-identifier; name the columns that somebody may know with -q"),
+        (["name.csv"], "no column looks like a quasi-identifier; list the columns that an adversary may know with -q"),
         (["people.csv", "-q", "aeg"], "column 'aeg' is not in file 'people.csv'; did you mean 'age'?"),
         (["people.csv", "--policy", "k>>5"], "k>>5"),
         (["people.csv", "--person", "patient"], "column 'patient' is not in"),

@@ -147,7 +147,9 @@ def guess_roles(source: object, *, person: str | None = None, **reading: Any) ->
         for role, option in OPTIONS.items()
     }
     if not by_role["quasi_identifiers"]:
-        raise UnmaskError("no column looks like a quasi-identifier; list the columns that may be known with -q")
+        raise UnmaskError(
+            "no column looks like a quasi-identifier; list the columns that an adversary may know with -q"
+        )
     check_roles(by_role)
     by_role["weight"] = next(iter(by_role["weight"]), None)
     if person is not None:
