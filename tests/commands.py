@@ -1,5 +1,7 @@
 """Runs of the command line inside the process of a test."""
 
+import re
+
 from click.testing import CliRunner, Result
 
 from unmask.cli import main
@@ -25,3 +27,8 @@ def check_one_sentence(result: Result, message: str) -> None:
     assert result.stdout == ""
     assert sum(line.startswith("Error:") for line in result.stderr.splitlines()) == 1
     assert "Traceback" not in result.stderr
+
+
+def read_page(text: str) -> str:
+    """Return the HTML of a page whose commands are plain texts, without the elements of their words."""
+    return re.sub(r'<span class="word">(.*?)</span>', r"\1", text)

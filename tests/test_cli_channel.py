@@ -18,7 +18,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from tests.commands import invoke
+from tests.commands import invoke, read_page
 from tests.envelopes import parsed
 from unmask.channels import Channel, Coin, PlanarLaplace, RandomizedResponse, optimal_mechanism
 from unmask.channels.audit import audit_channels
@@ -104,7 +104,7 @@ def test_the_design_that_a_page_advises_runs_and_leaves_more(tmp_path, prior, ta
     channel = write(tmp_path / "c.csv", table, columns=PRIOR)
     stakes = ["--loss", loss, *(["--coordinates", places] if loss == "euclidean" else [])]
     invoke("audit", "channel", channel, "--prior", prior, *stakes, "--report", tmp_path / "page.html")
-    page = (tmp_path / "page.html").read_text()
+    page = read_page((tmp_path / "page.html").read_text())
     (command,) = re.findall(r"unmask (design [^<]*)<", page)
     assert says in page
     assert ("--coordinates" in command) == (loss == "euclidean")
@@ -119,7 +119,7 @@ def test_the_design_that_a_page_advises_runs_and_leaves_more(tmp_path, prior, ta
 def test_if_nothing_more_can_be_hidden_no_design_is_advised(tmp_path, prior):
     channel = write(tmp_path / "c.csv", [[0.2, 0.5, 0.3]] * 3, columns=PRIOR)
     invoke("audit", "channel", channel, "--prior", prior, "--report", tmp_path / "page.html")
-    assert "unmask design" not in (tmp_path / "page.html").read_text()
+    assert "unmask design" not in read_page((tmp_path / "page.html").read_text())
 
 
 def test_the_prior_may_name_the_secrets_in_another_order(tmp_path, prior):
@@ -274,7 +274,7 @@ def test_the_page_of_a_study_advises_a_condition_that_channels_have_and_says_met
     )
     assert invoke("study", document, "-o", tmp_path / "run").exit_code == 0
     assert invoke("report", tmp_path / "run", "-o", tmp_path / "page.html").exit_code == 0
-    page = html.unescape((tmp_path / "page.html").read_text())
+    page = html.unescape(read_page((tmp_path / "page.html").read_text()))
     condition = re.search(r'choose RESULTS --policy "([^"]+)NUMBER"', page)[1]
     assert invoke("choose", tmp_path / "run", "--policy", f"{condition}10").exit_code == 0
     assert re.search(r"\d\u00a0m<", page)

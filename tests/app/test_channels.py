@@ -9,6 +9,7 @@ import pytest
 
 from tests.app.conftest import Browser
 from tests.app.walking import boxes, equals, goes, opened, run, signed
+from tests.commands import read_page
 from unmask.app.project import Project
 
 
@@ -26,7 +27,7 @@ def test_a_channel_of_places_equals_the_command_line(
     conditions = [entry["require"] for entry in project.document["policy"]]
     assert conditions == ["estimation_error>=50", "success_probability.worst<=0.99"]
     files = signed(browser, project)
-    commands = re.findall(r"unmask design .*?mechanism.csv", unescape(browser.at("/verdict").text))
+    commands = re.findall(r"unmask design .*?mechanism.csv", unescape(read_page(browser.at("/verdict").text)))
     assert commands == [
         "unmask design --prior visits.csv --loss euclidean --coordinates places.csv --budget 60 -o mechanism.csv"
     ]

@@ -430,7 +430,7 @@ def test_a_bound_from_the_optimum_is_not_passed_by_chance():
 @pytest.mark.parametrize(
     ("call", "says"),
     [
-        (lambda: rate_distortion([0.5, 0.6], hamming(2), slopes=1.0), "no distribution"),
+        (lambda: rate_distortion([0.5, 0.6], hamming(2), slopes=1.0), "not a distribution"),
         (lambda: rate_distortion([0.5, 0.5], hamming(3), slopes=1.0), r"shape \(3, 3\), expected 2 x any"),
         (lambda: rate_distortion([0.5, 0.5], -hamming(2), slopes=1.0), "negative or infinite"),
         (lambda: rate_distortion([0.5, 0.5], hamming(2)), "either slopes or distortion"),

@@ -118,7 +118,7 @@ def test_a_prior_makes_the_secret_the_data(tmp_path):
         (",a,b\nx,0.6,-0.1\ny,0.1,0.4\n", (), "none below 0"),
         (",a,b\nx,0,0\ny,0.5,0.5\n", (), "probability 0"),
         (",a,a\nx,0.4,0.1\ny,0.1,0.4\n", (), "twice"),
-        (",a,b\nx,0.4,zzz\ny,0.1,0.4\n", (), "no number"),
+        (",a,b\nx,0.4,zzz\ny,0.1,0.4\n", (), "not a number"),
         (",a,b\nx,0.4,0.1\ny,0.1,0.4\n", ("--epsilon", 1), "--epsilon does not bound the least leakage"),
         (",a,b\nx,0.4,0.1\ny,0.1,0.4\n", ("--minimize", "error"), "add --minimize leakage"),
         (",a,b\nx,0.4,0.1\ny,0.1,0.4\n", ("--loss", "squared"), "needs numbers"),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.commands import read_page
 from tests.studies.test_graphs import facts, friends, measure, plan, render, sentences, summary_of
 from unmask.core.errors import UnmaskError
 from unmask.graphs import Auxiliary, Ensemble, Nar09, Pair, select_seeds, split
@@ -113,7 +114,7 @@ def test_the_advised_protection_is_the_kind_that_hides_most(share, advised):
     result = audit(friends(), overlaps=[(0.9, 0.9)], separation=protections, attacks=["Nar09"], runs=1)
     recall = {point.release: point.recall for point in facts(result, "separations")}
     assert (min(recall, key=recall.get).startswith("Perturb")) == (share > 0.5)
-    assert f"unmask protect graph \u2026 {advised}<" in render(result)
+    assert f"unmask protect graph \u2026 {advised}<" in read_page(render(result))
 
 
 def test_the_page_notes_if_further_identities_were_not_attacked():
