@@ -247,4 +247,4 @@ def test_python_of_the_documentation_runs_in_a_kernel_without_widgets(study, tmp
     assert int(re.findall(r"(\d+) passed", text)[-1]) > 15
     assert [output["output_type"] for output in table] == ["execute_result"]
     assert "text/html" in table[0]["data"]
-    assert programs == [[], []]
+    assert programs == [[], [], []]

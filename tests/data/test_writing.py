@@ -65,5 +65,5 @@ def test_a_secret_file_in_the_folder_of_the_release_draws_a_warning(tmp_path, ca
     (tmp_path / "safe").mkdir()
     print_secret_file(tmp_path / folder / "origin.csv", public_file=tmp_path / "release.csv")
     lines = capsys.readouterr().err.splitlines()
-    assert "is secret" in lines[0]
+    assert "keep it secret" in lines[0]
     assert len(lines) == 1 + warnings

@@ -282,4 +282,7 @@ def test_e1_e2_e5_the_case_study_announces_what_comes_true_and_a_protection_is_c
     assert spots == {
         name: result[name, "realized_rational_success"].posterior for name in ("none", "Mondrian k=5", "Mondrian k=60")
     }
-    assert any("a campaign against many may pay" in assumption for assumption in make_result(page).assumptions)
+    assert any(
+        "A campaign may pay although no single attack does" in assumption
+        for assumption in make_result(page).assumptions
+    )

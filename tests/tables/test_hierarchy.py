@@ -119,7 +119,7 @@ def test_unreadable_files_fail(tmp_path):
     with pytest.raises(FailedError, match="does not exist"):
         Hierarchy.read(tmp_path / "nothing.csv")
     (tmp_path / "bytes.csv").write_bytes(b"\xff\xfe;*\n")
-    with pytest.raises(FailedError, match="not UTF-8"):
+    with pytest.raises(FailedError, match="neither UTF-8 nor"):
         Hierarchy.read(tmp_path / "bytes.csv")
 
 
