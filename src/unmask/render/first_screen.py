@@ -226,7 +226,8 @@ def _describe_people(risk: Distribution, scope: Scope) -> tuple[AtRisk, Figure]:
     number, of, drawn = _estimate_count(risk, count, scope)
     goal = "re-identification" if risk.target == IDENTITY else risk.target
     share = f"{100 * limit:g}{SPACE}%"
-    people = f"of {of:,} {scope.replace_people('people')} are above {share}, {limit_source} for {goal}{drawn}"
+    place = f" in {release_name(risk.release)}" if len(scope.protected) > 1 else ""
+    people = f"of {of:,} {scope.replace_people('people')}{place} are above {share}, {limit_source} for {goal}{drawn}"
     return AtRisk(number, people, tuple(_list_facts(risk, limit, scope, assessments))), chart
 
 
