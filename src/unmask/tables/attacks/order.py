@@ -207,7 +207,7 @@ class _Match:
 
     @cached_property
     def grouped(self) -> bool:
-        """Whether the rows of each class are adjacent, and each class has as many compatible people as rows."""
+        """Return whether the rows of each class are adjacent, and each class has as many compatible people as rows."""
         if self.only_class is None or self.n_classes == self.n:
             return False
         n_runs = int(np.count_nonzero(np.diff(self.klass))) + 1

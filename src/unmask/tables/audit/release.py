@@ -48,7 +48,7 @@ class Release:
 
     @property
     def has_rows(self) -> bool:
-        """Whether the rows are in memory."""
+        """Return whether the rows are in memory."""
         return self.table.counts is None
 
     def person(self, knowledge: AuditorKnowledge) -> NDArray[np.int64] | None:

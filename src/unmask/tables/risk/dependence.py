@@ -90,7 +90,7 @@ class _ColumnGuess:
 
     @property
     def has_several_values(self) -> bool:
-        """Whether the column has several values."""
+        """Return whether the column has several values."""
         return bool(np.count_nonzero(self.sizes) > 1)
 
 
