@@ -11,7 +11,7 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import compiled
+from unmask.compiled import allocating
 
 Floats = NDArray[np.float64]
 
@@ -19,7 +19,7 @@ MAX_GROUPS = 4
 """Groups at most: the table has one axis for each."""
 
 
-@compiled
+@allocating
 def interleaved(odds: Floats, detection: Floats, tries: NDArray[np.int64], money: Floats, cap: int) -> float:
     """Return V_0(0) of the best campaign before access.
 
@@ -57,7 +57,7 @@ def interleaved(odds: Floats, detection: Floats, tries: NDArray[np.int64], money
     return float(value[0, 0, 0, 0, 0])
 
 
-@compiled
+@allocating
 def in_order(
     odds: Floats, detection: Floats, tries: NDArray[np.int64], money: Floats, cap: int, order: Floats
 ) -> float:
