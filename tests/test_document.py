@@ -83,7 +83,7 @@ def test_the_document_of_a_command_runs_the_same_command(folder: Path) -> None:
     command = ["audit", "people.csv", *OPTIONS, "--policy", "k>=3", "--register", "people.csv", "--coverage", "0.5"]
     (folder / "again.toml").write_text(run(*command, "--as-plan")[1])
     again, first = run("audit", "again.toml", "--json"), run(*command, "--json")
-    assert (again[0], again[1].replace("its own policy", "the conditions given")) == first[:2]
+    assert (again[0], again[1].replace("the policy of the document", "the conditions given")) == first[:2]
     command = ["audit", "people.csv", *OPTIONS, "--original", "people.csv", "--control", "people.csv"]
     (folder / "again.toml").write_text(run(*command, "--as-plan")[1])
     assert json.loads(run("audit", "again.toml", "--json")[1]) == json.loads(run(*command, "--json")[1])
@@ -121,7 +121,7 @@ def test_options_of_a_table_audit_are_in_its_document(folder: Path, options) -> 
     assert (code, message) == (0, "")
     (folder / "again.toml").write_text(text)
     again, first = run("audit", "again.toml", "--json"), run(*command, "--json")
-    assert (again[0], again[1].replace("its own policy", "the conditions given")) == first[:2]
+    assert (again[0], again[1].replace("the policy of the document", "the conditions given")) == first[:2]
     assert run("audit", "again.toml", "--as-plan")[1] == text
     assert f"{options[0].removeprefix('--')} = " in text
 
@@ -163,7 +163,7 @@ def test_every_audit_is_asked_by_a_document_as_by_its_options(folder: Path, word
     (folder / "again.toml").write_text(text)
     again, first = run("audit", word, "again.toml", "--json"), run(*command, "--json")
     assert again[0] == first[0]
-    assert again[1].replace("its own policy", "the conditions given") == first[1]
+    assert again[1].replace("the policy of the document", "the conditions given") == first[1]
     assert run("audit", word, "again.toml", "--as-plan")[1] == text
     (folder / "again.toml").write_text(text.replace(f"[{word}]\n", f"[{word}]\nseedz = 3\n"))
     assert "has a key 'seedz' that does not exist" in run("audit", word, "again.toml")[2]

@@ -118,3 +118,16 @@ def test_look_answers_bad_input_in_one_sentence(folder, arguments, message):
 
     check_one_sentence(done, message)
     assert sorted(path.name for path in folder.iterdir()) == ["empty.csv", "name.csv", "people.csv"]
+
+
+def test_the_commands_after_a_first_look_lead_to_a_certificate(folder):
+    _write_people("people.csv")
+
+    init = invoke("init", "people.csv")
+    protect = invoke("protect", "unmask.toml", "-o", "release.csv", "--origin", "origin.csv")
+    audit = invoke("audit", "unmask.toml", "--report", "audit.html")
+    certify = invoke("certify", "unmask.toml", "-o", "certificate.json")
+
+    assert [done.exit_code for done in (init, protect, audit, certify)] == [0, 0, 0, 0]
+    assert "met  Largest re-identification risk" in audit.stdout
+    assert "next: unmask certify unmask.toml -o certificate.json" in audit.stderr

@@ -116,9 +116,8 @@ def test_sarif_has_a_rule_for_each_condition_and_a_result_for_each_that_is_not_m
         (folder / name).rename(folder / "of us" / name)
     assert run("audit", "of us/unmask.toml", "--sarif", "x.sarif")[0] == 3
     rules, results = sarif(folder / "x.sarif")
-    assert [rule["id"] for rule in rules] == [
-        "its own policy/k>=5", "its own policy/realized_success.excess<=0.02", "its own policy/l_distinct>=2"
-    ]  # fmt: skip
+    conditions = ("k>=5", "realized_success.excess<=0.02", "l_distinct>=2")
+    assert [rule["id"] for rule in rules] == [f"the policy of the document/{condition}" for condition in conditions]
     assert [(result["ruleIndex"], result["kind"], result["level"]) for result in results] == [
         (0, "fail", "error"),
         (1, "open", "none"),
@@ -205,13 +204,15 @@ def test_the_action_annotates_summarizes_and_fails(folder: Path) -> None:
     code, output, outputs, summary = act(folder)
     assert code == 3
     missed, untested = output.splitlines()
-    assert missed == "::error file=unmask.toml,title=its own policy%3A missed::release: k is 3, limit 5."
+    assert missed == "::error file=unmask.toml,title=the policy of the document%3A missed::release: k is 3, limit 5."
     assert untested.startswith(
-        "::warning file=unmask.toml,title=its own policy%3A not tested::release: Values | inferred could"
+        "::warning file=unmask.toml,title=the policy of the document%3A not tested::release: Values | inferred could"
     )
     assert outputs["verdict"] == "not acceptable"
     assert {path.name for path in Path(outputs["folder"]).iterdir()} == {"unmask.html", "unmask.json", "unmask.sarif"}
-    assert summary.startswith("### release: Not acceptable under its own policy: 1 of 3 conditions is missed")
+    assert summary.startswith(
+        "### release: Not acceptable under the policy of the document: 1 of 3 conditions is missed"
+    )
     assert "| missed | k | 3 | 5 | board: 100 %, 2026 |" in summary
     assert "Values \\| inferred" in summary
 

@@ -15,6 +15,14 @@ DEFAULT_K = 12
 """Smallest class: with fewer than 12 people the risk exceeds the 9 % of the first policy."""
 
 
+POLICY = {
+    "require": "identity:success_probability.worst <= 0.09",
+    "name": "Largest re-identification risk",
+    "source": "EMA policy 0070",
+}
+"""The first condition."""
+
+
 def first_document(file: str, reading: Mapping[str, Any], facts: Sequence[ColumnFacts]) -> dict[str, Any]:
     """Return the document that `unmask init` writes, as `document.load` reads it.
 
@@ -31,7 +39,7 @@ def first_document(file: str, reading: Mapping[str, Any], facts: Sequence[Column
         "columns": roles,
         "protections": [{"use": "tables.Mondrian", "with": {"k": DEFAULT_K}}],
         "adversaries": list(adversaries([name for name, role in roles.items() if role == "sensitive"])),
-        "policy": [{"require": "identity:success_probability.worst <= 0.09", "source": "EMA policy 0070"}],
+        "policy": [POLICY],
     }
 
 

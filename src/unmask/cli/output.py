@@ -27,6 +27,7 @@ from unmask.cli.generated import grouped, output_option, pop_options
 from unmask.cli.option_types import FILE
 from unmask.cli.terminal import print_line, print_text
 from unmask.data import writing
+from unmask.toml_text import DOCUMENT
 
 if TYPE_CHECKING:
     from unmask.findings.people_at_risk import Watched
@@ -152,14 +153,21 @@ class Output(NamedTuple):
             print_overview(result)
 
     def _suggest(self, result: Result) -> list[str]:
-        """Return the next command: the best change, else the riskiest columns if a person is at risk, else the page."""
+        """Return the next command.
+
+        It is the best change; a certificate, if a document is read and its releases are acceptable; the riskiest
+        columns, if a person is at risk; or else the page.
+        """
         from unmask.render.first_screen import select_change
         from unmask.render.terminal import lines
 
-        params = click.get_current_context().params
+        context = click.get_current_context()
+        params, document = context.params, context.meta.get(DOCUMENT)
         change = select_change(result.changes)
         if change is not None:
             return _list_protect_options(change, str(params["original"]))
+        if document and result.verdicts and all(verdict.state == "acceptable" for verdict in result.verdicts):
+            return ["certify", document, "-o", "certificate.json"]
         if any(line.kind == "risk" for line in lines(result)) and params["engine"] is None:
             return ["choose", "columns", str(params["original"] or params["releases"][0]), *list_role_options()]
         return [] if self.report else ["audit", params["releases"][0], *list_role_options(), "--report", "report.html"]

@@ -24,7 +24,7 @@ CONDITIONS_TITLE = "the conditions given"
 TYPED_SOURCE = "set for this audit"
 """Source of a single condition without a source."""
 
-DOCUMENT_TITLE = "its own policy"
+DOCUMENT_TITLE = "the policy of the document"
 """Title of the conditions in a document, in which the title is that of the release."""
 
 
