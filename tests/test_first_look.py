@@ -73,6 +73,18 @@ def test_look_asks_for_the_unit_and_writes_nothing_without_an_answer(folder):
     assert not Path("visits-look.html").exists()
 
 
+def test_the_column_of_households_has_no_other_role(folder):
+    _write_people("people.csv")
+    cells = Path("people.csv").read_text().splitlines()
+    lines = [f"{cells[0]},town", *(f"{line},{row // 4}" for row, line in enumerate(cells[1:]))]
+    Path("people.csv").write_text("\n".join(lines) + "\n")
+
+    done = invoke("look", "people.csv", "--household", "town", "--no-changes")
+
+    assert done.exit_code == 0, done.stderr
+    assert "An adversary who knows age, sex and zip of people" in done.stdout
+
+
 def test_a_stated_role_replaces_the_guess(folder):
     _write_people("people.csv")
 

@@ -13,6 +13,7 @@ from unmask.data.frames import columns_of
 from unmask.results.blocks import Block
 from unmask.results.table import Column
 from unmask.results.table import Table as Facts
+from unmask.results.words import join_names
 
 if TYPE_CHECKING:
     from unmask.facts import ColumnFacts
@@ -138,12 +139,18 @@ def guess_roles(source: object, *, person: str | None = None, **reading: Any) ->
     stated_columns = {option: tuple(_list_names(reading.get(option) or ())) for option in OPTIONS.values()}
     stated = {name: role for role, option in OPTIONS.items() for name in stated_columns[option]}
     options = {name: value for name, value in reading.items() if name not in stated_columns}
-    named = [*stated, *([] if person in (None, ROW) else [person])]
-    every_column = Table.read(source, **{**options, "quasi_identifiers": _list_columns(source, named, options)})
+    household = reading.get("household")
+    named = [*stated, *([] if person in (None, ROW) else [person]), *([] if household is None else [household])]
+    all_names = _list_columns(source, named, options)
+    every_column = Table.read(source, **{**options, "quasi_identifiers": all_names, "household": None})
     facts = column_facts(every_column.written, roles=stated)
     roles = Roles(facts, {}, unit_of(facts), every_column.notes)
     by_role: dict[str, Any] = {
-        option: [name for name, fits in roles.by_column.items() if fits == role or name in stated_columns[option]]
+        option: [
+            name
+            for name, fits in roles.by_column.items()
+            if name in stated_columns[option] or (fits == role and name != household)
+        ]
         for role, option in OPTIONS.items()
     }
     if not by_role["quasi_identifiers"]:
@@ -182,7 +189,7 @@ def audit_as_is(source: object, roles: Roles, *, name: str, policies: Sequence[P
 def _describe_roles(roles: Roles) -> Block:
     columns = roles.by_column
     omitted = [name for name, role in columns.items() if role in ("identifier", "drop")]
-    sentence = f"{', '.join(omitted)}: left out, as a release needs no such column." if omitted else ""
+    sentence = f"The audit leaves out {join_names(omitted)}." if omitted else ""
     notes = ("Roles are guessed from names and values unless they are stated. Correct them before you protect.",)
     return Block("columns", "Roles of the columns", sentence, tables=("columns",), notes=notes, is_finding=False)
 

@@ -146,6 +146,12 @@ def test_a_file_has_a_line_for_each_record_and_no_cell():
     assert "Zebedee" not in risks.to_csv()
 
 
+def test_a_name_of_a_column_runs_in_no_spreadsheet():
+    table = Table.read({"=1+1": ["a", "a", "b"]}, quasi_identifiers="=1+1")
+
+    assert evaluate_records(table).to_csv().splitlines()[-1].endswith(",'=1+1")
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

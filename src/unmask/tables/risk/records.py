@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
+from unmask.data.writing import escape_formula
 from unmask.tables.criteria.evaluation import Frame
 from unmask.tables.criteria.risk import population_sizes
 from unmask.tables.meanings import undefined_weights
@@ -140,7 +141,7 @@ def _find_special_uniques(
 def _format_values(values: Values) -> Iterator[str]:
     """Yield the text of each value; six significant digits."""
     if not isinstance(values, np.ndarray):
-        return iter(values)
+        return map(escape_formula, values)
     if values.dtype.kind != "f":
         return map(str, values.tolist())
     return ("" if np.isnan(value) else repr(float(f"{value:.6g}")) for value in values.tolist())
