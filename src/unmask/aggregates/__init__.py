@@ -1,0 +1,18 @@
+"""Published tables of counts: releases, attacks that reconstruct records, and audits."""
+
+from unmask.aggregates.domain import Domain
+from unmask.aggregates.release import AggregateRelease, Tabulation, count_records, tabulate
+from unmask.aggregates.rules import Marker, Rule
+from unmask.aggregates.table_files import read_release, write_release
+
+__all__ = [
+    "AggregateRelease",
+    "Domain",
+    "Marker",
+    "Rule",
+    "Tabulation",
+    "count_records",
+    "read_release",
+    "tabulate",
+    "write_release",
+]

@@ -1,0 +1,275 @@
+"""Files of published tables: a description, tables.toml, and one long CSV file for each table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.aggregates.domain import Domain, find_positions
+from unmask.aggregates.release import AggregateRelease, Tabulation
+from unmask.aggregates.rules import MARKERS, Marker, Rule
+from unmask.core.errors import FailedError, UnmaskError, nearest
+from unmask.data.columns import list_columns, read_columns
+from unmask.data.files import read_toml
+from unmask.data.writing import write_text
+from unmask.schema import Table, check, dict_of, list_of, parameters
+from unmask.toml_text import format_document
+
+DESCRIPTION: Final = "tables.toml"
+"""Name of the file that describes the tables of a folder."""
+
+COUNT: Final = "count"
+"""Column of a published number or a marker."""
+
+MAX_TABLES: Final = 1_000
+"""Largest number of tables of a release."""
+
+MAX_TABLE_BYTES: Final = 1 << 30
+"""Largest size of the file of a table, in bytes."""
+
+MAX_TABLE_CELLS: Final = 50_000_000
+"""Largest number of cells of a table, over all areas."""
+
+Omitted = Literal["refused", "zero", "unpublished"]
+
+_TABLE: Final = Table(
+    {
+        "file": str,
+        "columns": list_of(str),
+        "where": dict_of(list_of(str)),
+        "rule": Table(parameters("unmask.aggregates.rules:Rule")),
+        "omitted": Omitted,
+        "markers": dict_of(Literal["suppressed", "secondary", "unpublished"]),
+    },
+    ("file", "columns"),
+)
+
+FORM: Final = Table(
+    {
+        "title": str,
+        "geography": str,
+        "domain": dict_of(list_of(str)),
+        "levels": dict_of(dict_of(dict_of(list_of(str)))),
+        "rule": Table(parameters("unmask.aggregates.rules:Rule")),
+        "tables": list_of(_TABLE),
+    },
+    ("domain", "tables"),
+)
+"""Keys of a description and their types."""
+
+
+def read_release(path: Path) -> AggregateRelease:
+    """Read a release from its description, or from the folder with tables.toml.
+
+    Parameters
+    ----------
+    path : path
+        Description of the tables. The files that it names are in the same folder, or below it.
+
+    Returns
+    -------
+    AggregateRelease
+
+    Raises
+    ------
+    FailedError
+        If a file cannot be read.
+    UnmaskError
+        If a file does not fit the description. Errors have numbers of rows, and no content of cells.
+    """
+    path = path / DESCRIPTION if path.is_dir() else path
+    description = read_toml(path, "description of tables")
+    check(description, FORM, path.name)
+    if len(description["tables"]) > MAX_TABLES:
+        raise UnmaskError(f"{path.name} names {len(description['tables']):,} tables, expected at most {MAX_TABLES:,}")
+    domain = Domain(description["domain"], description.get("levels", {}))
+    geography = description.get("geography", "")
+    if geography in domain.categories:
+        raise UnmaskError(f"{geography!r} is the geography and a column of the domain; remove it from [domain]")
+    default_rule, texts = description.get("rule", {}), {}
+    for table in description["tables"]:
+        texts[table["file"]] = _read_texts(path.parent, table)
+    areas = _list_areas(geography, texts.values())
+    tabulations = [
+        _parse_table(
+            texts[table["file"]], table, Rule(**{**default_rule, **table.get("rule", {})}), domain, geography, areas
+        )
+        for table in description["tables"]
+    ]
+    return AggregateRelease(domain, tuple(tabulations), geography, areas)
+
+
+def _read_texts(folder: Path, table: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """Return the columns of the file of a table, as texts."""
+    path = _locate(folder, table["file"])
+    expected = [*table["columns"], COUNT]
+    columns = list_columns(path)
+    missing = next((column for column in expected if column not in columns), None)
+    if missing is not None or len({*columns}) < len(columns) or len(columns) > len(expected):
+        detail = f"has no column {missing!r}" if missing else "has further columns"
+        raise UnmaskError(f"file {path.name!r} {detail}; expected {', '.join(expected)}")
+    read = read_columns(path, expected).items()
+    return {name: np.array(["" if cell is None else str(cell) for cell in values.tolist()]) for name, values in read}
+
+
+def _locate(folder: Path, name: str) -> Path:
+    """Return the path of a file in the folder of the description; refuse others, and large ones."""
+    if "\0" in name or not (folder / name).resolve().is_relative_to(folder.resolve()):
+        raise UnmaskError(
+            "the description names a file outside its folder, expected a path below it; move the file there"
+        )
+    path = folder / name
+    if not path.is_file():
+        raise FailedError(f"file {path.name!r} of the description does not exist or is not a file; check the path")
+    if path.stat().st_size > MAX_TABLE_BYTES:
+        raise UnmaskError(
+            f"file {path.name!r} is larger than {MAX_TABLE_BYTES >> 20:,} MiB; split the release by areas"
+        )
+    return path
+
+
+def _list_areas(geography: str, tables: Any) -> tuple[str, ...]:
+    """Return the areas that occur in any table, sorted."""
+    if not geography:
+        return ()
+    return tuple(
+        sorted({area for texts in tables if geography in texts for area in np.unique(texts[geography]).tolist()})
+    )
+
+
+def _parse_table(
+    texts: Mapping[str, NDArray[Any]],
+    table: Mapping[str, Any],
+    rule: Rule,
+    domain: Domain,
+    geography: str,
+    areas: Sequence[str],
+) -> Tabulation:
+    name, by_area = Path(table["file"]).stem, geography in table["columns"]
+    columns = tuple(column for column in table["columns"] if column != geography)
+    labels = [areas] * by_area + [domain.labels(column) for column in columns]
+    names = [geography] * by_area + list(columns)
+    shape = tuple(map(len, labels))
+    if np.prod(shape, dtype=object) > MAX_TABLE_CELLS:
+        raise UnmaskError(f"table {name!r} has more than {MAX_TABLE_CELLS:,} cells; split the release by areas")
+    positions = [
+        find_positions(known, texts[column], f"column {column!r} of table {name!r}")
+        for known, column in zip(labels, names, strict=True)
+    ]
+    cells = np.ravel_multi_index(tuple(positions), shape) if shape else np.zeros(len(texts[COUNT]), dtype=np.int64)
+    if len(np.unique(cells)) < len(cells):
+        raise UnmaskError(f"table {name!r} has two rows of the same cell, expected one; remove one of them")
+    size = int(np.prod(shape, dtype=np.int64))
+    values, markers = np.full(size, np.nan), np.full(size, Marker.UNPUBLISHED, dtype=np.int8)
+    values[cells], markers[cells] = _parse_cells(texts[COUNT], {**MARKERS, **_own_markers(table)}, name)
+    if len(cells) < size:
+        omitted = table.get("omitted", "refused")
+        if omitted == "refused":
+            raise UnmaskError(
+                f"table {name!r} has {len(cells):,} of {size:,} cells; "
+                "set omitted to zero or unpublished in its [[tables]]"
+            )
+        absent = np.isin(np.arange(size), cells, invert=True)
+        if omitted == "zero":
+            values[absent], markers[absent] = 0.0, Marker.PUBLISHED
+    return Tabulation(
+        name, columns, values.reshape(shape), markers.reshape(shape), rule, table.get("where", {}), by_area
+    )
+
+
+def _own_markers(table: Mapping[str, Any]) -> dict[str, Marker]:
+    return {text: MARKERS[meaning] for text, meaning in table.get("markers", {}).items()}
+
+
+def _parse_cells(
+    texts: NDArray[Any], markers: Mapping[str, Marker], name: str
+) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """Return the numbers and the markers of texts; each distinct text is parsed once."""
+    distinct, inverse = np.unique(texts, return_inverse=True)
+    states = np.array([markers.get(text, Marker.PUBLISHED) for text in distinct.tolist()], dtype=np.int8)
+    numbers = np.full(len(distinct), np.nan)
+    for position in np.flatnonzero(states == Marker.PUBLISHED):
+        try:
+            numbers[position] = float(distinct[position])
+        except ValueError:
+            row = int(np.argmax(inverse == position)) + 1
+            raise UnmaskError(
+                f"row {row:,} of table {name!r} has neither a number nor a marker; {nearest('', tuple(markers))}, "
+                "or name your own in markers"
+            ) from None
+    return numbers[inverse], states[inverse]
+
+
+# --- writing ----------------------------------------------------------------------------------------------------------
+
+
+def write_release(release: AggregateRelease, folder: Path, *, title: str = "Published tables") -> None:
+    """Write the description and the tables of a release as new files of a folder, which is made if it is missing.
+
+    Parameters
+    ----------
+    release : AggregateRelease
+        Tables to publish.
+    folder : path
+        Folder of the files. No file is replaced.
+    title : str
+        Title of the description.
+
+    Raises
+    ------
+    FailedError
+        If a file exists or cannot be written.
+    """
+    domain, geography = release.domain, release.geography
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FailedError(f"folder {folder.name!r} cannot be made: {error.strerror}; choose another one") from None
+    entries = []
+    for item in release.tabulations:
+        columns = [*([geography] if item.by_area else []), *item.columns]
+        entry = {"file": f"{item.name}.csv", "columns": columns, "rule": _describe_rule(item.rule)}
+        entries.append(entry | ({"where": {key: list(kept) for key, kept in item.where.items()}} if item.where else {}))
+        write_text(folder / f"{item.name}.csv", _format_table(item, domain, columns, release.areas))
+    levels = {
+        column: {name: {label: list(group) for label, group in level.items()} for name, level in named.items()}
+        for column, named in domain.levels.items()
+    }
+    description = {
+        "title": title,
+        **({"geography": geography} if geography else {}),
+        "domain": {column: list(labels) for column, labels in domain.categories.items()},
+        **({"levels": levels} if levels else {}),
+        "tables": entries,
+    }
+    write_text(folder / DESCRIPTION, format_document(description))
+
+
+def _describe_rule(rule: Rule) -> dict[str, Any]:
+    """Return the fields of a rule that differ from their defaults."""
+    values = {item.name: getattr(rule, item.name) for item in fields(rule) if getattr(rule, item.name) != item.default}
+    return {name: [list(row) for row in value] if name == "perturbation" else value for name, value in values.items()}
+
+
+def _format_table(item: Tabulation, domain: Domain, columns: Sequence[str], areas: Sequence[str]) -> str:
+    labels = [areas if item.by_area and i == 0 else domain.labels(column) for i, column in enumerate(columns)]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*columns, COUNT])
+    writer.writerows(_list_cells(item, labels))
+    return text.getvalue()
+
+
+def _list_cells(item: Tabulation, labels: Sequence[Sequence[str]]) -> Iterator[list[str]]:
+    names = {int(marker): text for text, marker in MARKERS.items()}
+    for place in np.ndindex(item.values.shape):
+        marker = int(item.markers[place])
+        count = names[marker] if marker else str(int(item.values[place]))
+        yield [*(labels[axis][position] for axis, position in enumerate(place)), count]
