@@ -44,11 +44,11 @@ class Domain:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "categories", {name: tuple(labels) for name, labels in self.categories.items()})
-        levels = {
+        copied = {
             column: {name: {label: tuple(group) for label, group in level.items()} for name, level in named.items()}
             for column, named in self.levels.items()
         }
-        object.__setattr__(self, "levels", levels)
+        object.__setattr__(self, "levels", copied)
         if not self.categories:
             raise UnmaskError("the domain has 0 columns, expected at least 1; name each column and its categories")
         for column, categories in self.categories.items():
