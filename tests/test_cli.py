@@ -187,7 +187,7 @@ def test_without_json_an_audit_is_a_table_with_the_next_command(folder):
         ["prosecutor", "identity"], ["prosecutor", "diagnosis"],
     ]  # fmt: skip
     assert "\x1b" not in done.stdout
-    assert done.stderr == "next: unmask choose columns release.csv -q age,sex,zip -s diagnosis\n"
+    assert done.stderr == "next: unmask choose columns release.csv -q age,sex,zip -s diagnosis --type zip=number\n"
     assert unmask(*done.stderr.split()[2:]).exit_code == 0
 
 

@@ -118,7 +118,25 @@ def test_the_next_command_keeps_what_is_kept(folder: Path) -> None:
     assert run("protect", "people.csv", *roles, "--k", "2", "-o", "r.csv", "--origin", "o.csv")[0] == 0
     options = ("--original", "people.csv", "--origin", "o.csv", "--policy", "k >= 10", "--report", "page.html")
     message = run("audit", "r.csv", *roles, *options)[2]
-    assert "next: unmask protect people.csv -q age,sex -s diagnosis --k 10 --keep zip -o k10.csv" in message
+    assert "next: unmask protect people.csv -q age,sex -s diagnosis --keep zip --k 10 -o k10.csv" in message
+
+
+def test_the_next_command_reads_the_columns_as_this_one_did(folder: Path) -> None:
+    (folder / "sex.csv").write_text("".join(f"{value};*\n" for value in {*census()["sex"]}))
+    read = ("-q", "age,sex", "-s", "diagnosis", "--type", "age=number", "--hierarchy", "sex=sex.csv", "--na", "")
+    message = run("protect", "people.csv", *read, "--k", "2", "-o", "r.csv", "--origin", "o.csv")[2]
+    options = "-q age,sex -s diagnosis --type age=number --hierarchy sex=sex.csv"
+    assert f"next: unmask audit r.csv {options} --na '' --original people.csv --origin o.csv" in message
+
+
+def test_the_next_command_names_the_document_of_this_one(folder: Path) -> None:
+    assert run("init", "people.csv")[0] == 0
+    message = run("protect", "unmask.toml", "-o", "release.csv", "--origin", "origin.csv")[2]
+    assert "next: unmask audit unmask.toml\n" in message
+    message = run("audit", "unmask.toml", "--policy", "k >= 50", "--report", "page.html")[2]
+    assert "next: unmask protect unmask.toml --k 50 -o k50.csv --origin k50-origin.csv\n" in message
+    message = run("protect", "unmask.toml", "-o", "other.csv", "--origin", "other-origin.csv")[2]
+    assert "unmask.toml does not name other.csv" in message
 
 
 def test_no_policy_is_refused() -> None:

@@ -46,12 +46,19 @@ def code_folder(option: str | None = None) -> Path | None:
 
 
 class ReadsDocument(Command):
-    """A command whose argument may be a document in place of its files; typed options replace those of the document."""
+    """A command whose argument may be a document in place of its files; typed options replace those of the document.
+
+    The `obj` of its context has the texts of the typed options, by name.
+    """
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the document, if there is one, before the options."""
         argument = self.argument
-        value = self.make_parser(ctx).parse_args(list(args))[0].get(str(argument.name))
+        typed = self.make_parser(ctx).parse_args(list(args))[0]
+        ctx.obj = typed | {
+            name: list(join_names(map(split_names, typed[name]))) for name in self.name_options & typed.keys()
+        }
+        value = typed.get(str(argument.name))
         texts = [value] if isinstance(value, str) else list(value) if isinstance(value, tuple | list) else []
         if len(texts) != 1 or not texts[0].endswith(".toml"):
             return super().parse_args(ctx, args)
@@ -140,14 +147,6 @@ class DomainCommand(WritesDocument):
 
     Keys are the names of its argument and options, values are typed, and files are next to the document.
     """
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the typed options, which a document stores."""
-        ctx.obj = self.make_parser(ctx).parse_args(list(args))[0]
-        ctx.obj |= {
-            name: list(join_names(map(split_names, ctx.obj[name]))) for name in self.name_options & ctx.obj.keys()
-        }
-        return super().parse_args(ctx, args)
 
     @property
     def word(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from glob import glob
 from pathlib import Path
@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.option_types import PIPED
+from unmask.cli.option_types import PIPED, Names
+from unmask.cli.options_table import DECLARED
 from unmask.cli.terminal import print_line
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import writing
@@ -104,12 +105,29 @@ def suggest_command(*words: object) -> None:
         print_line(f"next: {shlex.join(['unmask', *map(str, words)])}", err=True)
 
 
-def list_role_options(excluded: str = "") -> list[str]:
-    """Return the roles of columns of this command as options of another one; without : a quasi-identifier to omit"""
-    params = click.get_current_context().params
-    quasi_identifiers = [name for name in params["quasi_identifiers"] or () if name != excluded]
-    columns = (("-q", quasi_identifiers), ("-s", params["sensitive"]))
-    return [word for option, names in columns if names for word in (option, ",".join(names))]
+def name_table(file: object, *, without: str = "", leave_out: Collection[str] = ()) -> list[str]:
+    """Return the words that name a table to the next command: a document, or a file, with the options typed about it.
+
+    without   : quasi-identifier that the next command leaves out
+    leave_out : options that the next command does not get
+    """
+    context = click.get_current_context()
+    words = [str(context.meta.get(DOCUMENT, file))]
+    shortened = [name for name in ("quasi_identifiers", "keep") if without in (context.params[name] or ())]
+    typed = context.obj | {name: context.params[name] for name in shortened}
+    for option in context.command.params:
+        name = str(option.name)
+        if name in DECLARED["unmask.tables:Table.read"].keys() & typed.keys() - {*leave_out}:
+            words += _type_option(option, [text for text in _list_texts(typed[name]) if text != without])
+    return words
+
+
+def _type_option(option: click.Parameter, texts: Sequence[str]) -> list[str]:
+    """Return the words of an option with these texts."""
+    flag = min(option.opts, key=len)
+    if isinstance(option.type, Names):
+        return [flag, ",".join(texts)]
+    return [word for text in texts for word in (flag, text)]
 
 
 # --- inputs ---

@@ -13,8 +13,8 @@ import click
 from unmask.cli.files import (
     command_name,
     list_inputs,
-    list_role_options,
     locate_release,
+    name_table,
     print_findings,
     print_overview,
     print_secret_file,
@@ -169,8 +169,8 @@ class Output(NamedTuple):
         if document and result.verdicts and all(verdict.state == "acceptable" for verdict in result.verdicts):
             return ["certify", document, "-o", "certificate.json"]
         if any(line.kind == "risk" for line in lines(result)) and params["engine"] is None:
-            return ["choose", "columns", str(params["original"] or params["releases"][0]), *list_role_options()]
-        return [] if self.report else ["audit", params["releases"][0], *list_role_options(), "--report", "report.html"]
+            return ["choose", "columns", *name_table(params["original"] or params["releases"][0])]
+        return [] if self.report else ["audit", *name_table(params["releases"][0]), "--report", "report.html"]
 
 
 def write_page(result: Result, path: Path) -> None:
@@ -190,11 +190,9 @@ def describe_version() -> dict[str, object]:
 
 def _list_protect_options(change: Change, original: str) -> list[str]:
     """Return the command of a change."""
-    keep = [name for name in click.get_current_context().params["keep"] or () if name != change.without]
-    extra = [*(["--keep", ",".join(keep)] if keep else []), *(["--l", str(change.l)] if change.l else [])]
-    name = f"k{change.k}"
+    name, limit = f"k{change.k}", ["--l", str(change.l)] if change.l else []
     files = ["-o", f"{name}.csv", "--origin", f"{name}-origin.csv"]
-    return ["protect", original, *list_role_options(excluded=change.without), "--k", str(change.k), *extra, *files]
+    return ["protect", *name_table(original, without=change.without), "--k", str(change.k), *limit, *files]
 
 
 at_risk_option = output_option(

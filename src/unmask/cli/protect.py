@@ -14,7 +14,7 @@ from click.core import ParameterSource
 
 from unmask.cli.completion import first_argument
 from unmask.cli.documents import WritesDocument, allow_code_option, code_folder
-from unmask.cli.files import list_role_options, print_json, refuse_to_overwrite, suggest_command, write_release
+from unmask.cli.files import name_table, print_json, refuse_to_overwrite, suggest_command, write_release
 from unmask.cli.generated import grouped, options, output_option, parse_with, pop_options
 from unmask.cli.option_types import FILE, Input, parse_levels
 from unmask.cli.options import table_options, without_seed
@@ -23,6 +23,7 @@ from unmask.core.errors import UnmaskError
 from unmask.data.origins import format_origin
 from unmask.data.writing import STANDARD_OUTPUT
 from unmask.protection_specs import MONDRIAN, Spec, parse_specs
+from unmask.toml_text import DOCUMENT
 
 if TYPE_CHECKING:
     from unmask.data.engine import EngineOptions
@@ -34,6 +35,9 @@ NEEDS_ROWS = ("hold_back", "protection", "weight", "origin", "coarsen")
 
 ENGINE = ("engine", "memory_limit", "temp_directory", "dry_run")
 """Options of `EngineOptions`."""
+
+FILE_FORM = ("decimal", "delimiter", "header", "encoding")
+"""Options about the file of a table, which do not hold for its release."""
 
 HOLD_BACK = "Share of the people to hold back at random, as control group of the audit (needs --origin)."
 
@@ -241,13 +245,28 @@ def _print_release(made: _Release, output: Path, *, as_json: bool) -> None:
     for warning in made.warnings:
         print_line(f"warning: {warning}", err=True)
     print_line(f"wrote {output}: {describe_cost(made.facts, made.width)}", err=True)
-    if not as_json and output != STANDARD_OUTPUT:
-        params = click.get_current_context().params
-        truth = ["--original", params["data"], "--origin", params["origin"]] if params["origin"] else []
-        held_back = ["--hold-back", f"{params['hold_back']:g}"] if params["hold_back"] else []
-        person = ["--person", params["person"]] if truth and params["person"] else []
-        weight = ["--weight", params["weight"]] if params["weight"] else []
-        suggest_command("audit", output, *list_role_options(), *weight, *person, *truth, *held_back)
+    if as_json or output == STANDARD_OUTPUT:
+        return
+    context = click.get_current_context()
+    if DOCUMENT in context.meta:
+        _suggest_audit_of_document(context.meta[DOCUMENT], output)
+        return
+    params = context.params
+    truth = ["--original", params["data"], "--origin", params["origin"]] if params["origin"] else []
+    held_back = ["--hold-back", f"{params['hold_back']:g}"] if params["hold_back"] else []
+    not_released = ("identifiers", *(() if truth else ("person", "household")))
+    suggest_command("audit", *name_table(output, leave_out=(*not_released, *FILE_FORM)), *truth, *held_back)
+
+
+def _suggest_audit_of_document(document: str, release: Path) -> None:
+    """Print the next command; before it, that the document has to name the release if it does not."""
+    from unmask.document import derive_audit_options
+    from unmask.studies.reading import checked_document
+
+    audited, _options = derive_audit_options(checked_document(Path(document)), Path(document).parent)
+    if release.resolve() not in [Path(file).resolve() for file in audited]:
+        print_line(f"{document} does not name {release}, so its audit attacks other files: set [[releases]]", err=True)
+    suggest_command("audit", document)
 
 
 # --- notes and warnings ---

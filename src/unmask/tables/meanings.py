@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
+from shlex import quote
 from unicodedata import normalize
 
 import numpy as np
@@ -56,7 +57,10 @@ class Meanings:
         declared = {name: self._declared(name) for name in encoded}
         types = recognize(encoded, declared, na=self.na, decimal=self.decimal)
         columns = {name: self._column(name, column, declared[name], types[name]) for name, column in encoded.items()}
-        return columns, tuple(note for name in encoded for note in types[name].notes)
+        codes = [name for name in encoded if types[name].numbers_as_code]
+        example = quote(f"{codes[0]}=number") if codes else ""
+        guesses = [f"whole numbers read as codes: {', '.join(codes)} (--type {example} changes that)"] if codes else []
+        return columns, (*guesses, *(note for name in encoded for note in types[name].notes))
 
     def _declared(self, name: str) -> Declared:
         of_type, days = parse_type(name, self.types[name]) if name in self.types else (None, None)

@@ -90,11 +90,15 @@ def parse_type(column: str, text: str) -> tuple[Type, DayOrder | None]:
 
 
 class Recognized(NamedTuple):
-    """Type of a column, its distinct texts in the notation of the type (None: missing), and notes for the user."""
+    """Type of a column, its distinct texts in the notation of the type (None: missing), and notes for the user.
+
+    numbers_as_code : whether whole numbers were guessed to be codes
+    """
 
     type: Type
     texts: tuple[str | None, ...]
     notes: tuple[str, ...]
+    numbers_as_code: bool = False
 
 
 def recognize(
@@ -131,11 +135,12 @@ def recognize(
 
 
 class _Typed(NamedTuple):
-    """Type, conversion of a text to its notation, and a note."""
+    """Type, conversion of a text to its notation, a note, and whether whole numbers were guessed to be codes."""
 
     type: Type
     to: Callable[[str], str]
     note: str = ""
+    numbers_as_code: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +197,8 @@ class _Column:
             self.missing_codes | self.missing_numbers if KIND[typed.type] == "numeric" else self.missing_codes
         )
         texts = tuple(None if text is None or text in missing_texts else typed.to(text) for text in self.texts)
-        return Recognized(typed.type, texts, tuple(filter(None, (typed.note, self._missing(missing_texts)))))
+        notes = tuple(filter(None, (typed.note, self._missing(missing_texts))))
+        return Recognized(typed.type, texts, notes, typed.numbers_as_code)
 
     def _missing(self, missing_texts: frozenset[str]) -> str:
         missing_rows = {text: rows for text, rows in zip(self.texts, self.rows, strict=True) if text in missing_texts}
@@ -234,12 +240,7 @@ class _Column:
         exact = [value for value in self.values if value != EVERYTHING]
         digits = bool(exact) and all(map(_WHOLE.fullmatch, exact))
         if mark is not None and self._is_lossless(number := self._number(mark, common_mark), mark):
-            reason = self._code_reason(exact)
-            return (
-                _Typed("code", _without_decimals, f"{self.name}: {reason} ({self._type_option('number')})")
-                if reason
-                else number
-            )
+            return _Typed("code", _without_decimals, numbers_as_code=True) if self._are_codes(exact) else number
         dates, unclear = self._dates()
         if dates is not None and any(_MONTH.search(dates.to(value)) for value in self.values):
             return dates
@@ -248,17 +249,14 @@ class _Column:
             return _Typed("code", str, f"{self.name}: a code ({self._type_option('text')})")
         return _Typed("text", str, note)
 
-    def _code_reason(self, values: Sequence[str]) -> str:
-        """Return why whole numbers are codes; "" if they count or measure."""
+    def _are_codes(self, values: Sequence[str]) -> bool:
+        """Return whether whole numbers are codes, by the column's name or by few different values in many rows."""
         kind, n = number_kind(self.name), len(values)
         if kind == "quantity" or not all(map(_INTEGER_NAME.fullmatch, values)):
-            return ""
+            return False
         if kind == "code" or design_role(self.name) in _DESIGN or key_rank(self.name, n, identifies=False):
-            return "whole numbers, a code by the column's name"
-        largest = max(map(float, values))
-        if n <= MAX_CODES and largest < 100 and self.n_rows >= MIN_ROWS_PER_CODE * n:
-            return f"{n} different whole numbers, read as a code"
-        return ""
+            return True
+        return n <= MAX_CODES and max(map(float, values)) < 100 and self.n_rows >= MIN_ROWS_PER_CODE * n
 
     def _type_option(self, text: str) -> str:
         return f"--type {quote(f'{self.name}={text}')} changes that"
