@@ -621,7 +621,7 @@ def test_a_survey_weight_is_released_and_gives_the_risk_of_a_sample(folder):  # 
     assert "pesos" not in done.stderr.partition("next: ")[0]
     assert "--weight pesos" in done.stderr
     found = parsed(unmask("audit", "weighted.csv", *ROLES, "--weight", "pesos", "--json").stdout)
-    assert 0 < found["tables"]["criteria"][0]["sample_weight_average"] < 1 / 5
+    assert 0 < found["tables"]["criteria"][0]["individual_risk_average"] < 1 / 5
 
 
 def test_the_browser_without_its_extra_is_a_sentence(monkeypatch):

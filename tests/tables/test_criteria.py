@@ -360,8 +360,8 @@ def test_wildcards_against_every_pair_of_rows():
     p = counts / counts.sum(axis=1, keepdims=True)
     assert result.t_equal == pytest.approx(0.5 * np.abs(p - q).sum(axis=1).max())
     risk = criteria.sample_weight_risk(fits.sum(axis=1), fits @ weight)
-    assert result.sample_weight_average == pytest.approx(risk.mean())
-    assert result.sample_weight_max == pytest.approx(risk.max())
+    assert result.individual_risk_average == pytest.approx(risk.mean())
+    assert result.individual_risk_max == pytest.approx(risk.max())
 
 
 def test_a_table_whose_rows_are_all_excluded_is_refused():

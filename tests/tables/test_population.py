@@ -184,7 +184,7 @@ def test_t8_sample_weights_understate_where_uniques_are_many(adult):
         assert weight @ risk == pytest.approx(announced, rel=0.05)
         assert weight @ (1 / people[is_sampled]) == pytest.approx(true, rel=0.15)
         assert weight @ risk < weight @ (1 / people[is_sampled])
-    assert "too low" in CRITERIA["sample_weight_average"].meaning
+    assert "too low" in CRITERIA["individual_risk_average"].meaning
 
 
 def test_interval_of_a_large_population_is_the_limit_of_small_fractions():

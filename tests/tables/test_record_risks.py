@@ -187,8 +187,48 @@ def test_audit_writes_the_risk_file_for_its_owner_and_judges_households(people):
     assert "risks.csv, keep it secret" in done.stderr
     assert (people / "risks.csv").stat().st_mode & 0o777 == 0o600
     assert criteria["household_k"] == min(int(line["household_class_size"]) for line in lines) == 1
-    assert criteria["household_max"] == pytest.approx(max(float(line["household_risk"]) for line in lines))
+    assert criteria["household_risk_max"] == pytest.approx(max(float(line["household_risk"]) for line in lines))
     assert "home" not in done.stdout
+
+
+def test_risks_of_a_survey_are_gates_of_audits_and_choices(people):
+    limits = "individual_risk_max<=0.5", "expected_reidentifications<=9", "household_risk_max<=0.9", "dis_suda_max<=0.1"
+    options = [option for limit in limits for option in ("--policy", limit)]
+    roles = "-q", "age,sex", "--weight", "w", "--household", "home"
+    audited = parsed(invoke("audit", "people.csv", *roles, *options, "--json").stdout)
+    columns = evaluate_records(
+        Table.read("people.csv", quasi_identifiers=["age", "sex"], weight="w", household="home")
+    ).columns  # fmt: skip
+    expected = {
+        "individual_risk_max": columns["individual_risk"].max(),
+        "expected_reidentifications": columns["individual_risk"].sum(),
+        "household_risk_max": columns["household_risk"].max(),
+        "dis_suda_max": columns["dis_suda"].max(),
+    }
+    lines = audited["tables"]["verdicts"]
+    values = {line["condition"].partition("<")[0]: line["value"] for line in lines}
+    assert values == pytest.approx(expected, rel=1e-5)
+
+    (people / "study.toml").write_text(STUDY, encoding="utf-8")
+    invoke("study", "study.toml", "-o", "out.json")
+    below = [option for name, value in expected.items() for option in ("--policy", f"{name}<{0.99 * value:.6g}")]
+    chosen = invoke("choose", "out.json", *below)
+    assert [name for name in expected if f"{name} is " in chosen.stdout] == list(expected), chosen.output
+
+
+def test_a_suppressed_cell_is_in_no_minimal_unique():
+    rows = [("a", "x"), ("a", "x"), ("*", "x"), ("a", "y"), ("b", "y")]
+    uniques = find_special_uniques(_read(rows))
+
+    assert uniques.n_minimal.tolist() == [0, 0, 0, 1, 1]
+
+
+STUDY = """
+data = { file = "people.csv", household = "home" }
+columns = { age = "quasi-identifier", sex = "quasi-identifier", w = "weight" }
+protections = [{ use = "tables.Mondrian", grid = { k = [2, 5] } }, { use = "none" }]
+adversaries = [{ use = "tables.ClassAttack" }]
+"""
 
 
 @pytest.fixture
@@ -197,6 +237,7 @@ def people(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     columns = {"age": rng.integers(20, 40, 30), "sex": rng.choice(["f", "m"], 30), "home": np.arange(30) // 3}
+    columns["w"] = rng.integers(2, 20, 30)
     lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
     for name, rows in (("people.csv", lines), ("again.csv", lines[:-1])):
         (tmp_path / name).write_text("\n".join(rows) + "\n", encoding="utf-8")

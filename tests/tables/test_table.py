@@ -344,8 +344,8 @@ def test_a_weight_that_stands_for_no_person_leaves_only_weighted_risks_undefined
 
     full, result = unmask.audit(sound), unmask.audit(odd)
 
-    assert full.criteria["release"]["sample_weight_max"] is not None
-    assert result.criteria["release"].get("sample_weight_max") is None
+    assert full.criteria["release"]["individual_risk_max"] is not None
+    assert result.criteria["release"].get("individual_risk_max") is None
     assert [(row.measure, row.posterior) for row in result.rows] == [(row.measure, row.posterior) for row in full.rows]
     (reason,) = (reason for analysis, reason in result.not_run if analysis == "Risk by survey weights")
     assert reason.startswith("rows with a missing weight, or one below 1: 1;")

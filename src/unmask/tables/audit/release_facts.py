@@ -7,6 +7,8 @@ from contextlib import suppress
 from dataclasses import fields
 from typing import NamedTuple
 
+import numpy as np
+
 from unmask.core.errors import UnmaskError
 from unmask.facts import Contribution
 from unmask.results.names import IDENTITY
@@ -19,14 +21,19 @@ from unmask.tables.audit.column_exposure import ColumnExposure
 from unmask.tables.audit.quasi_identifiers import ColumnRisk
 from unmask.tables.audit.release import Release
 from unmask.tables.criteria.evaluation import Criteria
+from unmask.tables.meanings import undefined_weights
 from unmask.tables.risk import column_facts, printed_values, restored_cells
 from unmask.tables.risk.population import estimate
+from unmask.tables.risk.suda import find_special_uniques
 from unmask.tables.table import Table
 
 OF_POPULATION = frozenset({"k_map", "population_uniques"})
 """Criteria that are listed if a register has the whole population."""
 
-OF_PEOPLE = frozenset({"k", "prosecutor_average", "prosecutor_max"})
+OF_PEOPLE = frozenset({
+    "k", "prosecutor_average", "prosecutor_max", "individual_risk_average", "individual_risk_max",
+    "expected_reidentifications", "household_k", "household_risk_average", "household_risk_max",
+})  # fmt: skip
 """Criteria that take every row for a person's."""
 
 
@@ -91,6 +98,7 @@ def list_criteria(measured: Criteria, release: Release, knowledge: AuditorKnowle
         values |= _estimate_uniqueness(release.table, knowledge.population)
     if not release.is_foreign and release.has_rows:
         values |= _proximity(release, original)
+        values |= _measure_special_uniques(release.table, knowledge.population)
     return values
 
 
@@ -119,6 +127,20 @@ def _estimate_uniqueness(table: Table, population: int) -> dict[str, Value]:
         "unique_probability_low": estimated.probability_low,
         "unique_probability_high": estimated.probability_high,
     }
+
+
+def _measure_special_uniques(table: Table, population: int | None) -> dict[str, Value]:
+    """Return the largest DIS-SUDA score, if weights or the population give the sampling fraction."""
+    sample, weight = table.complete, table.complete.weight
+    is_weighted = weight is not None and not undefined_weights(weight)
+    people = float(np.sum(weight)) if is_weighted and population is None else population  # type: ignore[arg-type]
+    if people is None:
+        return {}
+    with suppress(UnmaskError):
+        uniques = find_special_uniques(sample)
+        score = uniques.estimate_intruder_confidence(min(sample.n_rows / people, 1.0)).max()
+        return {} if np.isnan(score) else {"dis_suda_max": float(score)}
+    return {}
 
 
 def _replicated(release: Release, original: Table) -> Iterator[tuple[str, Value]]:

@@ -102,7 +102,7 @@ REGISTER_CRITERIA = frozenset({"journalist_average", "journalist_max", "marketer
 
 CRITERIA = (
     *(field.name for field in fields(Criteria) if field.name not in REGISTER_CRITERIA),
-    "k_people", "person_share", "near_average", "near_prior", "near_max", "replicated_uniques",
+    "k_people", "person_share", "dis_suda_max", "near_average", "near_prior", "near_max", "replicated_uniques",
 )  # fmt: skip
 """Criteria of a release in a study, which has no register of a population."""
 

@@ -67,13 +67,15 @@ class IdentityCriteria:
         Smallest number of people of the population who fit a row; None without a population.
     population_uniques : int | None
         Rows that fit a single person of the population; None without a population.
-    sample_weight_average : float | None
+    individual_risk_average : float | None
         Mean risk by survey weights; None without weights.
-    sample_weight_max : float | None
+    individual_risk_max : float | None
         Largest risk of a class.
+    expected_reidentifications : float | None
+        Sum of the risk by survey weights over all rows.
     household_k : int | None
         Smallest number of households with the same members; None without households.
-    household_average, household_max : float | None
+    household_risk_average, household_risk_max : float | None
         Probability that a member of the person's household is re-identified: mean over rows, and largest.
     """
 
@@ -88,11 +90,12 @@ class IdentityCriteria:
     marketer: float | None
     k_map: int | None
     population_uniques: int | None
-    sample_weight_average: float | None
-    sample_weight_max: float | None
+    individual_risk_average: float | None
+    individual_risk_max: float | None
+    expected_reidentifications: float | None
     household_k: int | None
-    household_average: float | None
-    household_max: float | None
+    household_risk_average: float | None
+    household_risk_max: float | None
 
 
 @dataclass(frozen=True)
@@ -173,9 +176,9 @@ class Criteria(Disclosure, IdentityCriteria):
         See `IdentityCriteria`.
     k_map, population_uniques : int | None
         See `IdentityCriteria`.
-    sample_weight_average, sample_weight_max : float | None
+    individual_risk_average, individual_risk_max, expected_reidentifications : float | None
         See `IdentityCriteria`.
-    household_k, household_average, household_max : float | None
+    household_k, household_risk_average, household_risk_max : float | None
         See `IdentityCriteria`.
     l_distinct, l_entropy, l_recursive, t_equal, t_ordered, t_kl, t_hierarchical : float | None
         See `Disclosure`.
@@ -275,11 +278,12 @@ def evaluate(
         marketer=None if people is None else marketer(frame.rows, people),
         k_map=None if people is None else int(people.min()),
         population_uniques=None if people is None else int(frame.rows[people == 1].sum()),
-        sample_weight_average=None if survey is None else float(np.sum(survey * frame.rows)) / rows,
-        sample_weight_max=None if survey is None else float(survey.max()),
+        individual_risk_average=None if survey is None else float(np.sum(survey * frame.rows)) / rows,
+        individual_risk_max=None if survey is None else float(survey.max()),
+        expected_reidentifications=None if survey is None else float(np.sum(survey * frame.rows)),
         household_k=None if households is None else int(households.class_size.min()),
-        household_average=None if households is None else float(households.risk.mean()),
-        household_max=None if households is None else float(households.risk.max()),
+        household_risk_average=None if households is None else float(households.risk.mean()),
+        household_risk_max=None if households is None else float(households.risk.max()),
         reference="original" if references else "release",
         missing=table.missing,
         rows_missing=table.n_rows - rows if table.missing == "excluded" else frame.rows_missing,

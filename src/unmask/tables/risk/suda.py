@@ -114,7 +114,7 @@ class SpecialUniques:
 def find_special_uniques(table: Table, *, weighting: Weighting = "elliot") -> SpecialUniques:
     """Return the minimal sample uniques of each row of a table.
 
-    Cells are compared as they are written. A missing cell is a value, and no minimal unique contains it.
+    Cells are compared as they are written. A missing or suppressed cell is a value, and no minimal unique contains it.
 
     Parameters
     ----------
@@ -148,8 +148,8 @@ def find_special_uniques(table: Table, *, weighting: Weighting = "elliot") -> Sp
     if table.missing == "wildcard":
         raise UnmaskError("minimal uniques need cells that are equal or not, and a missing cell here is any value")
     classes, n_columns = table.classes, len(table.quasi_identifiers)
-    search = _Search(classes.levels, np.minimum(classes.sizes, 2), [column.levels.missing for column in
-                                                                   table.quasi_identifiers])  # fmt: skip
+    unstated = [column.levels.is_missing | column.levels.suppressed for column in table.quasi_identifiers]
+    search = _Search(classes.levels, np.minimum(classes.sizes, 2), unstated)
     largest = _find_largest_size(n_columns)
     weights = _list_weights(n_columns, largest, weighting)
     n_uniques = len(search.unique)
@@ -209,16 +209,18 @@ class _Search:
         Codes of the distinct combinations.
     counts : (n_combinations,) array
         Rows of each combination, at most 2.
-    missing : sequence of int
-        Code of a missing cell of each column, negative for none.
+    unstated : sequence of (n_levels,) array
+        Codes of each column that no minimal unique contains.
     """
 
-    def __init__(self, levels: NDArray[np.int32], counts: NDArray[np.int64], missing: Sequence[int]) -> None:
+    def __init__(
+        self, levels: NDArray[np.int32], counts: NDArray[np.int64], unstated: Sequence[NDArray[np.bool_]]
+    ) -> None:
         self.counts = counts.astype(np.float64)
         self.codes = [np.unique(codes, return_inverse=True)[1] for codes in levels.T]
         self.n_values = [int(codes.max(initial=-1)) + 1 for codes in self.codes]
         self.unique = np.flatnonzero(counts == 1)
-        self.stated = [codes[self.unique] != code for codes, code in zip(levels.T, missing, strict=True)]
+        self.stated = [~mask[codes[self.unique]] for codes, mask in zip(levels.T, unstated, strict=True)]
         self.previous: dict[tuple[int, ...], Flags] = {}
 
     def list_minimal(self, size: int) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
