@@ -15,14 +15,13 @@ from numpy.typing import ArrayLike
 
 from unmask.channels.audit.blocks import ADVERSARIES, advise, cautions, describe_risk, headline, make_blocks
 from unmask.channels.audit.facts import AttackedChannel, ChannelFacts, measure_channels
-from unmask.channels.audit.gains import audit_gains
+from unmask.channels.audit.gains import audit_gains, audit_unknown_loss
 from unmask.channels.audit.messages import audit_messages
 from unmask.channels.audit.rounds import audit_rounds
-from unmask.channels.audit.rows import score_belief
+from unmask.channels.audit.rows import channel_result, score_belief
 from unmask.channels.audit.samples import audit_samples
 from unmask.channels.audit.tables import make_tables
 from unmask.channels.audit.traces import audit_traces
-from unmask.channels.audit.unknown_loss import audit_unknown_loss
 from unmask.channels.channel import Channel
 from unmask.channels.evidence.messages import Delay, MessageLog
 from unmask.channels.evidence.rounds import RoundLog
@@ -288,14 +287,11 @@ def describe(
     not_run: tuple[tuple[str, str], ...] = (),
 ) -> Result:
     """Return the result of facts about channels: tables, findings and what to do next."""
-    return Result(
+    return channel_result(
         title=title,
-        kind="Channel audit",
-        command="audit channel",
         setting=f"An adversary sees an output of a channel for one of {facts.n_secrets:,} secrets, and estimates it.",
         headline=headline(facts),
         rows=rows,
-        preferred_measures=(),
         facts=make_tables(facts),
         blocks=make_blocks(facts),
         criteria=_criteria(facts),
@@ -303,7 +299,6 @@ def describe(
         advice=advise(facts),
         adversaries={EAVESDROPPER: "knows the channel and the prior"},
         sample_condition="epsilon <= 1",
-        about_people=False,
         assumptions=assumptions,
         cautions=cautions(facts),
         not_run=not_run,

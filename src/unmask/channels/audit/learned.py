@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from unmask.channels.audit.rows import channel_result
 from unmask.channels.audit.tables import loss_column
 from unmask.results import Advice, AtRisk, Block, Chart, Column, Result, Row, Table
 from unmask.results.words import quantity, release_name, wrong_by
@@ -108,14 +109,11 @@ def evidence_result(
     learned = learned_table(rows, unit)
     smallest = min((row for row in learned.rows), key=lambda row: row["error"])
     sentence = f"is the smallest error, of the adversary \u201c{smallest['adversary']}\u201d"
-    return Result(
+    return channel_result(
         title=title,
-        kind="Channel audit",
-        command="audit channel",
         setting=setting,
         headline=headline or describe_best(learned, unit),
         rows=tuple(rows),
-        preferred_measures=(),
         facts=(evidence, learned, *tables),
         blocks=(
             Block("evidence", "The evidence", reading, (), (evidence.name,), is_finding=False, open=True),
@@ -126,7 +124,6 @@ def evidence_result(
         advice=advice,
         adversaries=adversaries,
         sample_condition=sample_condition,
-        about_people=False,
         assumptions=(*assumptions, LIMITED),
         cautions=tuple(cautions),
         not_run=(*not_run, ("epsilon, delta and worst cases", EXACT_REASON)),

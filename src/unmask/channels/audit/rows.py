@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,14 @@ from unmask.core.truth import Truth
 from unmask.measures import Measure, estimation_error, realized_error
 from unmask.measures.registry import CRITERIA, MEASURES
 from unmask.measures.requested import select_requested
-from unmask.results import Row
+from unmask.results import Result, Row
 from unmask.results.names import EAVESDROPPER
 from unmask.scoring import REALIZED, SELF_ASSESSED, score
+
+channel_result = partial(
+    Result, kind="Channel audit", command="audit channel", preferred_measures=(), about_people=False
+)
+"""Result of an audit of channels, with the fields that all of them share."""
 
 EVIDENCE_MEASURES = frozenset(
     {"estimation_error", "success_probability", "shannon_entropy_bits", "effective_set_size"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from unmask.channels.audit.facts import Bound, ChannelFacts, Mechanism
 from unmask.measures.registry import SHARES
@@ -21,7 +21,7 @@ def make_tables(facts: ChannelFacts) -> tuple[Table, ...]:
         mechanism_table(facts),
         error_table(facts),
         _limit_table(facts),
-        output_table(facts),
+        output_table(facts, "channel_per_observation", loss_column("error", "Error", facts.model.unit)),
         _secret_table(facts),
         _spread_table(facts),
         _bound_table(facts.bounds),
@@ -123,19 +123,20 @@ def _limit_table(facts: ChannelFacts) -> Table:
     return Table.from_records("channel_limit", columns, facts.limit)
 
 
-def output_table(facts: ChannelFacts) -> Table:
-    """Return the most revealing outputs."""
+def output_table(facts: ChannelFacts, name: str, value: Column, convert: Callable[[float], float] = float) -> Table:
+    """Return the most revealing outputs; `value` is the column of the converted error."""
     columns = (
         Column("observation", "Output"),
         Column("answer", "Best answer"),
         Column("chance", "Probability", "share"),
-        loss_column("error", "Error", facts.model.unit),
+        value,
         Column("likeliest", "Likeliest secrets", "belief"),
     )
     records = (
-        (output.observation, output.answer, output.chance, output.error, output.likeliest) for output in facts.outputs
+        (output.observation, output.answer, output.chance, convert(output.error), output.likeliest)
+        for output in facts.outputs
     )
-    return Table.from_records("channel_per_observation", columns, records)
+    return Table.from_records(name, columns, records)
 
 
 def _secret_table(facts: ChannelFacts) -> Table:
