@@ -17,10 +17,10 @@ from show import Section, Verdict
 
 from unmask.core.partition import Partition
 from unmask.measures.clustering import Contingency, Unlinkability, evaluate
+from unmask.measures.clustering.contingency import Process, random_partition
 from unmask.measures.clustering.curves import overall_slope
 from unmask.measures.clustering.metrics import transfer_distance, variation_of_information
 from unmask.measures.clustering.overlap import overlap
-from unmask.measures.clustering.random_partitions import Process, random_partition
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 

@@ -16,9 +16,9 @@ from unlinkability_random import Floats, compute_overall_slopes
 from tests.measures.clustering.walks import random_walk
 from unmask.core.partition import Partition
 from unmask.measures.clustering import Contingency, Unlinkability, evaluate
+from unmask.measures.clustering.contingency import random_partition
 from unmask.measures.clustering.metrics import variation_of_information
 from unmask.measures.clustering.overlap import overlap
-from unmask.measures.clustering.random_partitions import random_partition
 
 Start = Literal["uniform", "one block"]
 Convention = Literal["nan", "one", "limit"]

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from unmask.core.errors import UnmaskError, explain_unknown
-from unmask.core.targets import NO_ATTACK
 from unmask.ranges import FINITE
+from unmask.results.names import NO_ATTACK
 from unmask.version import __version__
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from unmask.graphs import (
 from unmask.graphs.attacks.support import rematch
 from unmask.graphs.ensemble.bagging import Round, Stage, kinds_for, run_round, split_seeds, tally_votes
 from unmask.graphs.ensemble.ensemble import MAX_AUC, _auc
-from unmask.graphs.ensemble.logit import Choices, fit_weights, initial_weights, loss, probabilities
+from unmask.graphs.ensemble.success import Choices, fit_weights, initial_weights, loss, probabilities
 from unmask.graphs.seeds import Guessed
 
 

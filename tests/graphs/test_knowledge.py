@@ -7,7 +7,7 @@ from unmask.core.errors import UnmaskError
 from unmask.graphs.datasets import chung_lu, erdos_renyi, power_law_degrees
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge import NO_NODE, Pair, SeedPairs, select_seeds, split
-from unmask.graphs.knowledge.groups import clique
+from unmask.graphs.knowledge.seeding import clique
 
 
 def rng(seed=1):

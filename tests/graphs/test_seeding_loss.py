@@ -13,7 +13,7 @@ from tests.graphs.divisions import list_divisions, misses_clique, misses_top
 from unmask import UnmaskError
 from unmask.graphs import IdentitySeparation, SocialGraph, datasets
 from unmask.graphs.advice.seeding_loss import measure_seeding
-from unmask.graphs.knowledge.groups import count_cliques
+from unmask.graphs.knowledge.seeding import count_cliques
 from unmask.graphs.protections import PowerLaw
 
 

@@ -12,12 +12,11 @@ import duckdb
 import pytest
 
 from unmask.core.errors import FailedError
-from unmask.studies.cluster import on_spark
 from unmask.studies.journal import Journal, Result
 from unmask.studies.reading import read_plan
 from unmask.studies.results_file import COLUMNS, RESULTS
 from unmask.studies.run import JOURNAL, _progress, run_study
-from unmask.studies.workers import finished
+from unmask.studies.workers import finished, on_spark
 
 PLAN = """
 seeds = {seeds}

@@ -8,10 +8,9 @@ import pytest
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs import Nar09, SocialGraph, datasets
-from unmask.graphs.advice.identity_advice import advise_identity, in_clique
+from unmask.graphs.advice.identity_advice import advise_identity, in_clique, simulated_discovery
 from unmask.graphs.advice.identity_sentences import sentences
 from unmask.graphs.advice.seeding_loss import TOP_SHARE
-from unmask.graphs.advice.simulated_discovery import simulated_discovery
 from unmask.graphs.criteria import clique_failure, local_anonymity, top_failure
 from unmask.graphs.identity_game import best_assignment, expected_loss
 from unmask.studies.reading import read_plan

@@ -58,8 +58,8 @@ def study(plan: Path, output: Path, workers: int, retry: bool, spark: str | None
         policy_of_plan(plan, read)
         _say(estimate_study(read, output, workers), as_json=as_json)
         return
-    from unmask.studies.cluster import on_spark
     from unmask.studies.game import priced
+    from unmask.studies.workers import on_spark
 
     progress = _Progress()
     submit, game = on_spark(spark) if spark else None, priced(read, plan)

@@ -18,7 +18,6 @@ from unmask.graphs.attacks import Refinement as Refinement
 from unmask.graphs.attacks import Rematch as Rematch
 from unmask.graphs.attacks import Support as Support
 from unmask.graphs.attacks import log_odds as log_odds
-from unmask.graphs.auxiliary import Auxiliary as Auxiliary
 from unmask.graphs.colocation import co_location as co_location
 from unmask.graphs.ensemble import Announced as Announced
 from unmask.graphs.ensemble import Ensemble as Ensemble
@@ -43,4 +42,5 @@ from unmask.graphs.protections import RandomizeEdges as RandomizeEdges
 from unmask.graphs.protections import RandomWalk as RandomWalk
 from unmask.graphs.protections import SwitchEdges as SwitchEdges
 from unmask.graphs.protections import Together as Together
+from unmask.graphs.similarity import Auxiliary as Auxiliary
 from unmask.graphs.similarity import Similarity as Similarity

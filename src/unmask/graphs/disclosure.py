@@ -14,12 +14,12 @@ from unmask.core.errors import UnmaskError, nearest
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.graphs.attacks import Attack
-from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.evaluation import Rates, rates, select_match
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge import NO_NODE, Pair, SeedPairs, select_seeds
 from unmask.graphs.knowledge.seeding import with_errors
 from unmask.graphs.protections.identities import Role, Separated, spans
+from unmask.graphs.similarity import Auxiliary
 from unmask.measures import Measure
 
 Who = Literal["whole", "adopters", "anybody"]

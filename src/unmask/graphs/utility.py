@@ -15,7 +15,7 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.graphs.communities import communities, modularity
-from unmask.graphs.criteria._refinement import tokens
+from unmask.graphs.criteria.equivalence import tokens
 from unmask.graphs.graph import SocialGraph
 
 MAX_START_NODES = 50

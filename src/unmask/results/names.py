@@ -117,3 +117,7 @@ CERTIFICATE_TEXTS: Final = {
     "review": "To be reviewed by",
 }
 """Key in [certificate] of the document -> its words on the page; a missing one is a blank to fill in."""
+
+
+NO_ATTACK: Final = "(release)"
+"""Target of rows that describe a release and no belief."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
-from unmask.core.targets import NO_ATTACK
 from unmask.results.formats import SHARES
+from unmask.results.names import NO_ATTACK
 from unmask.results.rows import Row
 
 R = TypeVar("R", bound=Row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -9,15 +10,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
+from unmask.catalog import instantiate
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.writing import replace_file
 from unmask.document import in_document, list_requirements, load
+from unmask.domains import import_audit
 from unmask.plan import Cell, Plan
-from unmask.policy import Policy
+from unmask.policy import Criterion, Policy
+from unmask.policy.condition import CONTROL_FIELDS
 from unmask.policy.policies import parse_policy
+from unmask.policy.verdict import explain_unanswered
 from unmask.ranges import Range, check_type
-from unmask.studies.answers import check_policy
+from unmask.results import Row
 from unmask.studies.beliefs import belief_file
+from unmask.studies.cells import CONTROL_SETTINGS
 from unmask.studies.journal import Journal, Result
 from unmask.studies.results_file import RESULTS, write_results
 from unmask.studies.workers import finished, run_cells
@@ -229,3 +235,27 @@ def _cells_by_key(plan: Plan) -> dict[str, Cell]:
             names = f"{first.dataset.name} / {first.protection.name} / {first.adversary.name}"
             raise UnmaskError(f"two cells of the plan are equal: {names} has a second name; remove one of them")
     return cells
+
+
+def check_policy(policy: Policy, plan: Plan) -> None:
+    """Raise for a policy with a condition that no cell of the plan can answer."""
+    rows = list(_answers(plan))
+    has_answers = all(hasattr(import_audit(part.domain), "answers") for part in plan.datasets)
+    for require in (requirement.require for requirement in policy.requirements):
+        if reason := explain_unanswered(require if has_answers else replace(require, scope=None), rows):
+            raise UnmaskError(f"the policy requires {str(require)!r}, which this plan cannot answer: {reason}")
+
+
+def _answers(plan: Plan) -> Iterator[Row | Criterion]:
+    """Yield a row without a value for each possible measure of a cell, and each criterion."""
+    for cell in {(cell.dataset.name, cell.adversary.name): cell for cell in plan.cells()}.values():
+        cases: Any = import_audit(cell.dataset.domain)
+        target, measures = "", cases.MEASURES
+        if hasattr(cases, "answers"):
+            target, measures = cases.answers(cell.adversary, instantiate(cell.adversary, "attacks"))
+            measures = (*measures, *(name for name in cell.measures if name in cases.MORE))
+        has_control = not hasattr(cases, "answers") or bool(set(CONTROL_SETTINGS) & cell.dataset.settings.keys())
+        control_fields: Any = dict.fromkeys(CONTROL_FIELDS, math.nan) if has_control else {}
+        for name in filter(cell.wants, measures):
+            yield replace(cell.row(name, "", math.nan, prior=math.nan, n=0, target=target), **control_fields)
+        yield from (Criterion("", name, math.nan) for name in getattr(cases, "CRITERIA", ()) if cell.wants(name))

@@ -10,7 +10,7 @@ from tests.measures.clustering.walks import random_walk, shuffled
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition, View
 from unmask.measures.clustering import Contingency, evaluate
-from unmask.measures.clustering.random_partitions import random_partition, urn_distribution
+from unmask.measures.clustering.contingency import random_partition, urn_distribution
 
 BELL = (1, 1, 2, 5, 15, 52, 203)
 LEAST_P = 1e-4  # of a chi-square test with a fixed seed

@@ -17,8 +17,8 @@ from unmask.economics.audit.sentences import format_amount, format_bounds
 from unmask.economics.deterrence.amounts import deter
 from unmask.economics.deterrence.deterrents import Costs, Deterrents, Mix, find_deterrents
 from unmask.economics.game.best_response import Bounds
+from unmask.economics.plans.prices import ASSUMPTION as RESOURCE_ASSUMPTION
 from unmask.economics.plans.prices import check_group_sizes
-from unmask.economics.plans.resources import ASSUMPTION as RESOURCE_ASSUMPTION
 from unmask.results import Block, Column, Decision, DecisionItem, Result, Table
 from unmask.results.formats import round_up
 from unmask.results.suppression import mark_people

@@ -22,10 +22,9 @@ from unmask.economics.audit.sentences import (
 from unmask.economics.audit.sweeps import Sweep, make_sweep_blocks, make_sweep_tables
 from unmask.economics.audit.unknown_sizes import make_unknown_block, make_unknown_table
 from unmask.economics.deterrence.amounts import break_even, find_safe_size
-from unmask.economics.plans.prices import Prices
+from unmask.economics.plans.prices import ASSUMPTION as RESOURCE_ASSUMPTION
+from unmask.economics.plans.prices import Prices, choose_resources, merge_thresholds, name_choices
 from unmask.economics.plans.records import price_records
-from unmask.economics.plans.resources import ASSUMPTION as RESOURCE_ASSUMPTION
-from unmask.economics.plans.resources import choose_resources, merge_thresholds, name_choices
 from unmask.results import Block, Column, Decision, Result, Table, View
 from unmask.results.formats import percent
 from unmask.results.suppression import FEWEST

@@ -13,8 +13,7 @@ from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Attacker
 from unmask.economics.audit.parameters import format_parameter, name_parameter
 from unmask.economics.deterrence.variations import sweep
-from unmask.economics.plans.prices import MAX_TABLE_SIZE
-from unmask.economics.plans.resources import merge_thresholds
+from unmask.economics.plans.prices import MAX_TABLE_SIZE, merge_thresholds
 from unmask.results import Block, Chart, Column, Table, View
 
 SWEEP: Final = "sweep"

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Attacker, as_numbers
+from unmask.economics.plans.prices import choose_resources
 from unmask.economics.plans.records import EQUAL_RISKS, price_records
-from unmask.economics.plans.resources import choose_resources
 from unmask.results import Block, Column, Table, View
 from unmask.results.suppression import mark_people
 

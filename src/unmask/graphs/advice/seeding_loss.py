@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.graphs import IdentitySeparation, SocialGraph
 from unmask.graphs.criteria import Model, clique_failure, overall_failure, top_border, top_failure
-from unmask.graphs.knowledge.groups import count_cliques
+from unmask.graphs.knowledge.seeding import count_cliques
 from unmask.graphs.protections import Separated
 from unmask.graphs.protections.contact_sorting import mean_shares
 from unmask.ranges import Range

@@ -14,8 +14,8 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights
 from unmask.graphs.attacks._kernels import rank_candidates, read_only
 from unmask.graphs.attacks._structs import TIE, UNKNOWN, Links, Rule, Side
-from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
+from unmask.graphs.similarity import Auxiliary
 from unmask.ranges import Range
 
 Count = Annotated[int, Range(1, 2**31 - 1)]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from unmask.graphs.attacks._kernels import directed_rows, read_only, unsigned
 from unmask.graphs.attacks.base import Matching, make_matching
 from unmask.graphs.attacks.support import Support
-from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
+from unmask.graphs.similarity import Auxiliary
 from unmask.ranges import Range, check_ranges
 
 if TYPE_CHECKING:

@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks.base import Count, Matching, make_matching, seed_images
-from unmask.graphs.auxiliary import Auxiliary
-from unmask.graphs.criteria._refinement import refine
-from unmask.graphs.criteria.equivalence import structural_equivalence
+from unmask.graphs.criteria.equivalence import refine, structural_equivalence
 from unmask.graphs.graph import SocialGraph
+from unmask.graphs.similarity import Auxiliary
 from unmask.ranges import check_ranges
 
 Floats = NDArray[np.float64]

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from unmask.graphs.attacks._kernels import count_common, find_mutual, invalidate, rank_by_degree, write_back
 from unmask.graphs.attacks._structs import UNKNOWN, Rule, Side
 from unmask.graphs.attacks.base import Count, Matching, Theta, check_choice, make_side, score_matching, seed_images
-from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
+from unmask.graphs.similarity import Auxiliary
 from unmask.ranges import check_ranges
 
 Weighting = Literal["released", "printed"]

@@ -13,8 +13,8 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import equal_weights
 from unmask.graphs.attacks.base import Attack, Count, Matching, seed_images
 from unmask.graphs.attacks.propagation import Nar09
-from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
+from unmask.graphs.similarity import Auxiliary
 from unmask.ranges import check_ranges
 
 

@@ -21,8 +21,8 @@ from unmask.graphs.attacks.base import (
     score_matching,
     seed_images,
 )
-from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
+from unmask.graphs.similarity import Auxiliary
 from unmask.ranges import Range, check_ranges
 
 MIN_FLOAT32_NODES = 200_000

@@ -14,9 +14,8 @@ from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks._kernels import count_common, renumber
 from unmask.graphs.attacks._structs import GRID, NEGLIGIBLE
 from unmask.graphs.attacks.base import Count, Matching, check_choice, make_matching, seed_images
-from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.similarity import Ratios, candidate_count
+from unmask.graphs.similarity import Auxiliary, Ratios, candidate_count
 from unmask.ranges import Range, check_ranges
 
 if TYPE_CHECKING:

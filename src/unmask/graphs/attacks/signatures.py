@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.graphs.attacks.base import Count, Entries, Matching, make_matching, seed_images
-from unmask.graphs.auxiliary import Auxiliary
-from unmask.graphs.criteria._refinement import finer, numbered
+from unmask.graphs.criteria.equivalence import finer, numbered
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.identities import spans
+from unmask.graphs.similarity import Auxiliary
 from unmask.ranges import check_ranges
 
 Numbers = NDArray[np.int64]

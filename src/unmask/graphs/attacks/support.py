@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from unmask.core.csr_rows import distinct
 from unmask.graphs.attacks.base import Matching, seed_images
 from unmask.graphs.attacks.rematch import Rematch
-from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.similarity import Ratios, candidate_count
+from unmask.graphs.similarity import Auxiliary, Ratios, candidate_count
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Source nodes, and the target node of each."""

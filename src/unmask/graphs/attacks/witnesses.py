@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from unmask.graphs.attacks._structs import Marks, Rule, Side, Wedges
 from unmask.graphs.attacks.base import Count, Matching, make_side, score_matching, seed_images
-from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
+from unmask.graphs.similarity import Auxiliary
 from unmask.ranges import check_ranges
 
 

@@ -19,7 +19,9 @@ from unmask.graphs.audit.attack_run import (
     AttackRun,
     attack_facts,
     average_rows,
+    count_by_seeds,
     declare_seeds,
+    list_stable_seeds,
     protection_effect,
     run_attack,
 )
@@ -34,7 +36,6 @@ from unmask.graphs.audit.facts import (
 )
 from unmask.graphs.audit.network_pairs import NetworkPair, places
 from unmask.graphs.audit.person_outcomes import count_scores, link_criteria, list_people_at_risk, score_people
-from unmask.graphs.audit.seed_counts import count_by_seeds, list_stable_seeds
 from unmask.graphs.disclosure import SeparatedPair
 from unmask.graphs.evaluation import most_recall
 from unmask.graphs.utility import lost, utility

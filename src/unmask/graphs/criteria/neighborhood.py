@@ -11,7 +11,7 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.csr_rows import distinct
-from unmask.graphs.criteria._refinement import numbered, refine, row_sums, tokens
+from unmask.graphs.criteria.equivalence import numbered, refine, row_sums, tokens
 from unmask.graphs.graph import SocialGraph
 
 _MAX_IDENTIFIED: Final = 5  # color refinement distinguishes all connected graphs of up to 5 nodes, but not of 6

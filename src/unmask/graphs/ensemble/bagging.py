@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import hashlib
+import tokenize
+import zipfile
+import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.errors import FailedError
+from unmask.data.writing import replace_file
 from unmask.graphs.attacks.base import Matching
 from unmask.graphs.attacks.climb import MIN_SHARE, Climb
 from unmask.graphs.attacks.graph_matching import GraphMatching
 from unmask.graphs.attacks.irma import Irma
 from unmask.graphs.attacks.support import Support, Walks, rematch
-from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.graph import SocialGraph
+from unmask.graphs.similarity import Auxiliary
+from unmask.version import __version__
 
 MIN_SEEDS = 30
 """Smallest number of seeds for which a probability can be tested."""
@@ -196,3 +204,46 @@ def find_leaders(tally: Tally) -> tuple[NDArray[np.int64], NDArray[np.int64], ND
     order = np.lexsort((-mean, tally.person))
     first = order[np.flatnonzero(np.diff(tally.person[order], prepend=-1))]
     return tally.person[first], tally.candidate[first], mean[first]
+
+
+DAMAGED = (
+    OSError, EOFError, ValueError, KeyError, RuntimeError, zipfile.BadZipFile, zlib.error, tokenize.TokenError,
+)  # fmt: skip
+"""Exceptions that numpy raises for a damaged file, depending on the damaged part."""
+
+
+def load_round(folder: Path, stage: Stage) -> Round | None:
+    """Return the cached round of these networks and seeds by this version; None if its file is missing or damaged."""
+    try:
+        with _file(folder, stage).open("rb") as file, np.load(file) as stored:
+            return Round(stage.withheld, stored["pair"], stored["vote"])
+    except DAMAGED:
+        return None
+
+
+def save_round(folder: Path, stage: Stage, result: Round) -> None:
+    """Write a finished round to the folder, which is created if needed. The write is atomic: files are complete."""
+    path = _file(folder, stage)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with replace_file(path) as place:
+            np.savez_compressed(place, pair=result.pair, vote=result.vote)
+    except OSError as error:
+        raise FailedError(f"a round cannot be written to folder {folder.name!r}: {error.strerror}") from None
+
+
+def _file(folder: Path, stage: Stage) -> Path:
+    """Return the file of a round; its name is a digest of all inputs of the round."""
+    digest = hashlib.blake2b(__version__.encode(), digest_size=16)
+    for array in _inputs(stage):
+        digest.update(f"{array.dtype} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).data)
+    return folder / f"round-{digest.hexdigest()}.npz"
+
+
+def _inputs(stage: Stage) -> Iterator[NDArray[np.generic]]:
+    for graph in (stage.release, stage.knowledge.graph):
+        yield from (graph.indptr, graph.neighbor, *(() if graph.way is None else (graph.way,)))
+    if (alike := stage.knowledge.similarity) is not None:
+        yield from (alike.source, alike.target, alike.weight)
+    yield from (*stage.knowledge.seeds, stage.withheld)

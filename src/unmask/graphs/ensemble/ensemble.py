@@ -14,9 +14,7 @@ from numpy.typing import NDArray
 from unmask.graphs.attacks.base import Count, Matching, check_choice, make_matching, seed_images
 from unmask.graphs.attacks.rematch import Rematch
 from unmask.graphs.attacks.support import rematch
-from unmask.graphs.auxiliary import Auxiliary
-from unmask.graphs.ensemble.bagging import MIN_SEEDS, Round, Stage, run_round, split_seeds
-from unmask.graphs.ensemble.round_cache import load_round, save_round
+from unmask.graphs.ensemble.bagging import MIN_SEEDS, Round, Stage, load_round, run_round, save_round, split_seeds
 from unmask.graphs.ensemble.seed_dispersion import SeedDispersion, measure_seed_dispersion
 from unmask.graphs.ensemble.success import (
     Candidates,
@@ -28,6 +26,7 @@ from unmask.graphs.ensemble.success import (
 )
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.seeds import Guessed
+from unmask.graphs.similarity import Auxiliary
 from unmask.ranges import check_ranges
 
 SeedsAre = Literal["sample", "chosen", "guessed"]

@@ -7,12 +7,14 @@ from unmask.graphs.evaluation.node_outcomes import (
     DegreeClass,
     Outcome,
     Rates,
+    Score,
     by_degree,
+    convergence,
     outcomes,
     rates,
+    score,
     select_match,
 )
-from unmask.graphs.evaluation.runs import Score, convergence, score
 
 __all__ = [
     "DEGREE_CLASSES",

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.knowledge.groups import clique
+from unmask.graphs.knowledge.seeding import clique
 from unmask.graphs.seeds import Guessed
 
 _CORE_SHARE: Final = 0.2  # search cliques among the 20 % of source nodes of highest degree: other cliques look alike

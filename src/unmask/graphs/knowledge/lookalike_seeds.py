@@ -13,11 +13,11 @@ from unmask.graphs.attacks._kernels import count_common
 from unmask.graphs.attacks.climb import climb
 from unmask.graphs.attacks.rematch import Rematch, log_odds
 from unmask.graphs.attacks.support import Support, nearest
-from unmask.graphs.auxiliary import Auxiliary
 from unmask.graphs.criteria.equivalence import class_sizes, color_classes
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.edges import SwitchEdges
 from unmask.graphs.seeds import Guessed
+from unmask.graphs.similarity import Auxiliary
 
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.int64]
