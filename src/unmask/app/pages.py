@@ -18,6 +18,7 @@ from unmask.app.project import Project
 from unmask.app.workflow import Step
 from unmask.app.workflows import find_workflow
 from unmask.core.errors import visible
+from unmask.results.formats import percent
 from unmask.toml_text import DOCUMENT
 
 NAMES = ("open", "roles", "adversaries", "verdict", "protect", "game", "sign")
@@ -64,6 +65,7 @@ def _environment() -> Environment:
     )
     environment.filters["html"] = Markup
     environment.filters["grouped"] = lambda number: f"{number:,}"
+    environment.filters["share"] = lambda text: percent(float(text)) if text else "\u2013"
     return environment
 
 

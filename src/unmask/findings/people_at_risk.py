@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -38,6 +38,8 @@ class AtRisk:
         Number of matching candidates, or the share of them with the value; never a cell.
     at : int, optional
         Row of the release that stands for the class of the person, see `ClassRisk`.
+    why : str
+        Columns that single the person out, and the one whose removal hides them best; "" if they were not searched.
     """
 
     release: str
@@ -47,6 +49,7 @@ class AtRisk:
     probability: float | None
     reason: str
     at: int | None = None
+    why: str = ""
 
 
 @dataclass(eq=False)
@@ -75,6 +78,7 @@ class Watched:
         at: NDArray[np.int64] | None = None,
         unreleased: NDArray[np.bool_] | None = None,
         picked: Posterior | None = None,
+        why: Callable[[int], str] = lambda _: "",
     ) -> None:
         """Add the people at risk in one attack.
 
@@ -92,6 +96,8 @@ class Watched:
             Mask of targets without a record: no adversary is right about them.
         picked : Posterior, optional
             Belief by which a record is picked, if people have several records; its candidates are counted.
+        why : callable
+            Target -> the columns that single them out.
         """
         measure = success_probability.self_assessed if target in (IDENTITY, MEMBERSHIP) else sensitive_probability
         assert measure is not None
@@ -110,11 +116,13 @@ class Watched:
         texts = _reasons(candidates, success[observations], guess, target)
         reasons = dict(zip(observations.tolist(), texts, strict=True))
         places = np.full(len(rows), -1) if at is None else at
-        for row, observation, place in zip(
-            rows[risky].tolist(), belief.observation[risky].tolist(), places[risky].tolist(), strict=True
-        ):
-            risk, reason = float(success[observation]), reasons[observation]
-            self.found.append(AtRisk(release, row, adversary, target, risk, reason, None if place < 0 else place))
+        for person in risky.tolist():
+            observation, place = int(belief.observation[person]), int(places[person])
+            risk, row_of_class = float(success[observation]), None if place < 0 else place
+            reason, columns = reasons[observation], why(person)
+            self.found.append(
+                AtRisk(release, int(rows[person]), adversary, target, risk, reason, row_of_class, columns)
+            )
 
     def by_release(self, releases: Sequence[str]) -> None:
         """Sort the people by release; threads may have attacked these in another order."""
@@ -126,13 +134,15 @@ class Watched:
         buffer = io.StringIO()
         writer = csv.writer(buffer, lineterminator="\n")
         has_classes = any(person.at is not None for person in self.found)
+        has_columns = any(person.why for person in self.found)
         heading = ("release", self.rows, "adversary", "target", "probability", "reason")
-        writer.writerow((*heading, *((CLASS_AT,) if has_classes else ())))
+        writer.writerow((*heading, *((CLASS_AT,) if has_classes else ()), *(("why",) if has_columns else ())))
         for person in sorted(self.found, key=lambda person: -round(person.probability or 0.0, 9)):
             texts = map(escape_formula, (person.release, str(person.row), person.adversary, person.target))
             probability = "" if person.probability is None else f"{person.probability:.6g}"
             place = ("" if person.at is None else person.at,) if has_classes else ()
-            writer.writerow((*texts, probability, escape_formula(person.reason), *place))
+            why = (escape_formula(person.why),) if has_columns else ()
+            writer.writerow((*texts, probability, escape_formula(person.reason), *place, *why))
         return buffer.getvalue()
 
 

@@ -260,7 +260,8 @@ def _list_facts(risk: Distribution, limit: float, scope: Scope, assessments: Seq
     protection.
     """
     if group := _describe_largest(risk, limit, scope):
-        yield Fact("Largest group", group)
+        has_classes = any(block.name == "classes" for block in scope.result.blocks)
+        yield Fact("Largest group", group, "classes" if has_classes and _rows_about(risk, "classes", scope) else "")
     fields = {
         assessment.requirement.require.field
         for assessment in assessments

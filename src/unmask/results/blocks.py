@@ -15,10 +15,17 @@ Sentence = Callable[[Mapping[str, Table]], str]
 
 @dataclass(frozen=True)
 class Fact:
-    """A label and the words behind it, such as "Most telling" and "the adversary is wrong in 3 % of cases there"."""
+    """A label and the words behind it, such as "Most telling" and "the adversary is wrong in 3 % of cases there".
+
+    Parameters
+    ----------
+    section : str, optional
+        Section of the page that the label links to.
+    """
 
     label: str
     text: str
+    section: str = ""
 
 
 @dataclass(frozen=True)

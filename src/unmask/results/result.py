@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from html import escape
@@ -13,6 +13,7 @@ from unmask.results.blocks import Block
 from unmask.results.change import CHANGE_COLUMNS, Change
 from unmask.results.distribution import DISTRIBUTION_COLUMNS, Distribution
 from unmask.results.envelope import as_json
+from unmask.results.explanation import Explanation
 from unmask.results.first_screen import Advice, AtRisk, Decision
 from unmask.results.names import COUNTS, MEASURES
 from unmask.results.rows import ORIGINAL, Row
@@ -99,6 +100,8 @@ class Result:
         Fewest people that a count may stand for in what is shared.
     is_shared : bool
         True if small counts are suppressed, see `without_small`.
+    explainer : callable, optional
+        Function of `explain`, for audits that can explain a person.
     """
 
     title: str
@@ -129,6 +132,7 @@ class Result:
     reproduce: Mapping[str, object] = field(default_factory=dict)
     smallest_shown: int = FEWEST
     is_shared: bool = False
+    explainer: Callable[[int, str | None], Explanation] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         """Refuse a result about nothing."""
@@ -227,6 +231,34 @@ class Result:
         return as_json(command or self.command, inputs=inputs, warnings=self.cautions, **contents)
 
     # --- for people --------------------------------------------------------------------------------------------------
+
+    def explain(self, person: int, *, release: str | None = None) -> Explanation:
+        """Return why a person is at risk: the columns that single them out, and the belief of each adversary.
+
+        It names a record, so keep it to yourself. Only audits of tables in memory explain people.
+
+        Parameters
+        ----------
+        person : int
+            Row of the original, counted from 0; of the release if there is no original.
+        release : str, optional
+            Name of the release; the first one by default.
+
+        Returns
+        -------
+        Explanation
+            Text and HTML, with `columns`, `n_records`, `beliefs` and `coarser`.
+
+        Raises
+        ------
+        UnmaskError
+            If the person or the release was not attacked, or the audit is not about rows of a table.
+        """
+        if self.explainer is None:
+            raise UnmaskError(
+                f"a result of {self.command!r} has no rows of people to explain; expected an audit of a table in memory"
+            )
+        return self.explainer(person, release)
 
     def summary(self) -> str:
         """Return the result in plain language, in at most 25 lines."""

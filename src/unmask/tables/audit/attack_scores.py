@@ -22,6 +22,7 @@ from unmask.tables.audit.equivalence_classes import TargetClasses
 from unmask.tables.audit.inferred_values import ValueRisk
 from unmask.tables.audit.not_run import NotRun
 from unmask.tables.audit.release import Release
+from unmask.tables.audit.release_columns import ReleaseColumns
 from unmask.tables.audit.risk_facts import distribute_success, list_value_risks
 from unmask.tables.audit.riskiest_classes import ClassRisk
 from unmask.tables.criteria.evaluation import Frame
@@ -63,6 +64,8 @@ class Scorer:
     def score(self, release: Release, runs: Iterable[AttackRun | Audit]) -> AttackScores:
         """Score all attacks on a release."""
         scores, classes = AttackScores(release.name), None
+        is_searched = release.has_rows and not release.is_foreign and release.name != ORIGINAL
+        columns = ReleaseColumns.of(release.table, self.knowledge.known) if is_searched else None
         for run in runs:
             if isinstance(run, Audit):
                 scores.rows += run.rows
@@ -76,9 +79,9 @@ class Scorer:
             if release.has_rows and run.adversary == PROSECUTOR:
                 if run.target == IDENTITY and self.knowledge.knowledge.is_complete:  # else a person fits several
                     classes = TargetClasses.of(run, release.table.complete_rows)
-                scores.classes += () if classes is None else classes.riskiest(run)
+                scores.classes += () if classes is None else classes.riskiest(run, columns)
             if release.has_rows and run.adversary not in APART:
-                self._record_risks(run, classes)
+                self._record_risks(run, classes, columns)
             del run  # before the next belief is formed
         scores.rows = list(_with_common_baseline(scores.rows))
         return scores
@@ -100,20 +103,22 @@ class Scorer:
         if not is_original and run.target != IDENTITY and run.adversary == reader:
             scores.values += list_value_risks(run)
 
-    def _record_risks(self, run: AttackRun, classes: TargetClasses | None) -> None:
+    def _record_risks(self, run: AttackRun, classes: TargetClasses | None, columns: ReleaseColumns | None) -> None:
         """Add people at risk to the owner's list."""
         if self.knowledge.watched is None:
             return
         assert run.rows is not None
+        rows = run.rows
         self.knowledge.watched.see(
             run.belief,
-            self.knowledge.rows(run.rows),
+            self.knowledge.rows(rows),
             release=run.release,
             adversary=run.adversary,
             target=run.target,
-            at=None if classes is None else classes.locate(run.rows),
+            at=None if classes is None else classes.locate(rows),
             unreleased=run.is_unreleased,
             picked=run.picked,
+            why=(lambda _: "") if columns is None else (lambda target: columns.describe(int(rows[target]))),
         )
 
     @property

@@ -15,6 +15,7 @@ from unmask.measures import success_probability
 from unmask.measures.sensitive_values import likeliest_sensitive_value, rank_by_frequency, sensitive_probability
 from unmask.results.names import IDENTITY
 from unmask.tables.audit.attack_run import AttackRun
+from unmask.tables.audit.release_columns import ReleaseColumns
 from unmask.tables.audit.riskiest_classes import N_CLASSES, ClassRisk
 
 
@@ -64,8 +65,11 @@ class TargetClasses:
         located[self.rows] = self.class_row
         return np.where(rows < 0, -1, located[rows])
 
-    def riskiest(self, run: AttackRun) -> Iterator[ClassRisk]:
-        """Yield the riskiest classes of all sizes, see `_skyline`; of equally risky ones the largest come first."""
+    def riskiest(self, run: AttackRun, columns: ReleaseColumns | None = None) -> Iterator[ClassRisk]:
+        """Yield the riskiest classes of all sizes, see `_skyline`; of equally risky ones the largest come first.
+
+        columns : search for the columns that single out the person with the highest risk of each class
+        """
         belief, is_identity = run.belief, run.target == IDENTITY
         if len(self.class_row) != belief.n_targets:
             return
@@ -82,11 +86,12 @@ class TargetClasses:
         classes = classes[list(_skyline(people[classes]))]
         if not len(classes):  # no record fits any target
             return
-        values = [""] * len(classes)
-        if not is_identity:
-            values = _likeliest_values(belief, observation[_most_at_risk(classes, class_row, risk, highest)])
-        for row, value in zip(classes.tolist(), values, strict=True):
-            yield ClassRisk(run.release, run.target, row, int(people[row]), float(highest[row]), value)
+        riskiest = _most_at_risk(classes, class_row, risk, highest)
+        values = [""] * len(classes) if is_identity else _likeliest_values(belief, observation[riskiest])
+        for row, value, person in zip(classes.tolist(), values, self.rows[inside[riskiest]].tolist(), strict=True):
+            found = None if columns is None else columns.explain(person)
+            singling = () if found is None else found.columns
+            yield ClassRisk(run.release, run.target, row, int(people[row]), float(highest[row]), value, singling)
 
 
 def _most_at_risk(

@@ -32,6 +32,8 @@ class ClassRisk(NamedTuple):
         Highest probability of re-identification, or of a value that is not the most common one.
     value : str
         That value, as in `ValueRisk`; "" for identity.
+    columns : tuple of str
+        Smallest set of columns that singles out the person with that probability, see `SinglingColumns`.
     """
 
     release: str
@@ -40,26 +42,37 @@ class ClassRisk(NamedTuple):
     people: int
     probability: float
     value: str = ""
+    columns: tuple[str, ...] = ()
 
 
 COLUMNS = (
     Column("release", "Release"), Column("target", "Target"), Column("value", "Value"),
     Column("row", "Row of the release"), Column("people", "People", "group", exact=True),
-    Column("probability", "Highest risk", "share"),
+    Column("probability", "Highest risk", "share"), Column("columns", "Singled out by"),
 )  # fmt: skip
 
 EXPLANATION = (
     "People of one class match the same records. The row of a class is the first of these records in the release, "
     "counted from 0. The same row of the origin file tells who it is, and the owner's list (--at-risk) has it for all "
-    "people above a limit. Small classes are not shown. The risk of a sensitive column is the highest belief in a "
-    "value that is not the most common one."
+    "people above a limit. A class is singled out by the smallest set of columns that leaves no more records than all "
+    "columns together. Small classes are not shown. The risk of a sensitive column is the highest belief in a value "
+    "that is not the most common one."
 )
 
 
 def class_table(classes: Iterable[ClassRisk]) -> Table:
     """Return the table of the riskiest classes, the worst first."""
     records = (
-        (item.release, item.target, item.value or None, item.row, item.people, item.probability) for item in classes
+        (
+            item.release,
+            item.target,
+            item.value or None,
+            item.row,
+            item.people,
+            item.probability,
+            ", ".join(item.columns) or None,
+        )
+        for item in classes
     )
     table = Table.from_records("classes", COLUMNS, records)
     return replace(table, series=("release", "target"), limit=N_CLASSES)
@@ -81,9 +94,10 @@ def describe_classes(tables: Mapping[str, Table]) -> str:
         effect = f"each is re-identified with up to {risk}"
     else:
         effect = f"each has {name_value(row['value'])} of {row['target']} with up to {risk}, as the adversary believes"
+    by = f" They are singled out by {' and '.join(row['columns'].rsplit(', ', 1))}." if row["columns"] else ""
     sentence = (
         f"of the classes large enough to be shown, the {row['people']:,} people at row {row['row']} of the release are "
-        f"most at risk: {effect}."
+        f"most at risk: {effect}.{by}"
     )
     several = len({row["release"] for row in rows}) > 1
     return start_with_release(sentence, row["release"], several=several)

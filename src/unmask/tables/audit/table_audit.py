@@ -32,6 +32,7 @@ from unmask.tables.audit.column_shapes import column_bins
 from unmask.tables.audit.control_comparison import WORDS
 from unmask.tables.audit.generalization_steps import try_steps
 from unmask.tables.audit.not_run import group_by_reason, list_not_run
+from unmask.tables.audit.person_explanation import PersonExplainer
 from unmask.tables.audit.release import Release, list_releases
 from unmask.tables.audit.release_facts import ReleaseFacts, measure_exposure, measure_release, measure_utility
 from unmask.tables.audit.requested_attacks import check_attacks
@@ -302,6 +303,7 @@ def audit_tables(
             *_list_not_priced(price),
         ),
         adversaries={name: text for name, text in words.items() if name in adversaries},
+        explainer=PersonExplainer(releases, knowledge),
     )
     return add_steps(result, try_steps(result, releases, knowledge)) if steps else result
 

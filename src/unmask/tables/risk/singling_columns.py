@@ -1,0 +1,214 @@
+"""The columns that single a person out of a release: the smallest set that leaves no more records than all together."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.core.errors import UnmaskError
+from unmask.results.words import join_names
+from unmask.tables.attacks.pairing import Comparison, Pairing, compare_known_levels, pair
+from unmask.tables.column import Column
+from unmask.tables.protections.base import recode
+from unmask.tables.protections.generalization import next_level
+from unmask.tables.table import Table
+
+Masks = NDArray[np.int64]
+"""(n,) sets of columns as bits: bit i stands for the i-th shared quasi-identifier."""
+
+MAX_COLUMNS = 62
+"""Columns whose sets fit into a 64-bit integer."""
+
+MAX_PAIRS = 100_000_000
+"""Pairs of a person and a class that are compared for a list of people: about five seconds on one core."""
+
+
+class SinglingColumns(NamedTuple):
+    """Columns that single a person out.
+
+    Parameters
+    ----------
+    n_records : int
+        Records that fit the person in all known columns.
+    columns : tuple of str
+        Smallest set of known columns in which no more records fit.
+    n_without : mapping of str to int
+        Known column -> records that fit in the other columns.
+    """
+
+    n_records: int
+    columns: tuple[str, ...]
+    n_without: dict[str, int]
+
+    def describe(self) -> str:
+        """Return the columns, and the one column without which most records fit.
+
+        >>> SinglingColumns(3, ("age", "zip"), {"age": 5, "zip": 14, "sex": 3}).describe()
+        'age and zip leave 3 records; without zip 14 fit'
+        """
+        if not self.n_records:
+            return "no record fits"
+        records = "1 record" if self.n_records == 1 else f"{self.n_records:,} records"
+        if not self.columns:
+            return f"all {records} fit"
+        leave = "leaves" if len(self.columns) == 1 else "leave"
+        best = max(self.n_without, key=lambda name: self.n_without[name])
+        hidden = f"without {best} {self.n_without[best]:,} fit"
+        hidden = hidden if self.n_without[best] > self.n_records else "no single column hides the person"
+        return f"{join_names(self.columns)} {leave} {records}; {hidden}"
+
+
+class CoarserColumn(NamedTuple):
+    """Records that fit a person after one step of generalization of one released column."""
+
+    column: str
+    ladder: str
+    level: float | str
+    n_records: int
+
+
+@dataclass(frozen=True, eq=False)
+class SinglingSearch:
+    """Comparison of known people with a release, column by column, as the prosecutor makes it (`ClassAttack`).
+
+    Parameters
+    ----------
+    release : Table
+        Release, without the rows that its rule for missing cells leaves out.
+    people : Table, optional
+        Known people; None: the people of the release, known by their released cells.
+
+    Examples
+    --------
+    >>> columns = {"age": [30, 30, 41, 41], "sex": list("ffmf"), "zip": [1, 1, 1, 2]}
+    >>> search = SinglingSearch(Table.read(columns, quasi_identifiers=["age", "sex", "zip"]))
+    >>> search.explain(2)
+    SinglingColumns(n_records=1, columns=('sex',), n_without={'age': 1, 'sex': 1, 'zip': 1})
+    """
+
+    release: Table
+    people: Table | None = None
+
+    @cached_property
+    def _pairing(self) -> Pairing:
+        return pair(self.people or self.release, self.release)
+
+    @cached_property
+    def _comparisons(self) -> list[Comparison]:
+        return compare_known_levels(self._pairing.columns, missing=self.release.missing)
+
+    @cached_property
+    def _explained(self) -> dict[int, SinglingColumns]:
+        return {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the known columns."""
+        return tuple(cell.name for _, cell in self._pairing.columns)
+
+    @property
+    def has_budget(self) -> bool:
+        """Whether another person can be compared within `MAX_PAIRS` and `MAX_COLUMNS`."""
+        n_pairs = (len(self._explained) + 1) * len(self._pairing.sizes)
+        return len(self._pairing.columns) <= MAX_COLUMNS and n_pairs <= MAX_PAIRS
+
+    def explain(self, person: int) -> SinglingColumns:
+        """Return the columns that single out a known person, by position; people known alike are compared once.
+
+        Raises
+        ------
+        UnmaskError
+            If the tables share more than `MAX_COLUMNS` quasi-identifiers.
+        """
+        if len(self._pairing.columns) > MAX_COLUMNS:
+            raise UnmaskError(f"{len(self.names)} quasi-identifiers, expected at most {MAX_COLUMNS} to compare people")
+        observation = int(self._pairing.observation[person])
+        if observation not in self._explained:
+            self._explained[observation] = self._explain(self._exclude(observation))
+        return self._explained[observation]
+
+    def _exclude(self, observation: int) -> Masks:
+        """Return (n_classes,) the set of columns in which each class does not fit."""
+        excluded = np.zeros(len(self._pairing.sizes), dtype=np.int64)
+        known = self._pairing.observed[observation]
+        for position, comparison in enumerate(self._comparisons):
+            fits = _fits(comparison, known[position], self._pairing.classes[:, position])
+            excluded |= (~fits).astype(np.int64) << position
+        return excluded
+
+    def _explain(self, excluded: Masks) -> SinglingColumns:
+        masks, mask_of_class = np.unique(excluded, return_inverse=True)
+        n_records = np.bincount(mask_of_class, self._pairing.sizes).astype(np.int64)
+        found = find_smallest_hitting_set(masks[masks > 0])
+        columns = tuple(name for position, name in enumerate(self.names) if found >> position & 1)
+        without = {
+            name: int(n_records[(masks & ~np.int64(1 << position)) == 0].sum())
+            for position, name in enumerate(self.names)
+        }
+        return SinglingColumns(int(n_records[masks == 0].sum()), columns, without)
+
+    def try_coarser(self, person: int, original: Table | None = None) -> Iterator[CoarserColumn]:
+        """Yield the records that fit a person after one step of generalization of each column with several values.
+
+        original : table whose gaps between values limit the next bins; None: the release
+        """
+        observation = int(self._pairing.observation[person])
+        excluded, sizes = self._exclude(observation), self._pairing.sizes
+        rows = self._pairing.members[self._pairing.first[:-1]]
+        for position, (known, cell) in enumerate(self._pairing.columns):
+            if np.count_nonzero(cell.counts) < 2:
+                continue
+            level, coarser = _generalize(self.release, cell, original)
+            (comparison,) = compare_known_levels([(known, coarser)], missing=self.release.missing)
+            fits = _fits(comparison, self._pairing.observed[observation][position], coarser.codes[rows])
+            others = (excluded & ~np.int64(1 << position)) == 0
+            ladder = cell.type if cell.hierarchy is None else "hierarchy"
+            yield CoarserColumn(cell.name, ladder, level, int(sizes[others & fits].sum()))
+
+
+def _fits(comparison: Comparison, known: np.int32, cells: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Return (n_classes,) whether released cells of one column fit a known level."""
+    if isinstance(comparison, np.ndarray):
+        return np.asarray(comparison[known, cells])
+    return comparison.are_compatible(np.full(len(cells), known), cells)
+
+
+def _generalize(release: Table, cell: Column, original: Table | None) -> tuple[float | str, Column]:
+    """Return the next level of a released column, and the column at that level."""
+    source = cell if original is None else original.column(cell.name)
+    level = next_level(cell, source)
+    try:
+        return level, recode(release, {cell.name: level}).column(cell.name)
+    except UnmaskError:  # a value that its hierarchy lacks
+        return "*", recode(release, {cell.name: "*"}).column(cell.name)
+
+
+def find_smallest_hitting_set(masks: Masks) -> int:
+    """Return a smallest set that shares an element with each of several nonempty sets, all as bits.
+
+    Sets of one more element are tried until one fits; each branch decides about the smallest set that is not hit.
+
+    >>> find_smallest_hitting_set(np.array([0b011, 0b110, 0b101])), find_smallest_hitting_set(np.array([], np.int64))
+    (3, 0)
+    """
+    return next(hit for size in itertools.count() if (hit := _hit(masks, size)) is not None)
+
+
+def _hit(masks: Masks, size: int) -> int | None:
+    """Return a set of at most `size` elements that hits all sets; None without one."""
+    if not len(masks):
+        return 0
+    if size == 0:
+        return None
+    smallest = int(masks[np.bitwise_count(masks).argmin()])
+    for position in range(smallest.bit_length()):
+        bit = 1 << position
+        if smallest & bit and (rest := _hit(masks[(masks & bit) == 0], size - 1)) is not None:
+            return rest | bit
+    return None
