@@ -546,11 +546,12 @@ def test_a_criterion_predicts_only_in_the_direction_of_its_meaning():
         links = tuple(CriterionLink(name, value, ((0.1, 0.2), (0.9, 0.3))) for name, value in correlations.items())
         return blocks(replace(bare(), anonymity=links))["predictors"]
 
-    assert link_criteria(degree=0.12, lta_a=0.4) == "The best predictor is Degree: rank correlation 0.12."
-    assert link_criteria(degree=-0.5, lta_a=-0.2) == "The best predictor is LTA A: rank correlation −0.20."
+    best = "The criterion that best predicts who is re-identified is"
+    assert link_criteria(degree=0.12, lta_a=0.4) == f"{best} Degree (rank correlation 0.12)."
+    assert link_criteria(degree=-0.5, lta_a=-0.2) == f"{best} LTA A (rank correlation −0.20)."
     unexpected_sign = link_criteria(degree=-0.15, lta_a=0.4)
-    assert unexpected_sign.startswith("No criterion predicts it")
-    assert unexpected_sign.endswith("Degree: rank correlation −0.15.")
+    assert unexpected_sign.startswith("No criterion predicts who is re-identified as it should; Degree")
+    assert unexpected_sign.endswith("(rank correlation −0.15).")
 
 
 def test_no_chart_is_drawn_over_a_single_place():
@@ -575,7 +576,7 @@ def test_an_ensemble_has_no_passes():
 @pytest.mark.parametrize(
     ("recall", "sentence"),
     [(0.9, "Scores of rematch are about people in the release only; matches of other people lower the line."),
-     (None, "A score is not a probability")],
+     (None, "Scores rank matches and are not probabilities")],
 )  # fmt: skip
 def test_people_of_an_announcement_are_named_next_to_the_share_of_all_matches_that_is_right(recall, sentence):
     announced = Announcement(recall, recall, recall, None, right=0.5, seed_check="")

@@ -75,7 +75,8 @@ def mark_group(sentence: str, count: int) -> str:
 def write_counts(sentence: str, smallest_group: int) -> str:
     """Return text with its marked counts of people; counts below `smallest_group` read "fewer than 10".
 
-    Sentences about fewer than `smallest_group` people are left out.
+    Sentences about fewer than `smallest_group` people are left out. A sentence that begins with such words
+    begins with a capital letter.
 
     >>> sentence = f"{mark_people(3)} of {mark_people(1200)} people"
     >>> write_counts(sentence, 10), write_counts(sentence, 1)
@@ -84,7 +85,8 @@ def write_counts(sentence: str, smallest_group: int) -> str:
     'All.'
     """
     large = _GROUP.sub(lambda match: "" if 0 < int(match[2]) < smallest_group else match[1] + match[3], sentence)
-    return _COUNT.sub(lambda match: _write_count(int(match[1]), smallest_group), large).lstrip(" ")
+    text = _COUNT.sub(lambda match: _write_count(int(match[1]), smallest_group), large).lstrip(" ")
+    return text[:1].upper() + text[1:] if _COUNT.match(large) and text.endswith(".") else text
 
 
 def _write_count(count: int, smallest_group: int) -> str:

@@ -182,7 +182,7 @@ def _describe_scores(attacks: list[AttackFacts]) -> str:
     if announcing:
         names = join_names(list(dict.fromkeys(announcing)))
         return f"Scores of {names} are about people in the release only; matches of other people lower the line."
-    return "A score is not a probability: scores above the share of right matches are too high."
+    return "Scores rank matches and are not probabilities: a score above the share of right matches is too high."
 
 
 def _seed_block(facts: GraphFacts, tables: Mapping[str, Table]) -> Block | None:

@@ -265,12 +265,13 @@ def _most_contacts(strongest: ProtectionEffect, effects: Sequence[ProtectionEffe
 
 
 def describe_run_scores(tables: Mapping[str, Table], *, attack: str) -> str:
-    """Return the shares of people that an attack re-identifies in every run, and of people with S(v) = 0."""
+    """Return the shares of people re-identified in every run, and of people matched rightly as often as wrongly."""
     rows = tables["graph_run_scores"].where(attack=attack).rows
     shares = {row["run_score"]: percent(row["share"]) for row in rows}
     return (
         f"Of {rows[0]['people']:,} people who could be found in several runs, {attack} re-identifies "
-        f"{shares.get(1.0, '0 %')} in every run; {shares.get(0.0, '0 %')} have S(v) = 0."
+        f"{shares.get(1.0, '0 %')} in every run. {shares.get(0.0, '0 %')} are matched rightly as often as wrongly, or "
+        "never."
     )
 
 
@@ -283,10 +284,10 @@ def best_criterion(facts: GraphFacts) -> str:
         return ""
     predictor = max(facts.anonymity, key=lambda link: CRITERIA[link.criterion].sign * link.correlation)
     criterion = CRITERIA[predictor.criterion]
-    correlation = f"{criterion.label}: rank correlation {number(predictor.correlation, 2)}."
+    correlation = f"rank correlation {number(predictor.correlation, 2)}"
     if criterion.sign * predictor.correlation >= MIN_CORRELATION:
-        return f"The best predictor is {correlation}"
-    return f"No criterion predicts it in the direction of its meaning; the nearest is {correlation}"
+        return f"The criterion that best predicts who is re-identified is {criterion.label} ({correlation})."
+    return f"No criterion predicts who is re-identified as it should; {criterion.label} comes closest ({correlation})."
 
 
 # --- setting ---------------------------------------------------------------------------------------------------------
