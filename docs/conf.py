@@ -19,6 +19,7 @@ extensions = [
     "docs.picture_directive",
     "docs.formulas",
 ]
+man_pages = [("reference", "unmask", "attack a data release as an adversary would", author, 1)]
 html_theme = "furo"
 html_title = "unmask"
 html_static_path = ["site.css"]
