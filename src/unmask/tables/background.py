@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.tables.column import Column
@@ -76,7 +76,7 @@ def people_of(knowledge: Background | None, attack: Attack) -> Table:
     return people
 
 
-def prior_of(released: Column, population: Table | None) -> tuple[tuple[str, ...], NDArray[np.float64], str]:
+def prior_of(released: Column, population: Table | None) -> tuple[tuple[str, ...], Floats, str]:
     """Return the possible values of a column, their prior probabilities, and the source of the prior.
 
     The source is "population" or, without one, "release". Released values come first, then values that occur in the
@@ -94,7 +94,7 @@ def prior_of(released: Column, population: Table | None) -> tuple[tuple[str, ...
     return labels, people / people.sum(), "population"
 
 
-def hidden_values(release: Table, released: Column, population: Table | None) -> tuple[float, NDArray[np.float64]]:
+def hidden_values(release: Table, released: Column, population: Table | None) -> tuple[float, Floats]:
     """Estimate the share of a column's missing cells that were suppressed, and the distribution of their values.
 
     If a share m of the population's cells is missing, n m missing cells are expected in n released rows, with a

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 from unmask.tables.hierarchy import Hierarchy
@@ -127,7 +128,7 @@ def _read_plain(
     return Levels(labels, as_type, low, high, (), singleton_membership(len(labels), 0), missing), code
 
 
-def _distinct(low: _Floats, high: _Floats) -> tuple[tuple[_Floats, _Floats], NDArray[np.intp], NDArray[np.intp]]:
+def _distinct(low: Floats, high: Floats) -> tuple[tuple[Floats, Floats], NDArray[np.intp], NDArray[np.intp]]:
     """Return the distinct bounds by lower, then upper end, the position of one text of each, and the number of
     each text.
     """
@@ -138,8 +139,6 @@ def _distinct(low: _Floats, high: _Floats) -> tuple[tuple[_Floats, _Floats], NDA
     bounds, first, place = np.unique(pairs, return_index=True, return_inverse=True)
     return (bounds.real.copy(), bounds.imag.copy()), first, place
 
-
-_Floats = NDArray[np.float64]
 
 _TYPE_OF_FORM: Mapping[PlainForm, Type] = {
     "whole": "number", "decimal": "number", "span": "number", "day": "date", "moment": "datetime",

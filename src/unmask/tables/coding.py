@@ -10,6 +10,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Integers
 from unmask.core.csr_rows import CHUNK
 from unmask.data.sql import BLANKS, quote_text
 
@@ -27,7 +28,7 @@ class Encoded:
     texts: tuple[str | None, ...]
     codes: NDArray[np.int32]
     stored: str = ""
-    row_counts: NDArray[np.int64] | None = None
+    row_counts: Integers | None = None
 
 
 def encode(

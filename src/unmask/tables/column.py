@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 from unmask.tables.grouping import class_counts, first_rows_of, group
@@ -19,7 +20,7 @@ from unmask.tables.levels import Levels, Missing, Type
 CellsOf = Literal["any", "nodes"]
 """Sets that a released cell of a column with a hierarchy may be: any set, or nodes of the hierarchy only."""
 
-Rows = NDArray[np.integer[Any]] | NDArray[np.bool_] | slice
+Rows = NDArray[np.integer[Any]] | Booleans | slice
 """Selection of rows: numbers, a mask, or a slice."""
 
 
@@ -41,7 +42,7 @@ class Column:
     hierarchy: Hierarchy | None = None
     stored: str = ""
     cells: CellsOf = "any"
-    row_counts: NDArray[np.int64] | None = None
+    row_counts: Integers | None = None
 
     def __post_init__(self) -> None:
         if self.cells == "nodes" and self.hierarchy is not None and self.levels.kind == "numeric":
@@ -64,11 +65,11 @@ class Column:
         return int(self.codes.size if self.row_counts is None else self.row_counts.sum())
 
     @cached_property
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Integers:
         """(L,) rows of each level."""
         return np.bincount(self.codes, self.row_counts, len(self.levels)).astype(np.int64, copy=False)
 
-    def stated(self, missing: Missing) -> NDArray[np.int64]:
+    def stated(self, missing: Missing) -> Integers:
         """Return the levels that occur and are not open."""
         return np.flatnonzero((self.counts > 0) & ~self.levels.open(missing))
 
@@ -89,11 +90,11 @@ class Classes:
     """
 
     of_row: NDArray[np.int32]
-    sizes: NDArray[np.int64]
+    sizes: Integers
     levels: NDArray[np.int32]
 
     @property
-    def first(self) -> NDArray[np.int64]:
+    def first(self) -> Integers:
         """(J,) first row of each class."""
         return first_rows_of(self.of_row, len(self.sizes))
 

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.data import files
@@ -160,21 +161,21 @@ def synthetic_census(n: int, *, rng: np.random.Generator) -> dict[str, NDArray[n
     }
 
 
-def _education(age: NDArray[np.int64], region: NDArray[np.int64]) -> NDArray[np.float64]:
+def _education(age: Integers, region: Integers) -> Floats:
     youth = np.clip((80 - age) / 60.0, 0.1, 1.0)
     degree = np.where(age < 22, 0.0, youth) * (1.2 - 0.2 * region)
     parts = [0.3 * (1.2 - youth), 0.9 - 0.3 * youth, 0.5 * youth + 0.2, 0.6 * degree, 0.3 * degree]
     return np.stack(np.broadcast_arrays(*parts), axis=1)
 
 
-def _marital(age: NDArray[np.int64], female: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _marital(age: Integers, female: Booleans) -> Floats:
     adult_years = np.maximum(age - 17, 0) / 20.0
     single = np.exp(-1.3 * adult_years)
     widowed = np.clip((age - 50) / 60.0, 0.0, 1.0) ** 2 * np.where(female, 2.0, 1.0)
     return np.stack([single, (1 - single) * 0.75, (1 - single) * 0.2, widowed], axis=1)
 
 
-def diagnosis_weights(age: NDArray[np.int64], region: NDArray[np.int64]) -> NDArray[np.float64]:
+def diagnosis_weights(age: Integers, region: Integers) -> Floats:
     """Return (n, 6) relative probabilities of the diagnoses in the synthetic census, given age and region (0 to 3).
 
     The order is none, asthma, diabetes, hypertension, cancer, depression. Rows need not sum to 1.
@@ -190,10 +191,10 @@ def diagnosis_weights(age: NDArray[np.int64], region: NDArray[np.int64]) -> NDAr
     )
 
 
-def _draw(values: Sequence[str], weights: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.str_]:
+def _draw(values: Sequence[str], weights: Floats, rng: np.random.Generator) -> NDArray[np.str_]:
     """Draw one value per row, with probabilities proportional to the row's weights, (n, len(values))."""
     total = np.cumsum(weights, axis=1)
-    spot: NDArray[np.int64] = (rng.random(len(weights))[:, None] * total[:, -1:] >= total).sum(axis=1)
+    spot: Integers = (rng.random(len(weights))[:, None] * total[:, -1:] >= total).sum(axis=1)
     assert spot.shape == (len(weights),)
     values_drawn: NDArray[np.str_] = np.asarray(values, dtype=np.str_)[spot]
     return values_drawn

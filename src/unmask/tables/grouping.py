@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
+from unmask.core.arrays import Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 
@@ -27,7 +28,7 @@ _PACK_BLOCK = 1 << 18
 
 def group(
     codes: Sequence[NDArray[np.int32]], n_levels: Sequence[int]
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int32]]:
+) -> tuple[NDArray[np.int32], Integers, NDArray[np.int32]]:
     """Return the equivalence classes of rows with equal codes in every column: (of_row, sizes, levels).
 
     codes : d columns of (n_rows,) codes, 0 <= code < n_levels[j]; a missing cell has its own code
@@ -57,7 +58,7 @@ def group(
     return of_row, sizes, levels
 
 
-def first_rows_of(of_row: NDArray[np.int32], n_classes: int) -> NDArray[np.int64]:
+def first_rows_of(of_row: NDArray[np.int32], n_classes: int) -> Integers:
     """Return (n_classes,) the first row of each class; no class is empty.
 
     >>> first_rows_of(np.array([1, 0, 1], np.int32), 2)
@@ -74,7 +75,7 @@ def class_counts(
     codes: NDArray[np.integer],
     n_levels: int,
     *,
-    weight: NDArray[np.int64] | None = None,
+    weight: Integers | None = None,
 ) -> CsrRows:
     """Count the rows of each class with each sensitive value, (n_classes, n_levels) CSR of int64.
 
@@ -113,7 +114,7 @@ def sum_rows(
     return scipy.sparse.csr_array(gather @ histogram)
 
 
-def rank_keys(key: NDArray[np.int64], space: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+def rank_keys(key: Integers, space: int) -> tuple[NDArray[np.int32], Integers, Integers]:
     """Return the dense rank of each key, the number of rows of each rank, and one row of each rank.
 
     key : (n_rows,) integers, 0 <= key < space. Ranks follow the order of the keys.
@@ -139,9 +140,7 @@ def rank_keys(key: NDArray[np.int64], space: int) -> tuple[NDArray[np.int32], ND
     return _rank_of_sorted(key[order], order)
 
 
-def count_distinct(
-    key: NDArray[np.int64], space: int, *, weight: NDArray[np.int64] | None = None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def count_distinct(key: Integers, space: int, *, weight: Integers | None = None) -> tuple[Integers, Integers]:
     """Return the distinct keys, ascending, and the number of rows of each, or the sum of their weights.
 
     Keys with weight 0 are left out.
@@ -174,9 +173,7 @@ def count_distinct(
     return key[start], np.diff(start, append=len(key)) if weight is None else np.add.reduceat(weight, start)
 
 
-def _rank_by_counting(
-    key: NDArray[np.int64], space: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+def _rank_by_counting(key: Integers, space: int) -> tuple[NDArray[np.int32], Integers, Integers]:
     table = np.bincount(key, minlength=space)
     used = np.flatnonzero(table)
     number = np.zeros(space, dtype=np.int32)
@@ -187,9 +184,7 @@ def _rank_by_counting(
     return of_row, table[used].astype(np.int64), first
 
 
-def _rank_of_sorted(
-    ordered: NDArray[np.int64], order: NDArray[np.int64]
-) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+def _rank_of_sorted(ordered: Integers, order: Integers) -> tuple[NDArray[np.int32], Integers, Integers]:
     is_first = np.empty(len(ordered), dtype=np.bool_)
     is_first[0] = True
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
@@ -200,12 +195,7 @@ def _rank_of_sorted(
 
 
 def count_most_common(
-    key: NDArray[np.int64],
-    space: int,
-    codes: NDArray[np.int32],
-    n_levels: int,
-    *,
-    weight: NDArray[np.int64] | None = None,
+    key: Integers, space: int, codes: NDArray[np.int32], n_levels: int, *, weight: Integers | None = None
 ) -> tuple[int, int]:
     """Count the distinct keys, and the rows (or their weights) with the most common value of their key.
 
@@ -228,14 +218,14 @@ def _max_counted_keys(n: int) -> int:
     return max(4 * n, 1 << 16)
 
 
-def _combine_keys(of_row: NDArray[np.integer], codes: NDArray[np.integer], n_levels: int) -> NDArray[np.int64]:
+def _combine_keys(of_row: NDArray[np.integer], codes: NDArray[np.integer], n_levels: int) -> Integers:
     key = of_row.astype(np.int64)  # a copy
     key *= n_levels
     key += codes
     return key
 
 
-def pack(codes: Sequence[NDArray[np.int32]], n_levels: Sequence[int]) -> tuple[NDArray[np.int64], int]:
+def pack(codes: Sequence[NDArray[np.int32]], n_levels: Sequence[int]) -> tuple[Integers, int]:
     """Return one integer per row, in the order of the codes, and the number of possible integers."""
     n = len(codes[0])
     key = np.zeros(n, dtype=np.int64)
@@ -252,7 +242,7 @@ def pack(codes: Sequence[NDArray[np.int32]], n_levels: Sequence[int]) -> tuple[N
     return key, space
 
 
-def _append(key: NDArray[np.int64], batch: list[tuple[NDArray[np.int32], int]]) -> None:
+def _append(key: Integers, batch: list[tuple[NDArray[np.int32], int]]) -> None:
     for start in range(0, len(key), _PACK_BLOCK):
         block = key[start : start + _PACK_BLOCK]
         for column, size in batch:

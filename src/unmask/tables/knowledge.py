@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Integers
 from unmask.core.errors import UnmaskError, explain_unknown
 from unmask.core.posterior import Posterior, weigh_people_equally
 from unmask.core.truth import ABSENT, UNKNOWN, Truth
@@ -39,7 +39,7 @@ class Known:
     """
 
     people: Table
-    person: NDArray[np.int64]
+    person: Integers
     truth: Truth
     population: Table
 
@@ -51,7 +51,7 @@ class Known:
         return Background(self.people, self.population, self.population.take(is_other))
 
     @cached_property
-    def person_number(self) -> NDArray[np.int64] | None:
+    def person_number(self) -> Integers | None:
         """Return (n_targets,) the number of the person of each row, from 0; None if each row is a person."""
         person = self.population.person
         return None if person is None else np.unique(person[self.person], return_inverse=True)[1]
@@ -85,15 +85,15 @@ class Known:
             return self
         return self.take(np.sort(np.unique(self.person_number, return_index=True)[1]))
 
-    def take(self, rows: NDArray[np.int64]) -> Known:
+    def take(self, rows: Integers) -> Known:
         """Return a selection of the targets."""
         return Known(self.people.take(rows), self.person[rows], Truth(self.truth.candidate[rows]), self.population)
 
-    def truth_in(self, origin: NDArray[np.int64]) -> Truth:
+    def truth_in(self, origin: Integers) -> Truth:
         """Return the released record of each person in another release of the same population, ABSENT without one."""
         return found_in(self.person, origin)
 
-    def person_in(self, origin: NDArray[np.int64], link: Posterior) -> Truth:
+    def person_in(self, origin: Integers, link: Posterior) -> Truth:
         """Return the truth if any record of a person is right.
 
         If a person's drawn row is not released, the truth is another of their rows. People without a fitting record
@@ -111,7 +111,7 @@ class Known:
         )
 
 
-def found_in(wanted: NDArray[np.int64], candidates: NDArray[np.int64]) -> Truth:
+def found_in(wanted: Integers, candidates: Integers) -> Truth:
     """Return the position of each wanted row in the candidates, ABSENT if they lack it.
 
     wanted, candidates : rows of one population; a candidate outside the population is below 0.
@@ -158,9 +158,7 @@ class Knowledge:
         """Return whether every cell of every quasi-identifier is known, and right."""
         return self.columns is None and self.missing == self.error == 0
 
-    def __call__(
-        self, population: Table, origin: NDArray[np.int64] | None = None, *, rng: np.random.Generator
-    ) -> Known:
+    def __call__(self, population: Table, origin: Integers | None = None, *, rng: np.random.Generator) -> Known:
         """Draw the targets and the knowledge about them.
 
         population : the original table
@@ -178,9 +176,7 @@ class Knowledge:
             columns = _hide_columns(columns, self.columns, rng)
         return Known(replace(table, quasi_identifiers=tuple(columns)), person, Truth(released[person]), population)
 
-    def _people(
-        self, released: NDArray[np.int64], person: NDArray[np.int64] | None, rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    def _people(self, released: Integers, person: Integers | None, rng: np.random.Generator) -> Integers:
         inside = np.flatnonzero(released != ABSENT)
         people = inside if person is None else np.unique(person[inside])
         n = len(people) if self.targets is None else min(self.targets, len(people))
@@ -208,7 +204,7 @@ def _hide_columns(columns: Sequence[Column], n_known: int, rng: np.random.Genera
     return [_hide(column, rank[:, i] >= n_known) for i, column in enumerate(columns)]
 
 
-def _hide(column: Column, is_hidden: NDArray[np.bool_]) -> Column:
+def _hide(column: Column, is_hidden: Booleans) -> Column:
     """Return the column with cells that the adversary does not know."""
     levels = column.levels if column.levels.unknown.any() else _with_unknown(column.levels)
     hidden = int(levels.unknown.argmax())
@@ -305,7 +301,7 @@ class Register:
         check_ranges(self)
         check_types(type(self), {"columns": self.columns})
 
-    def __call__(self, population: Table, origin: NDArray[np.int64], *, rng: np.random.Generator) -> Known:
+    def __call__(self, population: Table, origin: Integers, *, rng: np.random.Generator) -> Known:
         """Draw the register in random order, with the row of the person behind each record, or ABSENT."""
         person = rng.permutation(population.n_rows)[: max(1, round(self.coverage * population.n_rows))]
         table = replace(population.take(person), sensitive=(), kept=(), weight=None)
@@ -314,7 +310,7 @@ class Register:
         return Known(table, person, found_in(origin, person), population)
 
 
-def attribute_truth(population: Table, person: NDArray[np.int64], belief: Posterior, sensitive: str) -> Truth:
+def attribute_truth(population: Table, person: Integers, belief: Posterior, sensitive: str) -> Truth:
     """Return the true sensitive value of each person, as a candidate of the labeled belief.
 
     A value without a candidate is ABSENT. A missing cell is a value of its own, as in beliefs and criteria. It is

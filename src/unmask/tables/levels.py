@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.tables.dates import DAYS, MOMENTS
 from unmask.tables.notation import EVERYTHING, MASK, UNKNOWN
@@ -66,8 +67,8 @@ class Levels:
 
     labels: tuple[str, ...]
     type: Type
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
+    low: Floats
+    high: Floats
     domain: tuple[str, ...]
     members: CsrRows
     missing: int
@@ -76,33 +77,33 @@ class Levels:
         return len(self.labels)
 
     @cached_property
-    def is_missing(self) -> NDArray[np.bool_]:
+    def is_missing(self) -> Booleans:
         """(L,) mask of the missing level."""
         return np.asarray(np.arange(len(self)) == self.missing)
 
     @cached_property
-    def suppressed(self) -> NDArray[np.bool_]:
+    def suppressed(self) -> Booleans:
         """(L,) mask of the level `*`, which may be any value."""
         return self._is(EVERYTHING)
 
     @cached_property
-    def unknown(self) -> NDArray[np.bool_]:
+    def unknown(self) -> Booleans:
         """(L,) mask of the level that the adversary does not know."""
         return self._is(UNKNOWN)
 
     @cached_property
-    def is_set(self) -> NDArray[np.bool_]:
+    def is_set(self) -> Booleans:
         """(L,) mask of the stated levels with several values: intervals, sets, masks and hierarchy nodes."""
         return np.asarray(~(self.atomic | self.is_missing | self.suppressed | self.unknown))
 
-    def open(self, missing: Missing) -> NDArray[np.bool_]:
+    def open(self, missing: Missing) -> Booleans:
         """Return (L,) mask of the levels that are compatible with every cell: suppressed, unknown, and missing
         under "wildcard".
         """
         opened = self.suppressed | self.unknown
         return opened | self.is_missing if missing == "wildcard" else opened
 
-    def _is(self, label: str) -> NDArray[np.bool_]:
+    def _is(self, label: str) -> Booleans:
         level = self.labels.index(label) if label in self.labels else -1
         return np.asarray(np.arange(len(self)) == level)
 
@@ -117,17 +118,17 @@ class Levels:
         return SCALES[self.type]
 
     @cached_property
-    def atomic(self) -> NDArray[np.bool_]:
+    def atomic(self) -> Booleans:
         """(L,) mask of the levels with one exact value. Masked cells and `*` are never exact, whatever the domain."""
         if self.kind == "numeric":
-            exact: NDArray[np.bool_] = self.low == self.high
+            exact: Booleans = self.low == self.high
             return exact
         is_set = (np.diff(self.members.indptr) == 1) & ~self.suppressed
         is_set[list(self.masks)] = False
         return np.asarray(is_set | (self.place >= 0))
 
     @cached_property
-    def place(self) -> NDArray[np.int64]:
+    def place(self) -> Integers:
         """(L,) position in the domain of the value that is the label; -1 for other levels and numeric columns."""
         index = {value: position for position, value in enumerate(self.domain)}
         return np.fromiter((index.get(label, -1) for label in self.labels), dtype=np.int64, count=len(self))
@@ -178,7 +179,7 @@ class Levels:
         return replace(self, type=finer, low=low, high=high)
 
 
-def ends_of_sets(levels: Levels) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def ends_of_sets(levels: Levels) -> tuple[Floats, Floats]:
     """Return the first and the last position in the domain of each level's values; -1 for a level without values.
 
     >>> from unmask.tables.cells import parse_levels

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans
 from unmask.core.csr_rows import CsrRows
 from unmask.tables.levels import Levels, Missing
 from unmask.tables.notation import EVERYTHING, overlap
@@ -19,7 +19,7 @@ _BLOCK = 1 << 18
 """Pairs of levels whose common values are counted in one block."""
 
 
-def compatible(target: Levels, released: Levels, *, missing: Missing) -> NDArray[np.bool_]:
+def compatible(target: Levels, released: Levels, *, missing: Missing) -> Booleans:
     """Return a matrix of the levels of two columns that may belong to the same person, (len(target), len(released)).
 
     Two stated levels are compatible if their sets of values intersect. Open levels (`Levels.open`) are compatible with
@@ -49,7 +49,7 @@ def compatible(target: Levels, released: Levels, *, missing: Missing) -> NDArray
     return _set_open_levels(match, target, released, missing)
 
 
-def contained(target: Levels, released: Levels, *, missing: Missing) -> NDArray[np.bool_]:
+def contained(target: Levels, released: Levels, *, missing: Missing) -> Booleans:
     """Return a matrix of the released levels that contain each known level, (len(target), len(released)).
 
     Both columns have the same type. If an adversary knows only that a person's value is in a released cell, a record
@@ -81,9 +81,7 @@ def are_disjoint(levels: Levels, *, missing: Missing) -> bool:
     return bool(len(levels) == 1 or (once and not levels.open(missing).any()))
 
 
-def _set_open_levels(
-    match: NDArray[np.bool_], known_levels: Levels, released: Levels, missing: Missing
-) -> NDArray[np.bool_]:
+def _set_open_levels(match: Booleans, known_levels: Levels, released: Levels, missing: Missing) -> Booleans:
     """Return the matrix of stated levels, completed for missing, suppressed and unknown levels."""
     rows, columns = known_levels.is_missing, released.is_missing
     match[rows] = match[:, columns] = False
@@ -112,7 +110,7 @@ def covered(values: tuple[str, ...], levels: Levels) -> scipy.sparse.csr_array:
     return scipy.sparse.csr_array((np.ones(row.size, dtype=np.int32), (row, column)), shape=shape).astype(np.bool_)
 
 
-def _intersect(known_levels: Levels, released: Levels) -> NDArray[np.bool_]:
+def _intersect(known_levels: Levels, released: Levels) -> Booleans:
     """Return a matrix of the levels whose sets of values intersect."""
     joint = {value: position for position, value in enumerate(dict.fromkeys(known_levels.domain + released.domain))}
     left_values, right_values = _incidence(known_levels, joint), _incidence(released, joint).T.tocsr()
@@ -125,7 +123,7 @@ def _intersect(known_levels: Levels, released: Levels) -> NDArray[np.bool_]:
     return match
 
 
-def _contain(known_levels: Levels, released: Levels) -> NDArray[np.bool_]:
+def _contain(known_levels: Levels, released: Levels) -> Booleans:
     """Return a matrix of the released levels that contain each known level."""
     joint = {value: level for level, value in enumerate(dict.fromkeys(known_levels.domain + released.domain))}
     known_values, released_values = _incidence(known_levels, joint), _incidence(released, joint)

@@ -9,8 +9,8 @@ from shlex import quote
 from unicodedata import normalize
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
 from unmask.tables.cells import plain_levels, read_levels
 from unmask.tables.coding import Encoded
@@ -96,7 +96,7 @@ def _read_kept(name: str, encoded: Encoded, na: Sequence[str]) -> Column:
     return Column(name, code[encoded.codes], levels, None, encoded.stored)
 
 
-def weights_of(column: Column) -> NDArray[np.float64]:
+def weights_of(column: Column) -> Floats:
     """Return (n_rows,) numbers of a weight column; nan for a missing cell."""
     levels = column.levels
     bad = int(column.counts[(levels.low != levels.high) & ~levels.is_missing].sum())
@@ -105,6 +105,6 @@ def weights_of(column: Column) -> NDArray[np.float64]:
     return levels.low[column.codes]
 
 
-def undefined_weights(weight: NDArray[np.float64] | None) -> int:
+def undefined_weights(weight: Floats | None) -> int:
     """Count the rows with a weight below 1 or missing, which make the population of a class unknown."""
     return 0 if weight is None else int(np.count_nonzero(~(weight >= 1)))

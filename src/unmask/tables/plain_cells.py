@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+
+from unmask.core.arrays import Floats
 
 PlainForm = Literal["whole", "decimal", "span", "day", "moment"]
 """Form of all texts of a column: whole numbers; decimals; whole numbers and intervals `[a, b]` of them; days; or
@@ -42,7 +43,7 @@ def form_of(texts: Sequence[str]) -> PlainForm | None:
     return next((form for form, pattern in _FORMS.items() if not re.search(rf"(?m)^(?!(?:{pattern})$)", joined)), None)
 
 
-def values_of(texts: Sequence[str], form: PlainForm) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+def values_of(texts: Sequence[str], form: PlainForm) -> tuple[Floats, Floats] | None:
     """Return the lower and upper bound of each text, dates as days and times as seconds since 1970.
 
     None if a text is not a valid date or interval.
@@ -56,13 +57,13 @@ def values_of(texts: Sequence[str], form: PlainForm) -> tuple[NDArray[np.float64
     return None if values is None else (values, values)
 
 
-def _spans(texts: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+def _spans(texts: Sequence[str]) -> tuple[Floats, Floats] | None:
     ends = [text.strip("[]").partition(", ") for text in texts]
     low, high = np.array([(first, last or first) for first, _, last in ends], dtype=np.float64).T
     return (low, high) if (low <= high).all() else None
 
 
-def _points(texts: Sequence[str], form: PlainForm) -> NDArray[np.float64] | None:
+def _points(texts: Sequence[str], form: PlainForm) -> Floats | None:
     if form in ("whole", "decimal"):
         return np.fromiter(map(float, texts), dtype=np.float64, count=len(texts))
     try:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.tables.background import hidden_values
 from unmask.tables.cells import membership_matrix
@@ -54,7 +55,7 @@ class Reading(NamedTuple):
     hidden: float = 0.0
 
 
-def find_readings(original: Table, release: Table, origin: NDArray[np.int64] | None) -> dict[str, Reading]:
+def find_readings(original: Table, release: Table, origin: Integers | None) -> dict[str, Reading]:
     """Find released columns whose cells are written as single values and represent several.
 
     Examples are an age of 30 for 30 to 39, 90 for 90 and above, the first day for a month, and 010 for all zip codes
@@ -136,7 +137,7 @@ def apply_readings(release: Table, readings: dict[str, Reading]) -> Table:
     return replace(release, quasi_identifiers=quasi, kept=kept_columns, sensitive=sensitive)
 
 
-def _read_rule(original: Column, released: Column, origin: NDArray[np.int64] | None) -> Reading | None:
+def _read_rule(original: Column, released: Column, origin: Integers | None) -> Reading | None:
     if original.type != released.type or has_sets(original) or has_sets(released):
         return None
     share_unfit = misfit(original, released)
@@ -152,7 +153,7 @@ def _read_rule(original: Column, released: Column, origin: NDArray[np.int64] | N
     return readings[chosen] if shares[chosen] >= max(MIN_FIT, 1 - (1 - MIN_EXPLAINED) * share_unfit) else None
 
 
-def _read_renaming(original: Column, released: Column, origin: NDArray[np.int64]) -> Reading | None:
+def _read_renaming(original: Column, released: Column, origin: Integers) -> Reading | None:
     """Return the reading of labels that do not occur in the original, from the original rows (`read_renamed`)."""
     if has_sets(original) or has_sets(released) or len(original.levels) * len(released.levels) > MAX_LEVEL_PAIRS:
         return None
@@ -200,7 +201,7 @@ def _fits_by_chance(original: Column, released: Column) -> bool:
     return len(released.codes) < min(2 * len(released.levels), len(original.codes) / 10)
 
 
-def _share_fitting(original: Column, released: Column, origin: NDArray[np.int64] | None) -> float:
+def _share_fitting(original: Column, released: Column, origin: Integers | None) -> float:
     """Return the share of released rows that match their own person; without an origin, the share that match any
     people.
     """
@@ -229,7 +230,7 @@ def _rounding_rules(original: Levels, released: Levels) -> Iterator[tuple[str, L
     yield "rounded up", _bounded(released, levels, np.append(-np.inf, after[:-1]), value)
 
 
-def _bounded(levels: Levels, exact: NDArray[np.intp], first: NDArray[np.float64], last: NDArray[np.float64]) -> Levels:
+def _bounded(levels: Levels, exact: NDArray[np.intp], first: Floats, last: Floats) -> Levels:
     low, high, labels = levels.low.copy(), levels.high.copy(), list(levels.labels)
     low[exact], high[exact] = first, last
     for level in exact.tolist():
@@ -290,7 +291,7 @@ MIN_RULE_SHARE = 0.99
 """Share of rows that must follow the rule of `read_renamed`."""
 
 
-def read_renamed(original: Column, released: Column, origin: NDArray[np.int64]) -> Column | None:
+def read_renamed(original: Column, released: Column, origin: Integers) -> Column | None:
     """Return the released column with the original values that its new labels represent, or None without a clear rule.
 
     Examples are `m` and `w` released as `male` and `female`, grouped occupations, and rare regions under `other`.
@@ -330,7 +331,7 @@ def read_renamed(original: Column, released: Column, origin: NDArray[np.int64]) 
     return replace(released, levels=levels, codes=code[released.codes], hierarchy=original.hierarchy)
 
 
-def same_labels(original: Column, released: Column) -> NDArray[np.int64]:
+def same_labels(original: Column, released: Column) -> Integers:
     """Return (n_levels,) the original level with the label of each released level, -1 for none."""
     if original.levels.labels == released.levels.labels:
         return np.arange(len(original.levels))
@@ -348,13 +349,13 @@ class _LabelCounts(NamedTuple):
     new : (n_labels,) True if most rows of the label have another value
     """
 
-    value: NDArray[np.int64]
-    label: NDArray[np.int64]
-    n: NDArray[np.int64]
-    is_value: NDArray[np.bool_]
-    renamed: NDArray[np.bool_]
-    open: NDArray[np.bool_]
-    new: NDArray[np.bool_]
+    value: Integers
+    label: Integers
+    n: Integers
+    is_value: Booleans
+    renamed: Booleans
+    open: Booleans
+    new: Booleans
 
     @classmethod
     def of(
@@ -372,7 +373,7 @@ class _LabelCounts(NamedTuple):
         renamed = new[label] | (is_moved & ~is_same & ~is_open[label])
         return cls(value, label, n, is_same, renamed, is_open, new)
 
-    def has_rule(self, follows_rule: NDArray[np.bool_], *, has_intervals: bool) -> bool:
+    def has_rule(self, follows_rule: Booleans, *, has_intervals: bool) -> bool:
         """Return True if enough rows, of values that occur at least twice, follow the rule."""
         n_repeated = self.n * (np.bincount(self.value, weights=self.n)[self.value] > 1)
         is_enough = has_intervals or 2 * n_repeated[self.renamed].sum() >= self.n[self.renamed].sum()
@@ -380,7 +381,7 @@ class _LabelCounts(NamedTuple):
             self.renamed.any() and is_enough and n_repeated[follows_rule].sum() >= MIN_RULE_SHARE * n_repeated.sum()
         )
 
-    def has_intervals(self, original: Column, is_chosen: NDArray[np.bool_]) -> bool:
+    def has_intervals(self, original: Column, is_chosen: Booleans) -> bool:
         """Return True if the new labels divide numbers into disjoint intervals with at least two rows on average."""
         if original.levels.kind != "numeric" or self.n[is_chosen].sum() < 2 * np.count_nonzero(self.new):
             return False
@@ -388,7 +389,7 @@ class _LabelCounts(NamedTuple):
         label = self.label[is_chosen][order]
         return bool(np.count_nonzero(np.diff(label)) == len(np.unique(label)) - 1)
 
-    def most_common(self, candidates: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def most_common(self, candidates: Booleans) -> Booleans:
         """Return a mask of the most common pair of each value among the candidates; the first of several."""
         order = np.lexsort((-self.n, self.value))
         order = order[candidates[order]]
@@ -397,7 +398,7 @@ class _LabelCounts(NamedTuple):
         return is_most_common
 
 
-def _write_values(original: Column, values: NDArray[np.int64]) -> str:
+def _write_values(original: Column, values: Integers) -> str:
     """Return the text of a cell that represents these levels of the original."""
     levels = original.levels
     values = values[values != levels.missing]

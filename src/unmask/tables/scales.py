@@ -10,8 +10,8 @@ import re
 from abc import ABC, abstractmethod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
 from unmask.tables.notation import EVERYTHING
 
@@ -55,7 +55,7 @@ class Scale(ABC):
         """Return the released cell of a class with values from low to high: an interval that contains them."""
         return self.write(low, high)
 
-    def covers(self, lows: NDArray[np.float64], highs: NDArray[np.float64]) -> list[str]:
+    def covers(self, lows: Floats, highs: Floats) -> list[str]:
         """Return the released cell of each class."""
         return [self.cover(low, high) for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
 
@@ -146,7 +146,7 @@ class Numbers(Scale):
             return f"<{'' if open_high else '='}{to}" if math.isinf(low) else f">{'' if open_low else '='}{from_}"
         return f"{'(' if open_low else '['}{from_}, {to}{')' if open_high else ']'}"
 
-    def covers(self, lows: NDArray[np.float64], highs: NDArray[np.float64]) -> list[str]:
+    def covers(self, lows: Floats, highs: Floats) -> list[str]:
         """Return the released cell of each class. Whole numbers have a path of their own, which is six times faster."""
         ends = np.stack((lows, highs))
         if not (ends == np.rint(ends)).all() or (np.abs(ends) >= _WHOLE).any():

@@ -7,8 +7,8 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans
 from unmask.tables.column import Column
 from unmask.tables.matching import compatible
 from unmask.tables.notation import MISSING
@@ -53,7 +53,7 @@ def band_sensitive_values(original: Table, releases: Collection[Table]) -> tuple
 
 def _band_column(original: Column, released_columns: Sequence[Column]) -> Column | None:
     """Return the column in cells of the releases; None if these overlap."""
-    values_of_cell: dict[str, NDArray[np.bool_]] = {}
+    values_of_cell: dict[str, Booleans] = {}
     for column in released_columns:
         if len(original.levels) * len(column.levels) > MAX_LEVEL_PAIRS:
             return None

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Integers
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import sql
 from unmask.data.engine import Engine
@@ -137,9 +138,7 @@ class StoredTable:
             for short, name in shorts.items()
         }
 
-    def record_sizes(
-        self, quasi_identifiers: Sequence[str], keep: Sequence[str], missing: Missing
-    ) -> NDArray[np.int64] | None:
+    def record_sizes(self, quasi_identifiers: Sequence[str], keep: Sequence[str], missing: Missing) -> Integers | None:
         """Return (2, m) numbers of rows that agree in every column that is not sensitive, and the number of sets of
         each size.
 
@@ -173,12 +172,7 @@ class StoredTable:
         counted = self.engine.rows(f"select count(*) as n, {counts} from {self.name}_keys")
         n = {key: int(cells[0]) for key, cells in counted.items()}
         keys = [
-            Key(
-                name,
-                2 if person else key_rank(name, n[f"d{i}"], identifies=True),
-                n[f"d{i}"],
-                n["n"] - n[f"n{i}"],
-            )
+            Key(name, 2 if person else key_rank(name, n[f"d{i}"], identifies=True), n[f"d{i}"], n["n"] - n[f"n{i}"])
             for i, name in enumerate(names)
         ]
         unit = counting_unit(keys, n["n"])
@@ -203,7 +197,7 @@ def unchanged_columns(keep: Sequence[str]) -> dict[str, str]:
     return {f"o{position}": name for position, name in enumerate(keep)}
 
 
-def _unpacked(keys: NDArray[np.int64], word: Mapping[str, int]) -> dict[str, NDArray[np.int32]]:
+def _unpacked(keys: Integers, word: Mapping[str, int]) -> dict[str, NDArray[np.int32]]:
     """Return the codes that are packed in an integer; the first column has the highest bits."""
     codes, shift = {}, sum(word.values())
     for column, bits in word.items():
@@ -212,9 +206,7 @@ def _unpacked(keys: NDArray[np.int64], word: Mapping[str, int]) -> dict[str, NDA
     return codes
 
 
-def _distinct_values(
-    engine: Engine, name: str, columns: Sequence[str]
-) -> dict[str, tuple[NDArray[Any], NDArray[np.int64]]]:
+def _distinct_values(engine: Engine, name: str, columns: Sequence[str]) -> dict[str, tuple[NDArray[Any], Integers]]:
     """Return the values of each column, ascending, and their rows; None is last if a cell is missing."""
     engine.keep(f"{name}_values", sql.select_cells(f"{name}_source", columns))
     gaps = engine.rows(sql.select_gaps(f"{name}_values", columns))

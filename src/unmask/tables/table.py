@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError, visible
 from unmask.core.notebook import SHOWN, html_table
@@ -61,14 +62,14 @@ class Table:
     quasi_identifiers: tuple[Column, ...]
     sensitive: tuple[Column, ...] = ()
     kept: tuple[Column, ...] = ()
-    weight: NDArray[np.float64] | None = None
+    weight: Floats | None = None
     missing: Missing = "own"
     order: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
-    person: NDArray[np.int64] | None = None
-    household: NDArray[np.int64] | None = None
+    person: Integers | None = None
+    household: Integers | None = None
     unit: str = ASSUMED.words
-    record_sizes: NDArray[np.int64] | None = None
+    record_sizes: Integers | None = None
 
     def __post_init__(self) -> None:
         if not self.quasi_identifiers:
@@ -144,7 +145,7 @@ class Table:
         place = {name: position for position, name in enumerate(self.order)}
         return tuple(sorted(columns, key=lambda column: place.get(column.name, len(place))))
 
-    def _weight_column(self, weight: NDArray[np.float64]) -> Column:
+    def _weight_column(self, weight: Floats) -> Column:
         """Return the weight as a column, with its name in the source."""
         name = next((name for name in self.order if name not in self.names), "weight")
         values, codes = np.unique(weight, return_inverse=True)
@@ -153,7 +154,7 @@ class Table:
         return Column(name, code[codes], levels)
 
     @cached_property
-    def counts(self) -> NDArray[np.int64] | None:
+    def counts(self) -> Integers | None:
         """(n,) rows of the source that each entry of the columns represents, in a counted table; None in other tables.
 
         The entries of a counted table are the distinct combinations of cells. Attacks that need single rows refuse it.
@@ -171,7 +172,7 @@ class Table:
             raise UnmaskError("an engine counted this table, and this attack needs its rows; leave --engine out")
 
     @property
-    def complete_rows(self) -> NDArray[np.int64]:
+    def complete_rows(self) -> Integers:
         """Rows that the rule for missing cells keeps: under "excluded" those without a missing quasi-identifier."""
         if not len(self._complete) and self.n_rows:
             raise UnmaskError(
@@ -195,7 +196,7 @@ class Table:
         return () if self.counts is None else tuple(name for name in self.order if name not in self.names)
 
     @cached_property
-    def _complete(self) -> NDArray[np.int64]:
+    def _complete(self) -> Integers:
         is_missing = [c.codes == c.levels.missing for c in self.quasi_identifiers if self.missing == "excluded"]
         return (
             np.flatnonzero(~np.any(is_missing, axis=0))
@@ -213,7 +214,7 @@ class Table:
         """Number of different people."""
         return self.n_rows if self.person is None else len(np.unique(self.person))
 
-    def draw_row_of_each_person(self, rng: np.random.Generator) -> NDArray[np.int64]:
+    def draw_row_of_each_person(self, rng: np.random.Generator) -> Integers:
         """Draw one complete row of each person, (n_people,), in random order."""
         rows = rng.permutation(self.complete_rows)
         if self.person is None:
@@ -229,7 +230,7 @@ class Table:
         return class_counts(self.classes.of_row, len(self.classes.sizes), self.person, n_people).to_scipy()
 
     @cached_property
-    def class_people(self) -> NDArray[np.int64]:
+    def class_people(self) -> Integers:
         """(J,) number of different people in each class, which k counts."""
         return self.classes.sizes if self.people is None else np.diff(self.people.indptr)
 
@@ -238,7 +239,7 @@ class Table:
         """(n_rows, d) codes of the quasi-identifiers."""
         return np.stack([column.codes for column in self.quasi_identifiers], axis=1)
 
-    def count_rows(self, group_of: NDArray[np.int32], n: int) -> NDArray[np.int64]:
+    def count_rows(self, group_of: NDArray[np.int32], n: int) -> Integers:
         """Count the rows in each of n groups, (n,).
 
         group_of : group of each entry of the columns
@@ -249,7 +250,7 @@ class Table:
         """Count the rows of each class with each level of a column of the table, (J, L) CSR."""
         return self.classes.counts(column)
 
-    def totals_of(self, column: Column) -> NDArray[np.int64]:
+    def totals_of(self, column: Column) -> Integers:
         """Count the complete rows of each level of a column of the table, (L,)."""
         return column.take(self._complete).counts
 
@@ -454,7 +455,7 @@ STORED = (
 )
 
 
-def _number_households(column: Column | None, n_rows: int) -> NDArray[np.int64]:
+def _number_households(column: Column | None, n_rows: int) -> Integers:
     """(n_rows,) the household of each row, -1 for a missing cell. column : None if every row has another value"""
     if column is None:
         return np.arange(n_rows)

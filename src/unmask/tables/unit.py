@@ -12,8 +12,8 @@ from shlex import quote
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Integers
 from unmask.data.column_names import split_words
 from unmask.tables.column import Column
 
@@ -152,7 +152,7 @@ def identifier_key(name: str, column: Column | None, n_rows: int) -> Key:
     return Key(name, key_rank(name, distinct, identifies=True), distinct, missing)
 
 
-def number_people(column: Column) -> NDArray[np.int64] | None:
+def number_people(column: Column) -> Integers | None:
     """Return (n_rows,) the person of each row by a column; None if no value occurs twice.
 
     A row with a missing cell is a separate person.

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.notation import EVERYTHING, MASK, MISSING, format_set, split_set
@@ -43,7 +43,7 @@ class Masks:
             sorted(position for position in self._order[begin:end] if len(self._values[position]) <= len(mask))
         )
 
-    def hidden_by(self, masks: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def hidden_by(self, masks: Sequence[str]) -> tuple[Integers, Integers]:
         """Return the positions of all pairs of a mask and a value that it may hide.
 
         >>> Masks(["120", "12", "1200", "20"]).hidden_by(["12*", "2*"])
@@ -62,7 +62,7 @@ class Masks:
         return begin, bisect_right(self._sorted, prefix, lo=begin, key=lambda value: value[: len(prefix)])
 
 
-def _lengths(texts: Sequence[str]) -> NDArray[np.int64]:
+def _lengths(texts: Sequence[str]) -> Integers:
     return np.fromiter(map(len, texts), dtype=np.int64, count=len(texts))
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats
 from unmask.core.inference import compose
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.backoff import BackOff
@@ -84,12 +85,7 @@ class AttributeInference:
         )
 
     def infer_from_link(
-        self,
-        link: Posterior,
-        release: Table,
-        knowledge: Background | None = None,
-        *,
-        learned: Posterior | None = None,
+        self, link: Posterior, release: Table, knowledge: Background | None = None, *, learned: Posterior | None = None
     ) -> Posterior:
         """Return the belief about the sensitive value that follows from a belief about records.
 
@@ -133,13 +129,8 @@ class AttributeInference:
         return np.where(column.codes == column.levels.missing, record_values, column.codes), means
 
     def _infer_without_record(
-        self,
-        link: Posterior,
-        release: Table,
-        background: Background,
-        prior: NDArray[np.float64],
-        learned: Posterior | None,
-    ) -> NDArray[np.float64] | None:
+        self, link: Posterior, release: Table, background: Background, prior: Floats, learned: Posterior | None
+    ) -> Floats | None:
         """Return (n_observations, n_values) beliefs about people without a compatible record; None if all have one."""
         has_no_record = (link.row_length == 0) & (link.n_unlisted == 0)
         outside = self.outside or BackOff(self.sensitive)
@@ -163,7 +154,7 @@ def _from_histograms(
     release: Table,
     values_of_records: NDArray[np.int32],
     means: scipy.sparse.csr_array | None,
-    prior: NDArray[np.float64],
+    prior: Floats,
     **parts: Any,
 ) -> Posterior:
     """Return the belief about a sensitive column for each class: the histogram of the class.

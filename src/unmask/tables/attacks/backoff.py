@@ -12,6 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import CHUNK
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
@@ -24,7 +25,6 @@ from unmask.tables.column import classes_of
 from unmask.tables.grouping import class_counts, first_rows_of, group
 from unmask.tables.table import Table
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.integer]
 
 MAX_PROBABILITIES = 1 << 24
@@ -110,7 +110,7 @@ class BackOff:
 
     def infer_rows(
         self, release: Table, shares: Floats, population: Table | None = None
-    ) -> tuple[NDArray[np.int64], Floats] | None:
+    ) -> tuple[Integers, Floats] | None:
         """Return the belief about the sensitive value of each row, from its other cells; None if it has too many
         probabilities.
 
@@ -139,7 +139,7 @@ class BackOff:
             return ([item] * len(counts) for item in self.strengths)
         return _estimate_strengths(columns, counts, _count_agreeing([item.itself for item in columns], counts))
 
-    def cross_validate(self, table: Table, fold: NDArray[np.int64]) -> tuple[tuple[str, ...], Floats]:
+    def cross_validate(self, table: Table, fold: Integers) -> tuple[tuple[str, ...], Floats]:
         """Return the values and (n_rows, n_values) beliefs about each row, learned from the other folds.
 
         fold : (n_rows,) fold of each row
@@ -268,7 +268,7 @@ def _order(columns: Sequence[SharedColumn], counts: scipy.sparse.csr_array) -> t
     return tuple(np.argsort(-np.array(information), kind="stable").tolist())
 
 
-def _count_values(counts: scipy.sparse.csr_array) -> NDArray[np.int64]:
+def _count_values(counts: scipy.sparse.csr_array) -> Integers:
     """Return (n_values,) rows with each value. Four times as fast as the sum of the sparse matrix."""
     return np.bincount(counts.indices, counts.data, minlength=counts.shape[1]).astype(np.int64)
 
@@ -288,7 +288,7 @@ def _adjust_prior(p: Floats, shares: Floats, counts: scipy.sparse.csr_array) -> 
 
 def _smooth(
     agreeing: Iterable[Agreeing], counts: Sequence[scipy.sparse.csr_array], strengths: Iterable[Sequence[float]]
-) -> tuple[NDArray[np.int64], list[Floats]]:
+) -> tuple[Integers, list[Floats]]:
     """Return (n_people,) the observation of each person, and (n_observations, n_values) beliefs for each of the counts.
 
     agreeing  : for each column, see `Agreeing`
@@ -315,7 +315,7 @@ class Step(NamedTuple):
     agree          : (n_classes, n_groups) agreement of each class of rows with each group, from 0 to 1
     """
 
-    observation: NDArray[np.int64]
+    observation: Integers
     previous_group: Codes
     agree: scipy.sparse.csc_array
 
@@ -377,7 +377,7 @@ class _ValueModel(NamedTuple):
         row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
         return cls(row, counts.indices, counts.data.astype(np.float64), _smoothed_shares(counts)[counts.indices])
 
-    def add_column(self, n: Floats, observation: NDArray[np.int64], weight_of_row: Floats) -> tuple[Self, float]:
+    def add_column(self, n: Floats, observation: Integers, weight_of_row: Floats) -> tuple[Self, float]:
         """Return the beliefs with one more column, and its strength.
 
         n             : (n_groups, n_values) rows that agree with each group

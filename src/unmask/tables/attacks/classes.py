@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.inference import from_classes, from_likelihood
 from unmask.core.posterior import MAX_DOUBLE_ENTRIES, Posterior, equal_weights, stored
@@ -163,11 +164,11 @@ def _suppressed(columns: Iterable[tuple[Column, Column]]) -> bool:
 def _log_share(
     known_column: Column,
     cell: Column,
-    comparison: NDArray[np.bool_],
+    comparison: Booleans,
     pairs: tuple[NDArray[np.int32], NDArray[np.int32]],
     *,
     missing: Missing,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return (n_pairs,) log p(value given the cell), 0 for open values; see `ClassAttack`.
 
     comparison : (n_known_levels, n_released_levels) whether the cell contains the value
@@ -187,7 +188,7 @@ def _log_share(
     return np.where(anything[released_cell], share_of_any[known_cell], share)
 
 
-def _log_share_of_any(cell: Column, equal_values: EqualValues) -> NDArray[np.float64]:
+def _log_share_of_any(cell: Column, equal_values: EqualValues) -> Floats:
     """Return (n_known_levels,) log p(value given an open cell), if all other cells are exact values."""
     cells = np.where(equal_values.candidate < 0, 0, cell.counts).astype(np.float64)
     n = np.bincount(
@@ -198,7 +199,7 @@ def _log_share_of_any(cell: Column, equal_values: EqualValues) -> NDArray[np.flo
     return log_share
 
 
-def _log_part(shared: NDArray[np.float64], cells: NDArray[np.float64]) -> NDArray[np.float64]:
+def _log_part(shared: Floats, cells: Floats) -> Floats:
     """Return the log share of each value among the cells, from counts of at least half a cell.
 
     shared : (n_values,) cells with each value, fractional for sets
@@ -284,17 +285,12 @@ MIN_LISTED_PROBABILITY = 1e-34
 
 # --- counted tables: each class is one target with the weight of its people -------------------------------------------
 
-Ints = NDArray[np.int64]
-Entries = tuple[Ints, Ints, NDArray[np.float64]]
+Entries = tuple[Integers, Integers, Floats]
 """Target, number and probability of equal candidates."""
 
 
 def from_sizes(
-    sizes: Ints,
-    weight: NDArray[np.float64],
-    *,
-    n_candidates: int,
-    provenance: dict[str, Any] | None = None,
+    sizes: Integers, weight: Floats, *, n_candidates: int, provenance: dict[str, Any] | None = None
 ) -> Posterior:
     """Return the belief of `inference.from_classes` with each class as one target and without listed candidates.
 
@@ -338,7 +334,7 @@ def link_combinations(
     )
 
 
-def _pairs(release: Table, register: Table) -> tuple[Ints, Ints, Ints, Ints]:
+def _pairs(release: Table, register: Table) -> tuple[Integers, Integers, Integers, Integers]:
     """Return the sizes of observations and classes, and the observation and class of each compatible pair."""
     pairing = pair_classes(release, register)
     chunks, n = [], 0
@@ -351,15 +347,15 @@ def _pairs(release: Table, register: Table) -> tuple[Ints, Ints, Ints, Ints]:
     return records, register.count_rows(pairing.klass, len(pairing.classes)), row, klass
 
 
-def _unequal_entries(belief: OwnerBelief, people: Ints, row: Ints, klass: Ints) -> Entries:
+def _unequal_entries(belief: OwnerBelief, people: Integers, row: Integers, klass: Integers) -> Entries:
     entries = np.flatnonzero(belief.overlaps[row])
     return row[entries], people[klass[entries]], belief.probability[entries]
 
 
 def _with_listed_candidates(
-    candidates: Ints,
-    in_register: NDArray[np.float64],
-    weight: NDArray[np.float64],
+    candidates: Integers,
+    in_register: Floats,
+    weight: Floats,
     different: Entries,
     n_candidates: int,
     coverage: float,

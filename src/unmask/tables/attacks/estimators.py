@@ -12,6 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.randomness import secret_unless
@@ -21,8 +22,6 @@ from unmask.tables.attacks.marginal_counts import bin_shares
 from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.background import Background, Rng, prior_of
 from unmask.tables.table import Table
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ def _features(
     return np.concatenate(rows, axis=1), np.concatenate(targets, axis=1)
 
 
-def _draw_bins(share: scipy.sparse.csr_array, codes: NDArray[np.int32], rng: np.random.Generator) -> NDArray[np.int64]:
+def _draw_bins(share: scipy.sparse.csr_array, codes: NDArray[np.int32], rng: np.random.Generator) -> Integers:
     """Draw a bin for each row, (n_rows,), with the shares of its level."""
     cumulative = np.cumsum(share.toarray(), axis=1)
     cumulative[:, -1] = np.inf

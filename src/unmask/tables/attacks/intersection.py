@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import chunks, ranges
 from unmask.core.errors import NotRunError
 from unmask.core.posterior import Posterior, equal_weights, stored
@@ -23,9 +23,6 @@ MAX_SWEEPS, MIN_CHANGE = 500, 1e-4
 
 RECORDS_AT_ONCE, MAX_COMBINATIONS = 1 << 18, 1 << 23
 """Records that are combined in one block, and the largest number of combinations in memory."""
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ class IntersectionAttack:
         )
 
 
-def _value_numbers(releases: Sequence[Table], columns_by: Sequence[str] | None) -> list[Ints]:
+def _value_numbers(releases: Sequence[Table], columns_by: Sequence[str] | None) -> list[Integers]:
     """Return (n_rows,) numbers for each release; rows with the same number agree in the unchanged columns."""
     names = columns_by
     if names is None:
@@ -129,16 +126,16 @@ class _Records(NamedTuple):
         is for people without a record
     """
 
-    group_of: Ints
-    sizes: Ints
-    observation: Ints
-    first: Ints
-    group: Ints
-    value: Ints
+    group_of: Integers
+    sizes: Integers
+    observation: Integers
+    first: Integers
+    group: Integers
+    value: Integers
     weight: Floats
 
     @classmethod
-    def of(cls, link: Posterior, values: Ints, observations: Ints) -> Self:
+    def of(cls, link: Posterior, values: Integers, observations: Integers) -> Self:
         """Return the groups of the records of one release; values : (n_rows,) see `_value_numbers`."""
         if link.n_candidates > link.n_targets:
             raise NotRunError(f"a release has {link.n_candidates:,} rows, and {link.n_targets:,} people are known")
@@ -160,7 +157,7 @@ class _Records(NamedTuple):
             weight=np.append(np.repeat(np.exp(link.log_probability, dtype=np.float64), count)[order], 1.0),
         )
 
-    def extend(self, o: Ints, values: Ints) -> tuple[Ints, Ints]:
+    def extend(self, o: Integers, values: Integers) -> tuple[Integers, Integers]:
         """Extend combinations by a record of this release.
 
         o      : (n,) group of people of each combination
@@ -188,9 +185,9 @@ class _Combinations(NamedTuple):
     group : (n_releases, n) group of the record of each release
     """
 
-    o: Ints
+    o: Integers
     weight: Floats
-    group: Ints
+    group: Integers
 
 
 def _combine(sides: Sequence[_Records], share: Floats) -> _Combinations:
@@ -213,7 +210,7 @@ def _combine(sides: Sequence[_Records], share: Floats) -> _Combinations:
     return _Combinations(*(np.concatenate(part, axis=-1) for part in zip(*parts, strict=True)))
 
 
-def _fit_proportionally(combinations: _Combinations, n_o: Ints, sizes: Sequence[Ints]) -> Floats:
+def _fit_proportionally(combinations: _Combinations, n_o: Integers, sizes: Sequence[Integers]) -> Floats:
     """Return the expected number of people of each combination, by proportional fitting."""
     f = combinations.weight.copy()
     for _ in range(MAX_SWEEPS):
@@ -227,7 +224,7 @@ def _fit_proportionally(combinations: _Combinations, n_o: Ints, sizes: Sequence[
 
 
 def _make_belief(
-    side: _Records, combinations: _Combinations, f: Floats, observation: Ints, *, provenance: Mapping[str, Any]
+    side: _Records, combinations: _Combinations, f: Floats, observation: Integers, *, provenance: Mapping[str, Any]
 ) -> Posterior:
     """Return the belief about the records of a release.
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.noisy import NearestNeighbor
@@ -118,7 +118,7 @@ class Linkability:
 
 def _rows(belief: Posterior) -> scipy.sparse.csr_array:
     """Return (n_observations, n_released_rows) the listed probabilities, CSR."""
-    p: NDArray[np.float64] = np.exp(belief.log_probability, dtype=np.float64)
+    p: Floats = np.exp(belief.log_probability, dtype=np.float64)
     return scipy.sparse.csr_array(
         (p, belief.candidate, belief.indptr), shape=(belief.n_observations, belief.n_candidates)
     )

@@ -12,6 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.tables.column import Column, classes_of
 from unmask.tables.grouping import count_distinct
 from unmask.tables.levels import Missing
@@ -44,7 +45,7 @@ def bin_shares(
     return [shares_of_level[column] for column in (reference, *other_columns)]
 
 
-Entries = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+Entries = tuple[Integers, Integers, Floats]
 """Level, bin, weight."""
 
 
@@ -117,10 +118,10 @@ class Margins:
 
     general: Sequence[Column]
     share: Sequence[scipy.sparse.csr_array]
-    bins: NDArray[np.int64]
+    bins: Integers
     of_row: NDArray[np.integer]
     tables: Sequence[_Rows]
-    cached_shares: dict[Subset, list[NDArray[np.float64]]] = field(default_factory=dict)
+    cached_shares: dict[Subset, list[Floats]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -143,9 +144,7 @@ class Margins:
         sides = [_Rows.of(*side) for side in zip(tables, of_tables, strict=True)]
         return cls(general, share, bins_of_people, distinct_people.of_row, sides)
 
-    def log_shares(
-        self, names: Collection[str] | None = None, *, columns: int = 3, sets: int = 500
-    ) -> list[NDArray[np.float64]]:
+    def log_shares(self, names: Collection[str] | None = None, *, columns: int = 3, sets: int = 500) -> list[Floats]:
         """Return (n_people,) for each table: the mean over sets of columns of ln((c + 1/2) / (n + 1)).
 
         c is the number of the n rows that agree with the person in these columns; its expectation if cells have several
@@ -171,7 +170,7 @@ class _Rows(NamedTuple):
     """Rows of a table in equivalence classes: binned columns, class sizes, and number of rows."""
 
     columns: Sequence[_BinnedColumn]
-    sizes: NDArray[np.int64]
+    sizes: Integers
     n: int
 
     @classmethod
@@ -180,7 +179,7 @@ class _Rows(NamedTuple):
         binned_columns = [_BinnedColumn.of(*pair) for pair in zip(classes.levels.T, share, strict=True)]
         return cls(binned_columns, classes.sizes, len(columns[0].codes))
 
-    def log_share(self, bins: NDArray[np.int64], subset: Subset) -> NDArray[np.float64]:
+    def log_share(self, bins: Integers, subset: Subset) -> Floats:
         """Return (n,) ln((c + 1/2) / (n + 1)) of each person for one set of columns."""
         return np.log((_count_agreeing_rows(self.columns, self.sizes, bins, subset) + 0.5) / (self.n + 1))
 
@@ -191,7 +190,7 @@ class _BinnedColumn(NamedTuple):
     spread : None if every cell lies in one bin. Otherwise (n_bins, n_levels) the share of each level in each bin.
     """
 
-    code: NDArray[np.int64]
+    code: Integers
     size: int
     bins: int
     spread: scipy.sparse.csr_array | None
@@ -204,9 +203,7 @@ class _BinnedColumn(NamedTuple):
         return cls(codes.astype(np.int64), levels, bins, share.T.tocsr())
 
 
-def _count_agreeing_rows(
-    columns: Sequence[_BinnedColumn], sizes: NDArray[np.int64], bins: NDArray[np.int64], subset: Subset
-) -> NDArray[np.float64]:
+def _count_agreeing_rows(columns: Sequence[_BinnedColumn], sizes: Integers, bins: Integers, subset: Subset) -> Floats:
     """Return (n_people,) the number of rows that agree with each person in these columns.
 
     sizes : (n_classes,) rows of each class
@@ -228,7 +225,7 @@ def _count_agreeing_rows(
     return _look_up(key, weight, _combine_codes(bins[list(subset)], [column.bins for column in chosen]), cells)
 
 
-def largest_bins(share: scipy.sparse.csr_array) -> NDArray[np.int64]:
+def largest_bins(share: scipy.sparse.csr_array) -> Integers:
     """Return (n_levels,) the bin with the largest share of each level."""
     if np.all(np.diff(share.indptr) == 1):  # the usual case; argmax of SciPy is slow
         return share.indices.astype(np.int64)
@@ -240,7 +237,7 @@ def identity_bins(n: int) -> scipy.sparse.csr_array:
     return scipy.sparse.csr_array((np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, n))
 
 
-def _combine_codes(codes: Sequence[NDArray[np.int64]] | NDArray[np.int64], sizes: Sequence[int]) -> NDArray[np.int64]:
+def _combine_codes(codes: Sequence[Integers] | Integers, sizes: Sequence[int]) -> Integers:
     """Return one number for the codes of several columns; the last column varies fastest."""
     key = np.zeros_like(codes[0])
     for code, size in zip(codes, sizes, strict=True):
@@ -248,9 +245,7 @@ def _combine_codes(codes: Sequence[NDArray[np.int64]] | NDArray[np.int64], sizes
     return key
 
 
-def _look_up(
-    key: NDArray[np.int64], weight: NDArray[np.number], wanted_keys: NDArray[np.int64], cells: int
-) -> NDArray[np.float64]:
+def _look_up(key: Integers, weight: NDArray[np.number], wanted_keys: Integers, cells: int) -> Floats:
     """Return the total weight of each wanted key.
 
     cells : number of possible keys
@@ -280,9 +275,7 @@ def list_subsets(
     return [all_subsets[position] for position in sorted(np.argsort(-np.array(strength), kind="stable")[:max_subsets])]
 
 
-def mutual_information(
-    first: NDArray[np.int64], second: NDArray[np.int64], *, weight: NDArray[np.int64] | None = None
-) -> float:
+def mutual_information(first: Integers, second: Integers, *, weight: Integers | None = None) -> float:
     """Return the mutual information of two columns of bins, in nats: sum p log(p / (q q')); 0 without rows.
 
     weight : number of rows for each entry; 1 if omitted

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import segment_max, segment_sum
 from unmask.core.errors import UnmaskError
 from unmask.core.inference import from_likelihood
@@ -20,9 +21,6 @@ from unmask.tables.attacks.reprotection import find_nearest, learn_weights, log_
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column, classes_of
 from unmask.tables.table import Table
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MAX_DROPPED = 1e-4
 """Largest total probability of the candidates of a person that are not listed."""
@@ -38,7 +36,7 @@ class Evidence(NamedTuple):
     is_uniform : True if all rows that are listed for one observation are equal
     """
 
-    indptr: Ints
+    indptr: Integers
     candidate: NDArray[np.int32]
     log_ratio: Floats
     left_out: Floats
@@ -264,7 +262,7 @@ def _evidence_by_rule(
     )
 
 
-def _find_fitting_pairs(protection: Any, pairing: Pairing, release: Table) -> tuple[Ints, Ints]:
+def _find_fitting_pairs(protection: Any, pairing: Pairing, release: Table) -> tuple[Integers, Integers]:
     row, klass = find_compatible_pairs(pairing, compare_levels(pairing.columns, missing=release.missing))
     is_fitting = protection.allowed_pairs(release, pairing, row, klass)
     return row[is_fitting], klass[is_fitting]

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.inference import from_scores
 from unmask.core.posterior import Posterior
@@ -146,7 +147,7 @@ MAX_DISTANCES = 1 << 22
 """Distances of one column in memory, between levels of people and of the release."""
 
 
-def _least_distance(pairing: Pairing, *, wildcard: bool) -> NDArray[np.float64]:
+def _least_distance(pairing: Pairing, *, wildcard: bool) -> Floats:
     """Return (n_observations,) the least sum of Gower distances over the columns, among the classes of the release."""
     parts = [(columns, *_distinct(pairing.classes[:, columns])) for columns in _column_sets(pairing.classes)]
     of_class = [part for _, part, _ in parts]
@@ -174,10 +175,8 @@ def _pieces(rows: NDArray[Any], size: int) -> list[NDArray[Any]]:
 
 
 def _is_at_distance_zero(
-    sets: Sequence[Sequence[tuple[_Distances, NDArray[np.int32]]]],
-    parts: Sequence[NDArray[np.int32]],
-    people: NDArray[np.int64],
-) -> NDArray[np.bool_]:
+    sets: Sequence[Sequence[tuple[_Distances, NDArray[np.int32]]]], parts: Sequence[NDArray[np.int32]], people: Integers
+) -> Booleans:
     """Return (n_people,) mask of the people at distance 0 from some class.
 
     Most people have distance 0 if the release is generalized. Bit sets test 128 people in about the time of one
@@ -193,7 +192,7 @@ def _is_at_distance_zero(
     return np.unpackbits(bits_of_people, count=len(people)).astype(np.bool_)
 
 
-def _minimum_over_classes(tables: list[NDArray[np.float64]], parts: list[NDArray[np.int32]]) -> NDArray[np.float64]:
+def _minimum_over_classes(tables: list[Floats], parts: list[NDArray[np.int32]]) -> Floats:
     """Return (n_people,) the least sum over tables, among the classes.
 
     tables : (n_rows, n_people) distances for each set of columns
@@ -206,7 +205,7 @@ def _minimum_over_classes(tables: list[NDArray[np.float64]], parts: list[NDArray
     return minimum
 
 
-def _sum(terms: Iterator[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _sum(terms: Iterator[Floats]) -> Floats:
     """Return the sum, computed in the memory of the first term."""
     total = next(terms)
     for term in terms:
@@ -240,9 +239,9 @@ class _Distances(NamedTuple):
     known_code : (n_people,) column of each person in the table
     """
 
-    table: NDArray[np.float64]
-    place: NDArray[np.int64]
-    known_code: NDArray[np.int64]
+    table: Floats
+    place: Integers
+    known_code: Integers
 
     @classmethod
     def of(
@@ -259,16 +258,16 @@ class _Distances(NamedTuple):
         )
         return cls(gower(known_column, released, wildcard=wildcard).T, place, known_place[people])
 
-    def __call__(self, cells: NDArray[np.int32], people: NDArray[np.int64]) -> NDArray[np.float64]:
+    def __call__(self, cells: NDArray[np.int32], people: Integers) -> Floats:
         """Return (n_cells, n_people) distances of a selection of released levels and people."""
         return np.asarray(self.table[:, self.known_code[people]][self.place[cells]])
 
-    def near(self, cells: NDArray[np.int32], people: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def near(self, cells: NDArray[np.int32], people: Integers) -> NDArray[np.uint8]:
         """Return bit sets of the distances that are 0."""
         return np.packbits((self.table == 0)[:, self.known_code[people]], axis=1)[self.place[cells]]
 
 
-def _select_used_levels(column: Column, codes: NDArray[np.int32]) -> tuple[Column, NDArray[np.int64]]:
+def _select_used_levels(column: Column, codes: NDArray[np.int32]) -> tuple[Column, Integers]:
     """Return the column with its used levels only, and (n_levels,) the position of each level among them."""
     used = np.flatnonzero(np.bincount(codes))
     place = np.zeros(len(column.levels), dtype=np.int64)
@@ -312,7 +311,7 @@ def reference_of(knowledge: Background | None, attack: Attack) -> Table:
     return reference
 
 
-def belief_from_scores(score: NDArray[np.float64], observation: NDArray[np.integer], *, attack_name: str) -> Posterior:
+def belief_from_scores(score: Floats, observation: NDArray[np.integer], *, attack_name: str) -> Posterior:
     """Return the belief about membership from log-odds scores, with even prior odds.
 
     score : (n_observations,) log-odds of "in"
@@ -329,9 +328,7 @@ def belief_from_scores(score: NDArray[np.float64], observation: NDArray[np.integ
     return replace(belief, candidate_label=LABELS)
 
 
-def fit_isotonic(
-    score: NDArray[np.float64], is_member: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def fit_isotonic(score: Floats, is_member: Booleans) -> tuple[Floats, Floats]:
     """Calibrate scores at even odds by isotonic regression (pool adjacent violators).
 
     Returns the distinct scores, ascending, and p(in) at each, which does not decrease.
@@ -352,9 +349,7 @@ def fit_isotonic(
     return scores, np.repeat(_p(np.add.reduceat(counts, first, axis=1)), np.diff(first, append=len(scores)))
 
 
-def fit_steps(
-    score: NDArray[np.float64], is_member: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def fit_steps(score: Floats, is_member: Booleans) -> tuple[Floats, Floats]:
     """Calibrate scores by a step function with significant steps only.
 
     Returns the scores at which p(in) rises, and (n_steps + 1,) p between them.
@@ -387,9 +382,7 @@ SIGNIFICANT = 1.92
 """Log-likelihood ratio that separates two blocks: half of the 95 % quantile of chi^2 with one degree of freedom."""
 
 
-def _blocks(
-    score: NDArray[np.float64], is_member: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64]]:
+def _blocks(score: Floats, is_member: Booleans) -> tuple[Floats, Floats, Integers]:
     """Return the distinct scores, ascending, the counts at each score, and the first score of each isotonic block.
 
     The counts, (2, n_scores), are members and non-members.
@@ -405,7 +398,7 @@ def _blocks(
     return scores, counts, np.asarray(regression.blocks[:-1], dtype=np.int64)
 
 
-def _p(blocks: NDArray[np.float64]) -> NDArray[np.float64]:
+def _p(blocks: Floats) -> Floats:
     """Return (n_blocks,) p(in) of blocks with (2, n_blocks) members and non-members; 0.5 for a single block."""
     from scipy.optimize import isotonic_regression
 
@@ -424,7 +417,7 @@ def _log_separation(first: tuple[float, float], second: tuple[float, float]) -> 
     )
 
 
-def fit_logistic(x: NDArray[np.float64], is_member: NDArray[np.bool_]) -> NDArray[np.float64]:
+def fit_logistic(x: Floats, is_member: Booleans) -> Floats:
     """Return (1 + n_scores,) intercept and weights of a logistic regression of membership on scores.
 
     x : (n, n_scores). A ridge penalty of weight 1 keeps the weights finite if the scores separate members perfectly.

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.inference import from_likelihood
 from unmask.core.posterior import Posterior
@@ -116,7 +116,7 @@ class BayesAttack:
             provenance={"attack": repr(self), "missing": release.missing},
         )
 
-    def log_table(self, known_column: Column, released: Column, *, missing: Missing) -> NDArray[np.float64]:
+    def log_table(self, known_column: Column, released: Column, *, missing: Missing) -> Floats:
         """Return (n_known_levels, n_released_levels) log p(true value given the record's released cell)."""
         error = self._error_of(known_column)
         unredrawn = _unredrawn_weight(known_column, released, error, missing)
@@ -129,7 +129,7 @@ class BayesAttack:
         table[vague] = 0.0
         return np.asarray(table)
 
-    def log_redrawn(self, known_column: Column, released: Column) -> NDArray[np.float64]:
+    def log_redrawn(self, known_column: Column, released: Column) -> Floats:
         """Return (n_known_levels,) log of redraw q(v): the probability that the cell was redrawn as the known value."""
         log_rate = float(np.log(max(self._error_of(known_column).redraw, 1e-300)))
         return np.asarray(log_rate + _log_marginal(known_column, released))
@@ -138,9 +138,7 @@ class BayesAttack:
         return self.error if isinstance(self.error, CellError) else self.error.get(known_column.name, CellError())
 
 
-def _unredrawn_weight(
-    known_column: Column, released: Column, error: CellError, missing: Missing
-) -> NDArray[np.float64]:
+def _unredrawn_weight(known_column: Column, released: Column, error: CellError, missing: Missing) -> Floats:
     """Return (n_known_levels, n_released_levels) weights of the known value for a cell that was not redrawn."""
     is_compatible = compatible(known_column.levels, released.levels, missing=missing).astype(np.float64)
     if not error.width or not known_column.levels.kind == released.levels.kind == "numeric":
@@ -157,7 +155,7 @@ def _unredrawn_weight(
     return np.asarray((1 - error.jitter) * is_compatible + error.jitter * n_moves / (2 * error.width))
 
 
-def _log_marginal(known_column: Column, released: Column) -> NDArray[np.float64]:
+def _log_marginal(known_column: Column, released: Column) -> Floats:
     """Return (n_known_levels,) log share of the released cells that are compatible with each known value.
 
     A value that is never released counts as half a record.
@@ -208,7 +206,7 @@ class NearestNeighbor:
         return pairing.uniform_posterior(indptr, candidate, attack=repr(self))
 
 
-def gower(known_column: Column, released: Column, *, wildcard: bool) -> NDArray[np.float64]:
+def gower(known_column: Column, released: Column, *, wildcard: bool) -> Floats:
     """Return (n_known_levels, n_released_levels) Gower distances between cells, from 0 to 1.
 
     wildcard : a missing cell has distance 0 from every cell
@@ -231,8 +229,8 @@ def gower(known_column: Column, released: Column, *, wildcard: bool) -> NDArray[
 
 
 def select_sums(
-    pairing: Pairing, tables: list[NDArray[np.float64]], is_selected: Callable[[NDArray[np.float64]], NDArray[np.bool_]]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    pairing: Pairing, tables: list[Floats], is_selected: Callable[[Floats], Booleans]
+) -> tuple[Integers, Integers, Floats]:
     """Return (observation, class, sum over columns of the tables) of the pairs that `is_selected` selects.
 
     tables      : for each column (n_observed_levels, n_candidate_levels)

@@ -11,6 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import list_members, ranges
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.pairing import Pairing, compare_levels, find_compatible_pairs, pair
@@ -18,9 +19,6 @@ from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column
 from unmask.tables.scales import NUMBERS
 from unmask.tables.table import Table
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MIN_PROBABILITY = 1e-9
 """Explanations with a lower probability are dropped."""
@@ -100,7 +98,7 @@ class OrderAttack:
         source: Table,
         order: str,
         linked: scipy.sparse.csr_array | None = None,
-        people: Ints | None = None,
+        people: Integers | None = None,
     ) -> Posterior:
         """Return the posterior of the linked pairs. The remaining probability is uniform over all records.
 
@@ -143,8 +141,8 @@ class _Explanation(NamedTuple):
     """
 
     kind: str
-    group_of_person: Ints
-    group_of_row: Ints
+    group_of_person: Integers
+    group_of_row: Integers
     log_weight: float
 
 
@@ -161,13 +159,13 @@ class _Match:
     columns     : codes of the people in each known column
     """
 
-    people: Ints
-    observation: Ints
-    klass: Ints
+    people: Integers
+    observation: Integers
+    klass: Integers
     n_classes: int
-    pairs: Ints
-    n_compatible: Ints
-    only_class: Ints | None
+    pairs: Integers
+    n_compatible: Integers
+    only_class: Integers | None
     columns: tuple[NDArray[np.int32], ...]
 
     @classmethod
@@ -219,20 +217,20 @@ class _Match:
         """Log-likelihood ratio of the grouped order, relative to a random order."""
         return self.log_fit - float(scipy.special.gammaln(self.n_classes + 1))
 
-    def all_compatible(self, person: Ints) -> bool:
+    def all_compatible(self, person: Integers) -> bool:
         """Return whether each person is compatible with the row of their rank.
 
         person : (n,) person of each rank
         """
         return self._fit(person[:N_PROBE_ROWS]) and self._fit(person)
 
-    def _fit(self, person: Ints) -> bool:
+    def _fit(self, person: Integers) -> bool:
         pair_of_rank = self.observation[person] * self.n_classes + self.klass[: len(person)]
         place = np.minimum(np.searchsorted(self.pairs, pair_of_rank), len(self.pairs) - 1)
         return bool(np.array_equal(self.pairs[place], pair_of_rank))
 
 
-def _has_missing(pairing: Pairing) -> NDArray[np.bool_]:
+def _has_missing(pairing: Pairing) -> Booleans:
     """Return a mask of the targets with a missing quasi-identifier, which the rule "excluded" leaves out."""
     is_missing = [
         pairing.observed[:, i] == known_column.levels.missing for i, (known_column, _) in enumerate(pairing.columns)
@@ -263,7 +261,7 @@ def _explanations(match: _Match) -> Iterator[_Explanation]:
         yield _Explanation("grouped", by_person, by_row, match.log_grouped + np.log(0.5))
 
 
-def _orders(match: _Match) -> Iterator[tuple[Ints, Ints | None]]:
+def _orders(match: _Match) -> Iterator[tuple[Integers, Integers | None]]:
     """Yield the candidate orders as (person of each rank, block of each rank).
 
     The people of a block are in any order. The block is None if the order of the source breaks ties.
@@ -279,7 +277,7 @@ def _orders(match: _Match) -> Iterator[tuple[Ints, Ints | None]]:
                 yield person, np.cumsum(np.diff(value[person], prepend=value[person[:1]]) != 0)
 
 
-def _log_ratio_of_ties(match: _Match, by_person: Ints, by_row: Ints) -> float:
+def _log_ratio_of_ties(match: _Match, by_person: Integers, by_row: Integers) -> float:
     """Return the log-likelihood ratio of an order with ties; -inf if people and rows do not match."""
     groups, sizes = np.unique(by_person, return_counts=True)
     if not np.array_equal(np.sort(by_person), np.sort(by_row)):
@@ -288,7 +286,7 @@ def _log_ratio_of_ties(match: _Match, by_person: Ints, by_row: Ints) -> float:
     return match.log_fit + float(log_factorial(sizes + 1).sum() - log_factorial(blocks + 1).sum())
 
 
-def _linked_pairs(explanation: _Explanation, weight: float) -> tuple[Ints, Ints, Floats]:
+def _linked_pairs(explanation: _Explanation, weight: float) -> tuple[Integers, Integers, Floats]:
     """Return (person, record, probability) of an explanation, uniform over the records of each group."""
     people = np.argsort(explanation.group_of_person, kind="stable")
     records = np.argsort(explanation.group_of_row, kind="stable")

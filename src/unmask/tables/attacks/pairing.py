@@ -15,6 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import expand_entries, list_members, ranges
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights, stored
@@ -58,7 +59,7 @@ class Pairing:
     klass: NDArray[np.int32]
     classes: NDArray[np.int32]
     members: NDArray[np.int32]
-    first: NDArray[np.int64]
+    first: Integers
 
     @property
     def n_candidates(self) -> int:
@@ -66,13 +67,11 @@ class Pairing:
         return len(self.klass)
 
     @property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """(n_classes,) number of candidates in each class."""
         return np.diff(self.first)
 
-    def expand(
-        self, row: NDArray[np.int64], klass: NDArray[np.int64], value: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+    def expand(self, row: Integers, klass: Integers, value: Floats) -> tuple[Integers, NDArray[np.int32], Floats]:
         """Return the entries (observation, class, value) as CSR rows over candidates.
 
         row : (n_entries,) observation of each entry, ascending. Candidates ascend within each CSR row.
@@ -84,9 +83,7 @@ class Pairing:
         """(n_candidates,) first candidate of each candidate's class, see `Posterior`."""
         return self.members[self.first[:-1]][self.klass]
 
-    def merge_single_class_observations(
-        self, row: NDArray[np.int64], klass: NDArray[np.int64]
-    ) -> tuple[Pairing, NDArray[np.int64], NDArray[np.int64]]:
+    def merge_single_class_observations(self, row: Integers, klass: Integers) -> tuple[Pairing, Integers, Integers]:
         """Merge the observations that are compatible with the same class and no other.
 
         These observations give the same belief. The first of them replaces the others.
@@ -108,13 +105,13 @@ class Pairing:
         return pairing, number[row[is_left]].astype(np.int64), klass[is_left]
 
     def expand_to_representatives(
-        self, row: NDArray[np.int64], klass: NDArray[np.int64], value: NDArray[np.float64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+        self, row: Integers, klass: Integers, value: Floats
+    ) -> tuple[Integers, NDArray[np.int32], Floats]:
         """Return the entries as CSR rows over the first candidate of each class, which represents its class."""
         ends = np.arange(len(self.sizes) + 1)
         return expand_entries(row, klass, value, self.members[self.first[:-1]], ends, len(self.observed))
 
-    def uniform_posterior(self, indptr: NDArray[np.int64], candidate: NDArray[np.int32], *, attack: str) -> Posterior:
+    def uniform_posterior(self, indptr: Integers, candidate: NDArray[np.int32], *, attack: str) -> Posterior:
         """Return the belief that is uniform over the listed candidates of each observation; its status is `scores`.
 
         An observation without candidates is none of them.
@@ -209,13 +206,13 @@ class EqualValues:
             )
         )
 
-    def are_compatible(self, first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def are_compatible(self, first: NDArray[np.int32], second: NDArray[np.int32]) -> Booleans:
         """Test pairs of an observed level and a candidate level, element by element."""
         first_value, second_value = self.observed[first], self.candidate[second]
         return np.asarray((first_value == second_value) | (first_value < 0) | (second_value < 0))
 
     @property
-    def opened(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def opened(self) -> tuple[Booleans, Booleans]:
         """Masks of the open levels: (n_observed_levels,), (n_candidate_levels,)."""
         return self.observed < 0, self.candidate < 0
 
@@ -250,20 +247,20 @@ class LevelIntersections:
         first[opened], last[opened] = 0, len(values)
         return cls(first, last, members)
 
-    def are_compatible(self, first: NDArray[np.int32], second: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def are_compatible(self, first: NDArray[np.int32], second: NDArray[np.int32]) -> Booleans:
         """Test whether pairs of levels intersect, element by element."""
         near = (self.first[first] <= self.last[second]) & (self.first[second] <= self.last[first])
         return np.asarray(near & self._common(first, second, near, at_least=np.ones(len(self.first))))
 
-    def contain(self, inner: NDArray[np.int32], outer: NDArray[np.int32]) -> NDArray[np.bool_]:
+    def contain(self, inner: NDArray[np.int32], outer: NDArray[np.int32]) -> Booleans:
         """Test whether the outer level contains the inner one or one of them is open, element by element."""
         near = (self.first[outer] <= self.first[inner]) & (self.last[inner] <= self.last[outer])
         sizes = np.ones(0) if self.members is None else np.diff(self.members.indptr)
         return np.asarray((near & self._common(inner, outer, near, at_least=sizes)) | self.opened[0][inner])
 
     def _common(
-        self, first: NDArray[np.int32], second: NDArray[np.int32], near: NDArray[np.bool_], *, at_least: Any
-    ) -> NDArray[np.bool_]:
+        self, first: NDArray[np.int32], second: NDArray[np.int32], near: Booleans, *, at_least: Any
+    ) -> Booleans:
         """Test whether two sets share at least `at_least[first]` values, for the pairs in the mask `near`."""
         common = np.ones(len(first), dtype=np.bool_)
         if self.members is not None:
@@ -275,7 +272,7 @@ class LevelIntersections:
         return common
 
     @property
-    def opened(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def opened(self) -> tuple[Booleans, Booleans]:
         """Masks of the open levels, (n_levels,), one for each side."""
         opened = (self.first == 0) & (self.last > 0)
         return opened, opened
@@ -302,12 +299,12 @@ class LevelRanges:
     n_observed   : number of observed levels
     """
 
-    first: NDArray[np.int64]
-    after: NDArray[np.int64]
+    first: Integers
+    after: Integers
     n_observed: int
 
     @classmethod
-    def of(cls, comparison: NDArray[np.bool_]) -> LevelRanges | None:
+    def of(cls, comparison: Booleans) -> LevelRanges | None:
         """Return the ranges of a (candidate, observed) matrix; None if a row is not one range."""
         first, n_levels = comparison.argmax(axis=1), comparison.sum(axis=1)
         after = comparison.shape[1] - comparison[:, ::-1].argmax(axis=1)
@@ -332,7 +329,7 @@ class LevelRanges:
         return np.concatenate([label[i], of_candidate[j]])
 
 
-Comparison = NDArray[np.bool_] | EqualValues
+Comparison = Booleans | EqualValues
 """Compatible levels of two columns: a matrix (n_observed_levels, n_candidate_levels), or equal values."""
 
 AnyComparison = Comparison | LevelIntersections
@@ -400,9 +397,7 @@ def _wide_and_exact(observed: Levels, candidate: Levels) -> bool:
     )
 
 
-def find_compatible_pairs(
-    pairing: Pairing, comparisons: Sequence[AnyComparison]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def find_compatible_pairs(pairing: Pairing, comparisons: Sequence[AnyComparison]) -> tuple[Integers, Integers]:
     """Return the observation and the class of every pair that is compatible in all columns.
 
     comparisons : one for each column. Pairs are sorted by observation, then class.
@@ -413,7 +408,7 @@ def find_compatible_pairs(
 
 def iterate_compatible_pairs(
     pairing: Pairing, comparisons: Sequence[AnyComparison]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+) -> Iterator[tuple[Integers, Integers]]:
     """Yield the pairs of `find_compatible_pairs` in chunks, at least one."""
     near = find_compatible_rows(pairing.observed, pairing.classes, comparisons)
     yield from (
@@ -427,7 +422,7 @@ def iterate_compatible_pairs(
 
 def find_compatible_rows(
     observed: NDArray[np.int32], candidates: NDArray[np.int32], comparisons: Sequence[AnyComparison]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]] | None:
+) -> Iterator[tuple[Integers, Integers]] | None:
     """Yield the pairs of rows that are compatible in all columns, sorted by observed row, in chunks.
 
     Only pairs within a group of `group_connected_rows` are tested. None if testing all pairs with bit sets is faster:
@@ -451,10 +446,10 @@ class _CandidateRanges(NamedTuple):
     order : candidate rows
     """
 
-    row: NDArray[np.int64]
-    first: NDArray[np.int64]
-    size: NDArray[np.int64]
-    order: NDArray[np.int64]
+    row: Integers
+    first: Integers
+    size: Integers
+    order: Integers
 
 
 def _list_candidate_ranges(
@@ -482,7 +477,7 @@ def _list_candidate_ranges(
 
 def _split_by_open_columns(
     observed: NDArray[np.int32], candidates: NDArray[np.int32], comparisons: Sequence[AnyComparison]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
+) -> Iterator[tuple[Integers, Integers, Integers]]:
     """Yield observed rows, candidate rows and the columns in which neither side is open.
 
     The rows are split by the set of columns in which they are open, and each part of one side meets each part of the
@@ -510,7 +505,7 @@ def _test_candidate_ranges(
     candidates: NDArray[np.int32],
     comparisons: Sequence[AnyComparison],
     candidate_ranges: _CandidateRanges,
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+) -> Iterator[tuple[Integers, Integers]]:
     """Yield the compatible pairs of the candidate ranges, sorted by observed row, then candidate."""
     ends = np.cumsum(np.bincount(candidate_ranges.row, weights=candidate_ranges.size, minlength=len(observed)))
     cuts = np.unique(np.searchsorted(ends, np.arange(0, int(ends[-1]) + BLOCK, BLOCK)))
@@ -530,7 +525,7 @@ def _test_candidate_ranges(
 
 def _pair_test(
     comparison: AnyComparison, observed: NDArray[np.int32], candidates: NDArray[np.int32]
-) -> Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.bool_]]:
+) -> Callable[[Integers, Integers], Booleans]:
     """Return a function that tests pairs of rows in one column."""
     if not isinstance(comparison, np.ndarray):
         return lambda row, column: comparison.are_compatible(observed[row], candidates[column])
@@ -538,9 +533,7 @@ def _pair_test(
     return lambda row, column: flat[start[row] + candidates[column]]
 
 
-def _find_pairs_with_bit_sets(
-    pairing: Pairing, comparisons: Sequence[NDArray[np.bool_]]
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def _find_pairs_with_bit_sets(pairing: Pairing, comparisons: Sequence[Booleans]) -> Iterator[tuple[Integers, Integers]]:
     """Yield compatible pairs. A bit set holds the classes compatible with an observed level, eight in a byte."""
     packed = [
         np.packbits(comparison[:, pairing.classes[:, i]], axis=1, bitorder="little")
@@ -558,13 +551,13 @@ def _find_pairs_with_bit_sets(
 
 
 def sum_column_tables(
-    tables: Sequence[NDArray[np.float64]],
+    tables: Sequence[Floats],
     rows: NDArray[np.int32],
     classes: NDArray[np.int32],
     *,
     width: int,
-    initial: NDArray[np.float64] | float = 0.0,
-) -> Iterator[tuple[int, NDArray[np.float64]]]:
+    initial: Floats | float = 0.0,
+) -> Iterator[tuple[int, Floats]]:
     """Yield the start of each chunk of rows, and the sums over columns of the tables, (n_chunk_rows, n_classes).
 
     tables  : for each column (n_row_levels, n_class_levels)
@@ -582,7 +575,7 @@ def sum_column_tables(
 
 def group_connected_rows(
     observed: NDArray[np.int32], candidates: NDArray[np.int32], comparisons: Sequence[AnyComparison]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Integers, Integers]:
     """Return the group of each row, (n_observed,), (n_candidates,). Compatible rows are in the same group.
 
     Two rows are incompatible if, in some column, their cells are in different connected components of compatible
@@ -652,7 +645,7 @@ def _components(
     return np.concatenate([label[i], label[len(observed_levels) + j]])
 
 
-def _rank_codes(codes: NDArray[np.int32], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _rank_codes(codes: NDArray[np.int32], n: int) -> tuple[Integers, Integers]:
     """Return the distinct codes, ascending, and the rank of each code; 0 <= code < n."""
     used_codes = np.flatnonzero(np.bincount(codes, minlength=n))
     place = np.empty(n, dtype=np.int64)

@@ -10,12 +10,11 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.tables.attacks.pairing import sum_column_tables
 from unmask.tables.grouping import group
 
-Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
-Integers = NDArray[np.integer]
 
 CHUNK = 1 << 22
 """Numbers in one block of a pairwise table."""
@@ -158,7 +157,7 @@ def _column_splits(tables: Sequence[Floats], true: Codes, released: Codes) -> It
         )
 
 
-def _chunks(rows: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
+def _chunks(rows: Integers, size: int) -> Iterator[Integers]:
     return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
@@ -184,7 +183,7 @@ def fit_mixture_share(first: Floats, second: Floats, weight: Floats, *, steps: i
 
 def list_likeliest(
     tables: Sequence[Floats], people: Codes, released: Codes, log_weight: Floats, klass: Codes, *, drop: float
-) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats, Floats]:
+) -> tuple[Integers, NDArray[np.int32], Floats, Floats]:
     """Return the likeliest candidates of each person as (indptr, candidate, value), and the dropped share of the mass.
 
     The value of a candidate is the sum of the tables over columns, plus the log_weight of its class.
@@ -196,7 +195,7 @@ def list_likeliest(
     klass      : (n_candidates,) class of each candidate
     drop       : largest share of a person's mass, exp of the values, that may be dropped
     """
-    chunks: list[tuple[NDArray[np.int64], NDArray[np.int32], Floats, Floats]] = []
+    chunks: list[tuple[Integers, NDArray[np.int32], Floats, Floats]] = []
     log_size = np.log(np.bincount(klass, minlength=len(released)))
     for _, total in sum_column_tables(tables, people, released, width=len(klass), initial=log_weight):
         depth, mass = _depths(total + log_size)
@@ -219,7 +218,7 @@ def list_likeliest(
     return np.concatenate(([0], np.cumsum(length))), candidate, value, left_out
 
 
-def _depths(log_mass: Floats) -> tuple[NDArray[np.int64], Floats]:
+def _depths(log_mass: Floats) -> tuple[Integers, Floats]:
     """Return the gap of each entry to the largest of its row, in quarters of a nat, and its share of the row's mass.
 
     The share of an impossible entry is 0.
@@ -235,7 +234,11 @@ def _depths(log_mass: Floats) -> tuple[NDArray[np.int64], Floats]:
 
 
 def multiply_columns(
-    agree: scipy.sparse.csc_array, left_column: Integers, table: scipy.sparse.csr_array, row: Integers, to: Integers
+    agree: scipy.sparse.csc_array,
+    left_column: NDArray[np.integer],
+    table: scipy.sparse.csr_array,
+    row: NDArray[np.integer],
+    to: NDArray[np.integer],
 ) -> scipy.sparse.csc_array:
     """Return elementwise products of columns `left_column` of one matrix with columns `to` of another, without zeros.
 
@@ -258,7 +261,11 @@ def multiply_columns(
 
 
 def _multiply_single_entry_rows(
-    agree: scipy.sparse.csc_array, left_column: Integers, table: scipy.sparse.csr_array, row: Integers, to: Integers
+    agree: scipy.sparse.csc_array,
+    left_column: NDArray[np.integer],
+    table: scipy.sparse.csr_array,
+    row: NDArray[np.integer],
+    to: NDArray[np.integer],
 ) -> scipy.sparse.csc_array:
     """Return the products of `multiply_columns` for a table with at most one entry per row."""
     width, level = table.shape[1], row[agree.indices]

@@ -21,13 +21,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import ranges, segment_max, segment_sum
 from unmask.core.errors import UnmaskError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MAX_STATES, MAX_STEPS = 1 << 10, 1 << 16
 """States and updates up to which `sum_matchings` sums over all matchings of overlapping classes."""
@@ -57,10 +55,12 @@ class OwnerBelief:
 
     probability: Floats
     in_register: Floats
-    overlaps: NDArray[np.bool_]
+    overlaps: Booleans
 
 
-def compute_owner_belief(records: Ints, people: Ints, row: Ints, klass: Ints, *, coverage: float) -> OwnerBelief:
+def compute_owner_belief(
+    records: Integers, people: Integers, row: Integers, klass: Integers, *, coverage: float
+) -> OwnerBelief:
     """Compute the belief about every compatible pair of a record and a person of the register.
 
     records    : (n_observations,) number of equal records, at least 1
@@ -190,7 +190,7 @@ def expected_matches(n: Floats, n_people: Floats, t: Floats) -> Floats:
     return expected
 
 
-def _components(row: Ints, klass: Ints) -> Iterator[Ints]:
+def _components(row: Integers, klass: Integers) -> Iterator[Integers]:
     """Yield the pairs of each connected component of observations and classes."""
     if not len(row):
         return
@@ -203,7 +203,9 @@ def _components(row: Ints, klass: Ints) -> Iterator[Ints]:
     yield from np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
 
 
-def _match_probability_function(records: Ints, people: Ints, row: Ints, klass: Ints) -> Callable[[Floats], Floats]:
+def _match_probability_function(
+    records: Integers, people: Integers, row: Integers, klass: Integers
+) -> Callable[[Floats], Floats]:
     """Return a function from the weights of the pairs of a connected component to their probabilities."""
     rows, row = np.unique(row, return_inverse=True)
     classes, klass = np.unique(klass, return_inverse=True)
@@ -228,7 +230,7 @@ def _match_probability_function(records: Ints, people: Ints, row: Ints, klass: I
     return lambda weight: propagate_beliefs(n, n_people, row, klass, weight)
 
 
-def sum_matchings(records: Ints, people: Ints, weight: Floats) -> Floats:
+def sum_matchings(records: Integers, people: Integers, weight: Floats) -> Floats:
     """Return the probability that one record belongs to one person, by the sum over all matchings.
 
     records, people : (n_rows,), (n_classes,) sizes
@@ -279,7 +281,7 @@ def _step(n: int, k: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
     return (*index[:k], slice(1, None), *index[k + 1 :]), (*index[:k], slice(None, -1), *index[k + 1 :])
 
 
-def propagate_beliefs(records: Ints, people: Ints, row: Ints, klass: Ints, weight: Floats) -> Floats:
+def propagate_beliefs(records: Integers, people: Integers, row: Integers, klass: Integers, weight: Floats) -> Floats:
     """Return the probabilities of `sum_matchings` for each pair, (n_pairs,), by belief propagation.
 
     Equal records, and equal people, send equal messages:
@@ -307,7 +309,7 @@ def propagate_beliefs(records: Ints, people: Ints, row: Ints, klass: Ints, weigh
     return np.asarray(p / np.maximum(np.bincount(klass, records[row] * p), 1.0)[klass])
 
 
-def _max_matching(records: Ints, people: Ints, row: Ints, klass: Ints) -> int:
+def _max_matching(records: Integers, people: Integers, row: Integers, klass: Integers) -> int:
     """Return how many records of overlapping classes can have different owners, by a maximum flow."""
     if not len(row):
         return 0

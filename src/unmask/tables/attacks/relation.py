@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import scipy
 
+from unmask.core.arrays import Booleans, Integers
 from unmask.tables.attacks.pairing import LevelIntersections, compare_levels_within, find_compatible_pairs, pair_classes
 from unmask.tables.column import Column
 from unmask.tables.grouping import group
@@ -38,7 +39,7 @@ class Relation:
     """
 
     levels: NDArray[np.int32]
-    opened: NDArray[np.bool_]
+    opened: Booleans
     pairs: Counts | None
 
     def sums(self, counts: Counts) -> Counts:
@@ -53,9 +54,7 @@ class Relation:
         ]
         return scipy.sparse.csr_array(scipy.sparse.vstack(blocks).tocsr()[np.argsort(np.concatenate(members))])
 
-    def _sum(
-        self, classes: NDArray[np.int64], related: NDArray[np.int64], shared: NDArray[np.bool_], counts: Counts
-    ) -> Counts:
+    def _sum(self, classes: Integers, related: Integers, shared: Booleans, counts: Counts) -> Counts:
         """Return, for some classes, the counts of other classes that agree with them in the shared columns."""
         stacked, columns = self.levels[np.concatenate((classes, related))], np.flatnonzero(shared)
         key = np.zeros(len(stacked), dtype=np.int32)

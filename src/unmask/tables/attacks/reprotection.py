@@ -10,12 +10,10 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.tables.attacks.pairing import CHUNK, EqualValues, Pairing, compare_levels, pair
 from unmask.tables.column import Column
 from unmask.tables.table import Table
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 N_NEAREST = 15
 """Largest number of candidate classes of a person."""
@@ -37,14 +35,14 @@ class NearestClasses(NamedTuple):
     log_size : (n_people, n_nearest) logarithm of the number of rows in the class
     """
 
-    klass: Ints
-    possible: NDArray[np.bool_]
+    klass: Integers
+    possible: Booleans
     features: Floats
     log_size: Floats
 
 
 def find_nearest(
-    protection: Any, pairing: Pairing, cells: NDArray[np.int32], unknown: NDArray[np.bool_], like: Table
+    protection: Any, pairing: Pairing, cells: NDArray[np.int32], unknown: Booleans, like: Table
 ) -> NearestClasses:
     """Find the nearest classes by Euclidean distance of the protection's `coordinates`.
 
@@ -71,7 +69,7 @@ def find_nearest(
     return _make_features(klass, distance, gap, np.log(pairing.sizes))
 
 
-def _make_features(klass: Ints, d: Floats, gap: Floats, log_size: Floats) -> NearestClasses:
+def _make_features(klass: Integers, d: Floats, gap: Floats, log_size: Floats) -> NearestClasses:
     possible = np.isfinite(d)
     d = np.maximum(np.where(possible, d, 1.0), MIN_DISTANCE)
     first = np.broadcast_to(np.arange(d.shape[1]) == 0, d.shape)
@@ -106,7 +104,7 @@ def _distance_function(
     return lambda codes: np.where(comparison[codes][:, class_codes], 0.0, np.inf)
 
 
-def _select_nearest(d: Floats) -> tuple[Ints, Floats]:
+def _select_nearest(d: Floats) -> tuple[Integers, Floats]:
     """Return the nearest classes, (n, n_nearest), in order of distance, and their distances.
 
     Classes at infinite distance fill the rows.
@@ -120,7 +118,7 @@ def _select_nearest(d: Floats) -> tuple[Ints, Floats]:
 
 
 def learn_weights(
-    protection: Any, pairing: Pairing, unknown: NDArray[np.bool_], population: Table, rng: np.random.Generator
+    protection: Any, pairing: Pairing, unknown: Booleans, population: Table, rng: np.random.Generator
 ) -> tuple[Floats, float]:
     """Return the weights of the features, and the share of people whose own class is not among the nearest.
 
@@ -160,7 +158,7 @@ def log_class_probabilities(near: NearestClasses, weights: Floats) -> Floats:
         return np.asarray(value - np.log(np.exp(value).sum(axis=1, keepdims=True)))
 
 
-def conditional_logit(near: NearestClasses, is_own_class: NDArray[np.bool_]) -> Floats:
+def conditional_logit(near: NearestClasses, is_own_class: Booleans) -> Floats:
     """Return (n_features,) the weights that maximize the penalized likelihood of the people's own classes.
 
     People without their own class among the nearest are left out. Newton's method; a ridge penalty of weight 1 keeps
@@ -187,9 +185,9 @@ def conditional_logit(near: NearestClasses, is_own_class: NDArray[np.bool_]) -> 
     return weights
 
 
-def _select_people(near: NearestClasses, people: NDArray[np.bool_]) -> NearestClasses:
+def _select_people(near: NearestClasses, people: Booleans) -> NearestClasses:
     return NearestClasses(near.klass[people], near.possible[people], near.features[people], near.log_size[people])
 
 
-def _penalized_likelihood(near: NearestClasses, is_own_class: NDArray[np.bool_], weights: Floats) -> float:
+def _penalized_likelihood(near: NearestClasses, is_own_class: Booleans, weights: Floats) -> float:
     return float(log_class_probabilities(near, weights)[is_own_class].sum() - weights @ weights / 2)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.calibration_check import Check
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, Status, log_odds
@@ -24,8 +24,6 @@ from unmask.tables.attacks.membership import (
 )
 from unmask.tables.background import Attack, Background, Rng, people_of
 from unmask.tables.table import Table
-
-Floats = NDArray[np.float64]
 
 MIN_SHADOWS = 40
 """Number of shadow releases below which the status is `scores`."""
@@ -43,7 +41,7 @@ MAX_ERROR = 0.03
 class Protection(Protocol):
     """Protection of a table that can be run several times."""
 
-    def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> tuple[Table, NDArray[np.int64]]:
+    def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> tuple[Table, Integers]:
         """Return the release, and the input row of each released row; arbitrary for a generator."""
 
 
@@ -142,7 +140,7 @@ class ShadowMembership:
 
 
 def _shadow_tables(
-    people: Table, reference: Table, is_member: NDArray[np.bool_], *, n_rows: int, rng: np.random.Generator
+    people: Table, reference: Table, is_member: Booleans, *, n_rows: int, rng: np.random.Generator
 ) -> Iterator[Table]:
     """Yield a table of n_rows people for each row of `is_member`: the targets in the mask, filled up with the
     reference.
@@ -154,7 +152,7 @@ def _shadow_tables(
         yield stacked.take(np.concatenate([np.flatnonzero(targets), people.n_rows + reference_rows]))
 
 
-def _cross_fit_evidence(scores: Floats, is_member: NDArray[np.bool_]) -> tuple[Floats, Check]:
+def _cross_fit_evidence(scores: Floats, is_member: Booleans) -> tuple[Floats, Check]:
     """Return the evidence of each shadow release, estimated from the other half, and a check of its calibration."""
     evidence, p, half = np.empty(scores.shape), np.empty(is_member.shape), np.arange(len(is_member)) % 2 == 0
     for part in (half, ~half):
@@ -164,7 +162,7 @@ def _cross_fit_evidence(scores: Floats, is_member: NDArray[np.bool_]) -> tuple[F
     return evidence, Check.of(np.maximum(p, 1 - p).ravel(), ((p > 0.5) == is_member).ravel(), within=MAX_ERROR)
 
 
-def _evidence(scores: Floats, is_member: NDArray[np.bool_], targets: Floats) -> Floats:
+def _evidence(scores: Floats, is_member: Booleans, targets: Floats) -> Floats:
     """Return (n_releases, n_people, n_scores) log L of the scores in `targets`, estimated from shadow releases.
 
     scores    : (n_shadows, n_people, n_scores) scores of the shadow releases
@@ -183,7 +181,7 @@ def _evidence(scores: Floats, is_member: NDArray[np.bool_], targets: Floats) -> 
     return np.asarray(np.clip(log_ratio, -MAX_EVIDENCE, MAX_EVIDENCE))
 
 
-def _calibrated_probability(evidence: Floats, is_member: NDArray[np.bool_], targets: Floats) -> Floats:
+def _calibrated_probability(evidence: Floats, is_member: Booleans, targets: Floats) -> Floats:
     """Return (n_releases, n_people) p(in) for the evidence in `targets`, calibrated on the shadow releases."""
     log_odds_of_shadows, log_odds_of_targets = (
         _combine_evidence(evidence, is_member, item) for item in (evidence, targets)
@@ -191,7 +189,7 @@ def _calibrated_probability(evidence: Floats, is_member: NDArray[np.bool_], targ
     return np.asarray(np.interp(log_odds_of_targets, *fit_isotonic(log_odds_of_shadows.ravel(), is_member.ravel())))
 
 
-def _combine_evidence(evidence: Floats, is_member: NDArray[np.bool_], targets: Floats) -> Floats:
+def _combine_evidence(evidence: Floats, is_member: Booleans, targets: Floats) -> Floats:
     """Return (n_releases, n_people) log-odds: logistic regression of membership on the evidence of all scores."""
     constant, *weight = fit_logistic(evidence.reshape(-1, evidence.shape[-1]), is_member.reshape(-1))
     return np.asarray(constant + targets @ np.array(weight))

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.tables.background import Background, Rng
@@ -36,7 +37,7 @@ class Condition:
     cells: Levels | None = field(default=None, compare=False, repr=False)
     at: int = field(default=0, compare=False, repr=False)
 
-    def match_levels(self, column: Column) -> NDArray[np.bool_]:
+    def match_levels(self, column: Column) -> Booleans:
         """Return a mask of the levels of a column that satisfy the condition with all their values, (n_levels,)."""
         levels = column.levels
         if self.relation == "is":
@@ -55,7 +56,7 @@ MAX_CELLS = 1 << 23
 """Largest size of a block of rows times conditions, rows times predicates, or levels times conditions."""
 
 
-def count_matches(tables: Iterable[Table], predicates: Sequence[Predicate]) -> Iterator[NDArray[np.int64]]:
+def count_matches(tables: Iterable[Table], predicates: Sequence[Predicate]) -> Iterator[Integers]:
     """Yield for each table the number of rows that satisfy each predicate, (n_predicates,)."""
     is_value = np.array([len(predicate) == 1 and predicate[0].relation == "is" for predicate in predicates], np.bool_)
     remaining = [predicates[i] for i in np.flatnonzero(~is_value).tolist()]
@@ -75,9 +76,7 @@ def count_matches(tables: Iterable[Table], predicates: Sequence[Predicate]) -> I
         yield counts
 
 
-def _count_rows(
-    n_rows: int, conditions: Sequence[tuple[Column, Condition | None]], predicates: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _count_rows(n_rows: int, conditions: Sequence[tuple[Column, Condition | None]], predicates: Integers) -> Integers:
     """Return (n_predicates,) the number of rows that satisfy each predicate.
 
     conditions : each with its column of the rows. None marks a level without a condition, which no predicate uses
@@ -101,7 +100,7 @@ def _count_rows(
     return counts
 
 
-def _count_satisfying_rows(bits: NDArray[np.uint64], predicates: NDArray[np.int64]) -> NDArray[np.int64]:
+def _count_satisfying_rows(bits: NDArray[np.uint64], predicates: Integers) -> Integers:
     """Return (n_predicates,) the number of rows that satisfy each predicate.
 
     bits : (n_conditions, n_words) bit set of the rows that satisfy each condition
@@ -127,8 +126,8 @@ class _LevelRuns(NamedTuple):
     """
 
     ends: NDArray[np.int32]
-    end_number: NDArray[np.int64]
-    start: NDArray[np.int64]
+    end_number: Integers
+    start: Integers
 
     @classmethod
     def of(cls, column: Column, conditions: Sequence[Condition | None]) -> Self:
@@ -155,7 +154,7 @@ class _LevelRuns(NamedTuple):
         return np.bitwise_xor.reduceat(is_below.view(np.uint64)[self.end_number], self.start, axis=0)
 
 
-def _match_levels(column: Column, conditions: Sequence[Condition | None]) -> NDArray[np.bool_]:
+def _match_levels(column: Column, conditions: Sequence[Condition | None]) -> Booleans:
     """Return (n_conditions, n_levels) masks of the levels that satisfy conditions on a column.
 
     See `Condition.match_levels`; all values, and all cells of a release, are compared together.
@@ -259,7 +258,7 @@ class SinglingOut:
 
     def _draw_predicates(
         self, release: Table, conditions: Sequence[tuple[Column, Condition | None]], rng: np.random.Generator
-    ) -> NDArray[np.int64]:
+    ) -> Integers:
         """Return distinct drawn predicates: (n_predicates, n_columns) position of the condition on each column, -1 for
         none.
 

@@ -7,8 +7,8 @@ from functools import partial
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.posterior import Posterior
 from unmask.ranges import Range, check_types
 from unmask.tables.attacks.noisy import select_sums
@@ -41,8 +41,8 @@ class EqualCells(NamedTuple):
 class Links(NamedTuple):
     """Pairs of an observation and a linked class, sorted by observation: (n_pairs,) arrays."""
 
-    observation: NDArray[np.int64]
-    klass: NDArray[np.int64]
+    observation: Integers
+    klass: Integers
 
 
 @dataclass(frozen=True)
@@ -122,14 +122,14 @@ class StringLinkage:
         return Links(observation[is_linked], klass[is_linked])
 
 
-def _select_nearest(distances: NDArray[np.float64], *, n: int) -> NDArray[np.bool_]:
+def _select_nearest(distances: Floats, *, n: int) -> Booleans:
     """Return a mask of the n smallest distances of each row; the first ones of equal distances."""
     mask = np.zeros(distances.shape, dtype=np.bool_)
     np.put_along_axis(mask, np.argsort(distances.round(9), axis=1, kind="stable")[:, :n], True, axis=1)
     return mask
 
 
-def equal_texts(pairing: Pairing) -> list[NDArray[np.bool_]]:
+def equal_texts(pairing: Pairing) -> list[Booleans]:
     """Return (n_known_levels, n_released_levels) for each column: whether two cells are equal texts."""
     labels = [[np.array(c.levels.labels, dtype=object) for c in sides] for sides in pairing.columns]
     is_stated = [[~column.levels.is_missing for column in sides] for sides in pairing.columns]
@@ -139,7 +139,7 @@ def equal_texts(pairing: Pairing) -> list[NDArray[np.bool_]]:
     ]
 
 
-def differences(pairing: Pairing) -> list[NDArray[np.float64]]:
+def differences(pairing: Pairing) -> list[Floats]:
     """Return half the squared one-hot distance in each column.
 
     It is 0 if the cells are equal, 1 if they differ, and 1/2 if one of them is missing.

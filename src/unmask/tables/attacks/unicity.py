@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.inference import from_likelihood
 from unmask.core.posterior import Posterior
@@ -29,14 +29,14 @@ class Traces(Background):
         See `Background`.
     others : Table | None, optional
         See `Background`.
-    observations : NDArray[np.int64] | None, optional
+    observations : Integers | None, optional
         (n_people, m) rows of `people` with the m observations of each person.
-    pseudonym : NDArray[np.int64] | None, optional
+    pseudonym : Integers | None, optional
         (n_released,) pseudonym of each released row, numbered from 0. Rows of one person share a pseudonym.
     """
 
-    observations: NDArray[np.int64] | None = None
-    pseudonym: NDArray[np.int64] | None = None
+    observations: Integers | None = None
+    pseudonym: Integers | None = None
 
 
 @dataclass(frozen=True)
@@ -85,9 +85,7 @@ MAX_PAIRS = 4_000_000
 """Pairs of a person and a pseudonym in one block."""
 
 
-def link_pseudonyms(
-    link: Posterior, rows_seen: NDArray[np.int64], pseudonym: NDArray[np.int64], n_pseudonyms: int
-) -> Posterior:
+def link_pseudonyms(link: Posterior, rows_seen: Integers, pseudonym: Integers, n_pseudonyms: int) -> Posterior:
     """Return the belief about the pseudonym of each person, by the product over their observations.
 
     Let S_j(v) be the belief that the row of observation j is one of the n_v rows of pseudonym v. With a uniform prior,
@@ -98,9 +96,9 @@ def link_pseudonyms(
     ----------
     link : Posterior
         Belief about the row of each observation, with a uniform prior.
-    rows_seen : NDArray[np.int64]
+    rows_seen : Integers
         (n_people, m) targets of `link` that belong to each person.
-    pseudonym : NDArray[np.int64]
+    pseudonym : Integers
         (n_rows,) pseudonym of each released row, below n_pseudonyms.
     n_pseudonyms : int
         Number of pseudonyms.
@@ -138,7 +136,7 @@ def link_pseudonyms(
     )
 
 
-def _pseudonym_beliefs(link: Posterior, pseudonym: NDArray[np.int64], n: int) -> scipy.sparse.csr_array:
+def _pseudonym_beliefs(link: Posterior, pseudonym: Integers, n: int) -> scipy.sparse.csr_array:
     """Return (n_observations, n) the belief that the row has each pseudonym, CSR."""
     pairs = link.representatives, pseudonym
     is_row_of_pseudonym = scipy.sparse.coo_array(
@@ -150,7 +148,7 @@ def _pseudonym_beliefs(link: Posterior, pseudonym: NDArray[np.int64], n: int) ->
     )
 
 
-def _products(rows: scipy.sparse.csr_array, observation: NDArray[np.int64]) -> Iterator[scipy.sparse.csr_array]:
+def _products(rows: scipy.sparse.csr_array, observation: Integers) -> Iterator[scipy.sparse.csr_array]:
     """Yield the products of the beliefs of each person's observations, in blocks of people."""
     people = max(MAX_PAIRS // rows.shape[1], 1)
     for start in range(0, len(observation), people):

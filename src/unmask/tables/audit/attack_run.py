@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Integers
 from unmask.core.posterior import Posterior
 from unmask.core.truth import ABSENT, Truth
 from unmask.measures import Measure
@@ -62,20 +62,20 @@ class AttackRun:
     target: str
     belief: Posterior
     truth: Truth | None = None
-    rows: NDArray[np.int64] | None = None
+    rows: Integers | None = None
     drawn_from: float | None = None
     linked_to: str = ""
     note: str = ""
-    clusters: NDArray[np.int64] | None = None
+    clusters: Integers | None = None
     control: AttackRun | None = None
     people: int | None = None
     n_sets: int | None = None
     modeled: bool = False
     picked: Posterior | None = None
     over_people: Posterior | None = None
-    person: NDArray[np.int64] | None = None
+    person: Integers | None = None
 
-    def count_people(self, group: NDArray[np.int64], targets: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+    def count_people(self, group: Integers, targets: Integers | None = None) -> Integers:
         """Return (n_groups,) numbers of people with a target in each group; `targets` are those grouped, if not all."""
         if self.person is None:
             return np.bincount(group)
@@ -95,7 +95,7 @@ class AttackRun:
         return self.belief.n_targets if self.people is None else self.people
 
     @property
-    def is_unreleased(self) -> NDArray[np.bool_] | None:
+    def is_unreleased(self) -> Booleans | None:
         """Mask of the targets whose record is searched for and not in the release; None if all are released."""
         if self.target != "identity" or self.linked_to or self.truth is None:
             return None

@@ -8,8 +8,8 @@ from functools import cache
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import NotRunError
 from unmask.core.posterior import Posterior, equal_weights, weigh_people_equally
 from unmask.core.truth import ABSENT, UNKNOWN, Truth
@@ -92,16 +92,16 @@ class AttackedRelease:
 
     release: str
     table: Table
-    origin: NDArray[np.int64]
+    origin: Integers
     traced: bool = False
     known: Known | None = None
     drawn_from: float | None = None
     foreign: bool = False
     control: Known | None = None
-    weight: NDArray[np.float64] | None = None
+    weight: Floats | None = None
 
     @classmethod
-    def of(cls, release: str, table: Table, origin: NDArray[np.int64] | None, known: Known | None = None) -> Self:
+    def of(cls, release: str, table: Table, origin: Integers | None, known: Known | None = None) -> Self:
         """Return a release without the rows that the table's rule for missing cells leaves out."""
         rows = table.complete_rows
         drawn_from = None if known is None else known.population.n_people
@@ -114,7 +114,7 @@ class AttackedRelease:
         return None if self.known is None else self.known.background
 
     @property
-    def person(self) -> NDArray[np.int64] | None:
+    def person(self) -> Integers | None:
         """The person of each target, as in `AttackRun`."""
         if self.known is not None:
             return self.known.person_number
@@ -196,9 +196,7 @@ class AttackedRelease:
         belief = replace(belief, observation=belief.observation[person], weight=equal_weights(len(person)))
         return self.identify(adversary, belief, note)
 
-    def attack_register(
-        self, adversary: str, attack: Attack, register: Table, person: NDArray[np.int64] | None
-    ) -> AttackRun:
+    def attack_register(self, adversary: str, attack: Attack, register: Table, person: Integers | None) -> AttackRun:
         """Find the person of a register behind each record.
 
         `person` has the row of the original of each person of the register, below 0 for others; None if not known.
@@ -248,7 +246,7 @@ class AttackedRelease:
         """
         table = self.table_to_learn(attack.sensitive, extra) if extra else self.table
 
-        def believe(people: Known | None) -> tuple[Posterior, NDArray[np.int64] | None]:
+        def believe(people: Known | None) -> tuple[Posterior, Integers | None]:
             is_target = people is self.known
             linked = link if is_target else self.link(extra, people) if extra else self._believe(attack.link, people)
             background = self.background_of(attack.sensitive, people, extra)
@@ -288,7 +286,7 @@ class AttackedRelease:
         self,
         adversary: str,
         column: str,
-        believe: Callable[[Known | None], tuple[Posterior, NDArray[np.int64] | None]],
+        believe: Callable[[Known | None], tuple[Posterior, Integers | None]],
         extra: Sequence[Column] = (),
     ) -> AttackRun:
         """Score beliefs about a value of targets and, with a known truth, of the control group with the same columns.

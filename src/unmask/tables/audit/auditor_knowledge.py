@@ -8,8 +8,9 @@ from functools import cached_property
 from typing import Annotated, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import ABSENT
 from unmask.findings.people_at_risk import Watched
@@ -72,11 +73,11 @@ class AuditorKnowledge:
     """
 
     original: Table | None = None
-    origins: Mapping[str, NDArray[np.int64]] = field(default_factory=dict)
+    origins: Mapping[str, Integers] = field(default_factory=dict)
     register: Table | None = None
     coverage: Annotated[float, Range(0, 1, above=True), Option(key="register.coverage")] = 1.0
     population: Annotated[Annotated[int, Range(1, MAX_POPULATION)] | None, Option(key="audit.population")] = None
-    register_origin: NDArray[np.int64] | None = None
+    register_origin: Integers | None = None
     control: Table | None = None
     synthetic: bool = False
     parts: Annotated[tuple[Sequence[str], Sequence[str]] | None, Option(metavar="A,B:C,D", key="linkability.parts")] = (
@@ -87,7 +88,7 @@ class AuditorKnowledge:
     without: Annotated[Sequence[str], Option(metavar="ADVERSARY", key="audit.without")] = ()
     together: Annotated[bool, Option(key="audit.together")] = False
     watched: Watched | None = None
-    row: NDArray[np.int64] | None = None
+    row: Integers | None = None
     protections: Mapping[str, Any] = field(default_factory=dict)
     knowledge: Knowledge = field(default_factory=lambda: Knowledge(None))
     attacks: Mapping[str, Any] = field(default_factory=dict)
@@ -102,11 +103,11 @@ class AuditorKnowledge:
     # ----- people of the original
 
     @property
-    def person(self) -> NDArray[np.int64] | None:
+    def person(self) -> Integers | None:
         """(n_original,) the person of each row of the original if people have several rows; None: each is a person."""
         return None if self.original is None else self.original.person
 
-    def rows(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def rows(self, rows: Integers) -> Integers:
         """Return the rows of the owner's table that rows of the original are."""
         return rows if self.row is None else self.row[rows]
 
@@ -125,7 +126,7 @@ class AuditorKnowledge:
         rows = self.original.complete_rows
         return self if len(rows) == self.original.n_rows else self._select(rows)
 
-    def _select(self, people: NDArray[np.int64]) -> Self:
+    def _select(self, people: Integers) -> Self:
         """Return the knowledge about some people of the original, by their rows."""
         assert self.original is not None
         origins = {name: locate_rows(rows, people) for name, rows in self.origins.items()}
@@ -196,7 +197,7 @@ def explain_shift(names: Collection[str], shift: Shift) -> str:
     )
 
 
-def locate_rows(rows: NDArray[np.int64], ascending: NDArray[np.int64]) -> NDArray[np.int64]:
+def locate_rows(rows: Integers, ascending: Integers) -> Integers:
     """Return the place of each row in an ascending list of rows; ABSENT if it is not in the list.
 
     >>> locate_rows(np.array([4, 2, -1]), np.array([2, 3, 4])).tolist()
@@ -206,7 +207,7 @@ def locate_rows(rows: NDArray[np.int64], ascending: NDArray[np.int64]) -> NDArra
     return np.where(ascending[place] == rows, place, ABSENT)
 
 
-def check_row_numbers(name: str, rows: ArrayLike, table: Table | None) -> NDArray[np.int64]:
+def check_row_numbers(name: str, rows: ArrayLike, table: Table | None) -> Integers:
     """Return an argument as (n_rows,) row numbers, one for each row of a table."""
     if table is None:
         raise UnmaskError(f"{name} is about a table that was not given; give both")

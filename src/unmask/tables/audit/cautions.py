@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Integers
 from unmask.core.csr_rows import distinct
 from unmask.results.formats import percent
 from unmask.results.rows import ORIGINAL
@@ -29,9 +29,7 @@ PAIRS = 1 << 22
 
 
 def list_cautions(
-    releases: Sequence[Release],
-    knowledge: AuditorKnowledge,
-    measured: Mapping[str, Mapping[str, Any]],
+    releases: Sequence[Release], knowledge: AuditorKnowledge, measured: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[str]:
     """Yield what the owner must know first.
 
@@ -82,7 +80,7 @@ def _wrong_origin(release: Release, original: Table) -> Iterator[str]:
         )
 
 
-def _share_that_fits(release: Release, original: Table, origin: NDArray[np.int64]) -> float:
+def _share_that_fits(release: Release, original: Table, origin: Integers) -> float:
     """Return the share of rows that match their person in all shared columns; very wide columns are left out."""
     traced = np.flatnonzero(origin >= 0)
     fit = np.ones(len(traced), dtype=np.bool_)

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.results import Block, Chart, Column
 from unmask.results import Table as Facts
 from unmask.results.formats import DATE, round_step
@@ -79,13 +79,13 @@ def column_bins(release: Release, original: Table) -> Iterator[ColumnBin]:
             yield ColumnBin(*names, *ends, share, released, missing, suppressed, original.n_rows)
 
 
-def _shares(rows: NDArray[np.float64], bins: _Bins, n_rows: int) -> tuple[float, ...]:
+def _shares(rows: Floats, bins: _Bins, n_rows: int) -> tuple[float, ...]:
     return tuple(map(float, np.bincount(bins.bin_of_value, rows[:-1], bins.n) / n_rows))
 
 
 @dataclass(frozen=True, eq=False)
 class _Bins:
-    bin_of_value: NDArray[np.int64]
+    bin_of_value: Integers
     n: int
     edges: tuple[float, ...] = ()
 
@@ -113,7 +113,7 @@ def _ordered(cells: Cells) -> _Bins:
     return _Bins(bin_numbers, n, tuple(float(start + step * i) for i in range(n + 1)))
 
 
-def _bin_categories(weights: NDArray[np.float64]) -> _Bins:
+def _bin_categories(weights: Floats) -> _Bins:
     """Sort values by frequency; put as many of many values in each bin."""
     n = min(len(weights), BINS)
     bin_numbers = np.empty(len(weights), dtype=np.int64)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
 from unmask.measures import evaluate, success_probability
 from unmask.results import Result
@@ -64,7 +64,7 @@ class _Generalized:
 
     name: str
     release: Table
-    origin: NDArray[np.int64]
+    origin: Integers
     knowledge: AuditorKnowledge
 
     def step(self, column_name: str, earlier: Success) -> list[GeneralizationStep]:

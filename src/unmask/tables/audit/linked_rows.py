@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Integers
 from unmask.core.csr_rows import list_members
 from unmask.core.errors import NotRunError
 from unmask.core.truth import Truth
@@ -69,7 +69,7 @@ def link_rows(
     return AttackRun(scene.release, adversary, "identity", belief, Truth(chosen), rows[:, 0], drawn_from=n)
 
 
-def _draw_rows(pseudonym: NDArray[np.int64], n: int, times: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _draw_rows(pseudonym: Integers, n: int, times: int, rng: np.random.Generator) -> Integers:
     """Draw (n, times) rows of each pseudonym at random."""
     order, size = list_members(pseudonym.astype(np.int32), n), np.bincount(pseudonym, minlength=n)
     first = np.cumsum(size) - size
@@ -89,7 +89,7 @@ def linking_column(scene: AttackedRelease) -> Column | None:
     return find_pseudonym(scene.table.kept, person[scene.origin])
 
 
-def find_pseudonym(columns: Iterable[Column], person: NDArray[np.int64] | None) -> Column | None:
+def find_pseudonym(columns: Iterable[Column], person: Integers | None) -> Column | None:
     """Return the column whose values each belong to one person, some of several rows; the one with fewest values.
 
     Parameters
@@ -106,7 +106,7 @@ def find_pseudonym(columns: Iterable[Column], person: NDArray[np.int64] | None) 
     return min(linking, key=lambda candidate: np.count_nonzero(candidate[1]), default=(None, None))[0]
 
 
-def _is_of_one_person(column: Column, person: NDArray[np.int64]) -> bool:
+def _is_of_one_person(column: Column, person: Integers) -> bool:
     """Return whether no value of the column is of two people."""
     owner = np.zeros(len(column.levels), dtype=np.int64)
     owner[column.codes] = person

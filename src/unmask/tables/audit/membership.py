@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights, log_odds
 from unmask.core.truth import Truth
@@ -102,7 +102,7 @@ def audit_membership(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Aud
     return Audit(tuple(_describe_sample(row, scene.release, sample) for row in rows), tuple(not_run))
 
 
-def _member_rows(scene: AttackedRelease, original: Table) -> NDArray[np.int64]:
+def _member_rows(scene: AttackedRelease, original: Table) -> Integers:
     """Return the rows of people of the original who are in the release, as far as their origin is known.
 
     Suppressed people are not members, and similar people belong to the control group. If the two differ, the release
@@ -157,7 +157,7 @@ class MembershipAttack:
     adversary: str
     sample: MembershipSample
     scores: Mapping[str, Posterior]
-    rarity: NDArray[np.float64]
+    rarity: Floats
 
     @classmethod
     def run(cls, adversary: str, sample: MembershipSample, release: Table, margins: Margins) -> Self:
@@ -192,13 +192,7 @@ class MembershipAttack:
         audited = score(self.belief, self.sample.truth, target=MEMBERSHIP, measures=MEASURES, drawn_from=math.inf)
         rates = evaluate_membership(self.score, self.sample.truth)
         epsilon = replace(self.companions[MARGINS].rows[-1], note=COIN)
-        rows = (
-            *audited.rows,
-            *_without_epsilon(rates.rows),
-            epsilon,
-            self._correlation(),
-            *self._rates_of_rare(),
-        )
+        rows = (*audited.rows, *_without_epsilon(rates.rows), epsilon, self._correlation(), *self._rates_of_rare())
         missing = (*rates.not_run, *audited.not_run)
         return Audit(
             tuple(replace(row, adversary=self.adversary) for row in rows),
@@ -233,7 +227,7 @@ class MembershipAttack:
             status=self.score.status,
         )
 
-    def record_risks(self, watched: Watched, release: str, rows: NDArray[np.int64]) -> None:
+    def record_risks(self, watched: Watched, release: str, rows: Integers) -> None:
         """Add the twentieth of the members with the highest beliefs to the owner's list, if the belief is calibrated.
 
         `rows` has the row of each member.

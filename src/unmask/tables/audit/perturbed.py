@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans
 from unmask.core.errors import NotRunError, UnmaskError
 from unmask.core.posterior import Posterior, stored
 from unmask.core.truth import Truth
@@ -198,7 +198,7 @@ def refuse_perturbed(scene: AttackedRelease, attack: Attack) -> None:
         )
 
 
-def _share_of_mismatches(mismatches: dict[str, NDArray[np.bool_]], truth: Truth) -> float:
+def _share_of_mismatches(mismatches: dict[str, Booleans], truth: Truth) -> float:
     return float(np.logical_or.reduce([*mismatches.values()])[truth.candidate >= 0].mean())
 
 
@@ -219,7 +219,7 @@ def drop_unused_levels(column: Column) -> Column:
 
 def _find_mismatches(
     people: Table, release: Table, truth: Truth, *, hidden_matches: bool = False
-) -> dict[str, NDArray[np.bool_]]:
+) -> dict[str, Booleans]:
     """Return (n_people,) masks of the people whose own row does not match their cell, by column.
 
     Columns that match everybody are left out. A missing cell of a person matches any released cell; a missing released

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Integers
 from unmask.results.rows import ORIGINAL
 from unmask.tables import criteria
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
@@ -42,7 +42,7 @@ class Release:
 
     name: str
     table: Table
-    origin: NDArray[np.int64] | None = None
+    origin: Integers | None = None
     is_foreign: bool = False
     own_rows: float | None = None
 
@@ -51,7 +51,7 @@ class Release:
         """Return whether the rows are in memory."""
         return self.table.counts is None
 
-    def person(self, knowledge: AuditorKnowledge) -> NDArray[np.int64] | None:
+    def person(self, knowledge: AuditorKnowledge) -> Integers | None:
         """Return (n_rows,) the person of each row; None if each is a person, or if they are not known.
 
         Without an original the identifiers of the release decide.

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.posterior import equal_weights
 from unmask.core.truth import UNKNOWN
 from unmask.measures import success_probability
@@ -47,7 +48,7 @@ def distribute_success(run: AttackRun) -> Distribution:
     return distribution.at(LIMITS.values())
 
 
-def _weigh_success(run: AttackRun) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _weigh_success(run: AttackRun) -> tuple[Floats, Floats]:
     """Return success probabilities, and the weight of people with each."""
     assert success_probability.self_assessed is not None
     probability = success_probability.self_assessed if run.target == IDENTITY else sensitive_probability
@@ -120,16 +121,14 @@ class _Inferred(NamedTuple):
     weight of those with a known truth, and of those who have the value.
     """
 
-    people: NDArray[np.float64]
-    weight: NDArray[np.float64]
-    believed: NDArray[np.float64]
-    judged_weight: NDArray[np.float64]
-    right_weight: NDArray[np.float64]
+    people: Floats
+    weight: Floats
+    believed: Floats
+    judged_weight: Floats
+    right_weight: Floats
 
 
-def _count_inferred(
-    run: AttackRun, row: NDArray[np.int64], value: NDArray[np.int32], p: NDArray[np.float64]
-) -> _Inferred:
+def _count_inferred(run: AttackRun, row: Integers, value: NDArray[np.int32], p: Floats) -> _Inferred:
     belief, n = run.belief, run.belief.n_candidates
     likely = np.round(p, 9) > LIMITS["value"]  # as in `distribute_success`
     inferred, probability = np.full(belief.n_observations, -1), np.zeros(belief.n_observations)
@@ -151,7 +150,7 @@ def _count_inferred(
     return _Inferred(people, weight, believed, n_judged, n_right)
 
 
-def _sum_by_value(value: NDArray[np.int64], mass: NDArray[np.float64], n_values: int) -> NDArray[np.float64]:
+def _sum_by_value(value: Integers, mass: Floats, n_values: int) -> Floats:
     return np.bincount(value, mass, n_values).astype(np.float64)  # integers if there are no people
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Integers
 from unmask.core.csr_rows import segment_max
 from unmask.core.posterior import Posterior, stored
 from unmask.core.truth import Truth
@@ -53,7 +53,7 @@ def find_any_record(belief: Posterior, truth: Truth) -> Posterior:
     return _among_alike(belief, truth, likeliest)
 
 
-def _among_alike(belief: Posterior, truth: Truth, likeliest: NDArray[np.bool_]) -> Posterior:
+def _among_alike(belief: Posterior, truth: Truth, likeliest: Booleans) -> Posterior:
     """Return the belief in the person among the likeliest records. All other such records count as people with
     equally many records each.
     """
@@ -77,7 +77,7 @@ def _among_alike(belief: Posterior, truth: Truth, likeliest: NDArray[np.bool_]) 
     )
 
 
-def _of_the_picked(belief: Posterior, person: NDArray[np.int64], likeliest: NDArray[np.bool_]) -> Posterior:
+def _of_the_picked(belief: Posterior, person: Integers, likeliest: Booleans) -> Posterior:
     """Return the belief about all records of the person picked, as that about the first record that may be picked.
 
     With N_pe the records of person p that entry e stands for, and T the entries that may be picked: the sum over p of
@@ -102,7 +102,7 @@ def _of_the_picked(belief: Posterior, person: NDArray[np.int64], likeliest: NDAr
     )
 
 
-def _records(belief: Posterior, person: NDArray[np.int64]) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array]:
+def _records(belief: Posterior, person: Integers) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array]:
     """Return (n_observations, n) the probability of each record, and (n, n_people) the records of each person."""
     n, p = belief.n_candidates, np.exp(belief.log_probability.astype(np.float64))
     theirs = scipy.sparse.coo_array(
@@ -111,7 +111,7 @@ def _records(belief: Posterior, person: NDArray[np.int64]) -> tuple[scipy.sparse
     return scipy.sparse.csr_array((p, belief.candidate, belief.indptr), shape=(belief.n_observations, n)), theirs
 
 
-def count_people_as_candidates(belief: Posterior, person: NDArray[np.int64]) -> Posterior:
+def count_people_as_candidates(belief: Posterior, person: Integers) -> Posterior:
     """Return the belief with people in the place of records, the sum over the records of each person.
 
     Parameters

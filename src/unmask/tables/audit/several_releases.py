@@ -98,7 +98,5 @@ def _condition_on_release(belief: Posterior) -> Posterior:
     p = np.exp(belief.log_probability, dtype=np.float64)
     inside = belief.sum_candidates(p)
     return replace(
-        belief,
-        log_probability=stored(np.log(p / inside[belief.row])),
-        unlisted=np.where(inside > 0, 0.0, 1.0),
+        belief, log_probability=stored(np.log(p / inside[belief.row])), unlisted=np.where(inside > 0, 0.0, 1.0)
     )

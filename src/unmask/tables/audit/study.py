@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unmask import schema
+from unmask.core.arrays import Integers
 from unmask.core.errors import NotRunError, UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
@@ -173,7 +173,7 @@ def protect(population: Sample, protection: Any, rng: np.random.Generator) -> Re
     return Released(read_like(protection, population.members))
 
 
-def _keep_unchanged(table: Table, *, rng: np.random.Generator) -> tuple[Table, NDArray[np.int64]]:  # noqa: ARG001
+def _keep_unchanged(table: Table, *, rng: np.random.Generator) -> tuple[Table, Integers]:  # noqa: ARG001
     return table, np.arange(table.n_rows)
 
 
@@ -204,7 +204,7 @@ def _attack(cell: Cell, population: Sample, released: Released, attack: Any) -> 
     return add_excluded_people(run.score(measures).rows, released.release)
 
 
-def _origin(cell: Cell, released: Released) -> NDArray[np.int64] | None:
+def _origin(cell: Cell, released: Released) -> Integers | None:
     """Return the member behind each row; None if the release is synthetic."""
     return None if cell.protection.settings.get("synthetic") else released.origin
 
@@ -302,7 +302,7 @@ def _prices(adversary: Part, drawn_from: float | None) -> tuple[Measure, ...]:
     return () if attacker is None else price_measures(attacker) + campaign_measures(attacker, people)
 
 
-def measure_utility(cell: Cell, population: Table, release: Table, origin: NDArray[np.int64] | None) -> list[Row]:
+def measure_utility(cell: Cell, population: Table, release: Table, origin: Integers | None) -> list[Row]:
     """Return the remaining utility of a release as rows; 1 is the table before protection.
 
     If rows are not people, distributions of as many rows of either table are compared.

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.calibration_check import Check
 from unmask.core.inference import HELD_OUT
 from unmask.core.posterior import Posterior, Status, equal_weights
@@ -22,9 +22,6 @@ MAX_ERROR = 0.03
 
 N_FOLDS = 5
 """Folds of the cross-validation that chooses the strength of the calibration."""
-
-Floats = NDArray[np.float64]
-Numbers = NDArray[np.int64]
 
 
 def calibrate_by_control(belief: Posterior, control: Posterior, truth: Truth) -> tuple[Posterior, Posterior]:
@@ -108,8 +105,8 @@ class _Rows(NamedTuple):
     """
 
     probabilities: Floats
-    group_of_row: Numbers
-    top: Numbers
+    group_of_row: Integers
+    top: Integers
     confidence: Floats
 
     @classmethod
@@ -137,12 +134,12 @@ class _People(NamedTuple):
     weight : their weight
     """
 
-    group: Numbers
-    value: Numbers
+    group: Integers
+    value: Integers
     p_value: Floats
     weight: Floats
 
-    def take(self, rows: Numbers | NDArray[np.bool_]) -> Self:
+    def take(self, rows: Integers | Booleans) -> Self:
         """Return a selection of the people."""
         return type(self)(self.group[rows], self.value[rows], self.p_value[rows], self.weight[rows])
 
@@ -200,7 +197,7 @@ def _choose_strength(people: _People, rows: _Rows) -> float:
 def _calibrate(
     belief: Posterior,
     rows: _Rows,
-    half: Numbers,
+    half: Integers,
     models: Sequence[_Calibration],
     strength: tuple[float, ...],
     *,
@@ -221,7 +218,7 @@ def _calibrate(
     )
 
 
-def _check(control: Posterior, truth: Truth, targets: Numbers) -> Check:
+def _check(control: Posterior, truth: Truth, targets: Integers) -> Check:
     """Compare announced with realized success in the control group."""
     assert realized_success.realized is not None
     announced, realized = success_probability.per_target(control), realized_success.realized(control, truth)

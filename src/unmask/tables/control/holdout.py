@@ -6,13 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.tables.table import Table
-
-Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,13 +24,13 @@ class Sample:
     control : Table or None
         Control group; None if there is no such group.
     member, held : array of int or None
-        Rows of the population that are members and control group; None if these come from another table.
+        Integers of the population that are members and control group; None if these come from another table.
     """
 
     members: Table
     control: Table | None = None
-    member: Rows | None = None
-    held: Rows | None = None
+    member: Integers | None = None
+    held: Integers | None = None
 
 
 def hold_back(table: Table, share: float, *, rng: np.random.Generator | None = None) -> Sample:
@@ -67,7 +65,7 @@ def hold_back(table: Table, share: float, *, rng: np.random.Generator | None = N
     return _split(table, rows[np.isin(person_of_row, drawn)])
 
 
-def find_held_back(table: Table, share: float, origins: Iterable[Rows]) -> Sample:
+def find_held_back(table: Table, share: float, origins: Iterable[Integers]) -> Sample:
     """Return the people who were held back: people of the table who are in no release.
 
     Parameters
@@ -97,7 +95,7 @@ def find_held_back(table: Table, share: float, origins: Iterable[Rows]) -> Sampl
     return _split(table, rows[np.isin(person_of_row, absent)])
 
 
-def _complete(table: Table) -> tuple[Rows, Rows, Rows]:
+def _complete(table: Table) -> tuple[Integers, Integers, Integers]:
     """Return the complete rows, the person of each of them, and all these people."""
     rows = table.complete_rows
     person_of_row = rows if table.person is None else table.person[rows]
@@ -113,6 +111,6 @@ def _count(share: float, n: int) -> int:
     return round(share * n)
 
 
-def _split(table: Table, held_rows: Rows) -> Sample:
+def _split(table: Table, held_rows: Integers) -> Sample:
     member = np.setdiff1d(np.arange(table.n_rows), held_rows)
     return Sample(table.take(member), table.take(held_rows), member, held_rows)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.calibration_check import Check
 from unmask.core.errors import UnmaskError
 from unmask.core.inference import HELD_OUT
@@ -27,9 +27,6 @@ from unmask.tables.attacks.membership import (
 from unmask.tables.column import classes_of
 from unmask.tables.table import Table
 
-Floats = NDArray[np.float64]
-Among = NDArray[np.bool_]
-
 N_FOLDS = 5
 """Folds of the cross-validated calibration."""
 
@@ -37,7 +34,7 @@ MAX_ERROR = 0.03
 """Largest difference between announced and realized success of a calibrated belief."""
 
 
-def join_scores(beliefs: Sequence[Posterior], inside: NDArray[np.bool_]) -> Posterior:
+def join_scores(beliefs: Sequence[Posterior], inside: Booleans) -> Posterior:
     """Combine several membership scores into one, because the best score depends on the protection.
 
     The combined score is the log-odds of a logistic regression of membership. Its inputs are the log-odds of each score
@@ -63,7 +60,7 @@ def join_scores(beliefs: Sequence[Posterior], inside: NDArray[np.bool_]) -> Post
     return belief_from_scores(score, np.arange(len(score)), attack_name=_attack_names(beliefs))
 
 
-def _check_inside(inside: Among, beliefs: Sequence[Posterior], *, fewest: int) -> Among:
+def _check_inside(inside: Booleans, beliefs: Sequence[Posterior], *, fewest: int) -> Booleans:
     """Return the mask of members; raise an error if the members or the control group are too few."""
     inside = check_mask(inside, beliefs[0].n_targets)
     members, control = np.bincount(~inside, minlength=2).tolist()
@@ -82,11 +79,11 @@ def _attack_names(beliefs: Sequence[Posterior]) -> str:
     return " and ".join(belief.provenance["attack"] for belief in beliefs)
 
 
-def _fit_combination(scores: Sequence[Floats], inside: Among, people: Among) -> Callable[[Among], Floats]:
+def _fit_combination(scores: Sequence[Floats], inside: Booleans, people: Booleans) -> Callable[[Booleans], Floats]:
     """Fit the combined score to some people, and return the function that computes it for a selection of people."""
     calibrations = [fit_isotonic(score[people], inside[people]) for score in scores]
 
-    def log_odds_of(chosen: Among) -> Floats:
+    def log_odds_of(chosen: Booleans) -> Floats:
         return np.stack(
             [
                 _log_odds(np.interp(score[chosen], *calibration))
@@ -103,7 +100,7 @@ def _log_odds(p: Floats) -> Floats:
     return np.asarray(np.log(p) - np.log1p(-p))
 
 
-def _folds(inside: Among, people: Among | None = None, n: int = N_FOLDS) -> list[Among]:
+def _folds(inside: Booleans, people: Booleans | None = None, n: int = N_FOLDS) -> list[Booleans]:
     """Split the people, or a selection, into n stratified folds; fewer than n if there are fewer members or others."""
     is_chosen = np.ones(len(inside), dtype=np.bool_) if people is None else people
     counts, fold = np.bincount(~inside[is_chosen], minlength=2), np.full(len(inside), -1)
@@ -112,7 +109,7 @@ def _folds(inside: Among, people: Among | None = None, n: int = N_FOLDS) -> list
     return [fold == number for number in range(fold.max() + 1)]
 
 
-def cross_fit(belief: Posterior | Sequence[Posterior], inside: NDArray[np.bool_]) -> Posterior:
+def cross_fit(belief: Posterior | Sequence[Posterior], inside: Booleans) -> Posterior:
     """Calibrate membership scores by five-fold cross-validation, with even prior odds.
 
     The belief about the people of a fold is `attacks.membership.fit_steps` of the people in the other folds.
@@ -158,13 +155,15 @@ def cross_fit(belief: Posterior | Sequence[Posterior], inside: NDArray[np.bool_]
     )
 
 
-def _calibrate(score: Floats, inside: Among, fitted_on: Among, targets: Among) -> Floats:
+def _calibrate(score: Floats, inside: Booleans, fitted_on: Booleans, targets: Booleans) -> Floats:
     """Return the calibrated probabilities of the targets, fitted on other people."""
     steps, p = fit_steps(score[fitted_on], inside[fitted_on])
     return np.asarray(p[np.searchsorted(steps, score[targets])])
 
 
-def _combine_and_calibrate(scores: Sequence[Floats], inside: Among, fitted_on: Among, targets: Among) -> Floats:
+def _combine_and_calibrate(
+    scores: Sequence[Floats], inside: Booleans, fitted_on: Booleans, targets: Booleans
+) -> Floats:
     """Return the same for several scores: one half fits the combination, the other half calibrates it."""
     beliefs, halves = [], _folds(inside, fitted_on, n=2)
     for first_half, second_half in (halves, halves[::-1]):
@@ -199,9 +198,9 @@ class MembershipSample:
     """
 
     people: Table
-    inside: NDArray[np.bool_]
+    inside: Booleans
     reference: Table
-    member: NDArray[np.int64]
+    member: Integers
     twins: int = 0
 
     @classmethod
@@ -244,7 +243,7 @@ VULNERABLE_SHARE = 0.05
 """Share of the most vulnerable people, who are evaluated separately."""
 
 
-def find_twins(people: Table, inside: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def find_twins(people: Table, inside: Booleans) -> Booleans:
     """Return a mask of people whose record a person of the other group has, too."""
     classes, inside = classes_of(people.quasi_identifiers), check_mask(inside, people.n_rows)
     has_members, has_others = (

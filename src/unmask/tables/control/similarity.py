@@ -7,16 +7,14 @@ from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
 from unmask.measures.interval import Interval
 from unmask.measures.membership import area
 from unmask.tables.attacks.backoff import BackOff
 from unmask.tables.attacks.membership import stack_people
 from unmask.tables.table import Table
-
-Floats = NDArray[np.float64]
 
 MAX_ALIKE_DEVIATION = 0.02
 """Largest distance from 1/2 of the AUC of similar groups."""

@@ -7,8 +7,8 @@ from typing import NamedTuple, Self
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.measures.base import UndefinedError
 from unmask.measures.excess import difference
 from unmask.measures.interval import wilson
@@ -20,7 +20,6 @@ from unmask.tables.table import Table
 MIN_WEIGHT_RATIO = 10
 """A predicate counts if its weight is at most 1 / (10 N): it holds for at most one of 10 N people in general."""
 
-Counts = NDArray[np.int64]
 
 MIN_GUESSES = 10
 """Smallest number of predicates for which a share is reported."""
@@ -71,10 +70,10 @@ class SinglingTrial(NamedTuple):
         Number of people in the release, in each sample (N), and in the reference.
     """
 
-    all_members: Counts
-    members_sample: Counts
-    control: Counts
-    general: Counts
+    all_members: Integers
+    members_sample: Integers
+    control: Integers
+    general: Integers
     members: int
     people: int
     reference: int
@@ -190,7 +189,7 @@ def judge_singling_out_in_boxes(
     )
 
 
-def _select_by_key(release: Table, people: Table, *, n: int) -> NDArray[np.float64]:
+def _select_by_key(release: Table, people: Table, *, n: int) -> Floats:
     """Return (n_classes,) probability that the key selects exactly one person, if the people represent n people."""
     pairing = pair(people, release)
     p = np.minimum(n / (people.n_rows * pairing.sizes), 1.0)
@@ -198,7 +197,7 @@ def _select_by_key(release: Table, people: Table, *, n: int) -> NDArray[np.float
     return np.asarray(n_single * p * (1 - p) ** np.maximum(n_distinct - 1, 0))
 
 
-def _count_records(pairing: Pairing, people: Table, release: Table) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _count_records(pairing: Pairing, people: Table, release: Table) -> tuple[Integers, Integers]:
     """Return (n_classes,) number of distinct records that fit each class, and of those that one person only has."""
     records = classes_of(people.columns)
     of_record, n = pairing.observation[records.first], len(pairing.observed)

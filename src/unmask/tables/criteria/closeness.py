@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unmask.core.arrays import Floats, Integers
 from unmask.tables.criteria.histograms import Histograms
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from unmask.tables.criteria.histograms import CountMatrix, Floats
+    from unmask.tables.criteria.histograms import CountMatrix
 
 
-def t_equal(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
+def t_equal(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
     """Return t-closeness with equal ground distance: the total variation 0.5 sum_s |p_s - q_s| over all values.
 
     The result is from 0 to 1, and 0 for a constant column. It is computed as the sum of the positive differences
@@ -24,7 +25,7 @@ def t_equal(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) ->
     ----------
     counts : CountMatrix
         (J, m) rows of each class with each value.
-    overall : NDArray[np.int64] | None, optional
+    overall : Integers | None, optional
         (m,) rows of the whole table with each value; the sum over classes if None.
 
     Returns
@@ -45,7 +46,7 @@ def t_equal(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) ->
     return view.sum_by_class(np.maximum(view.p - view.q, 0.0))
 
 
-def t_ordered(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
+def t_ordered(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
     """Return t-closeness with ordered distance: 1/(m-1) sum_{i<m} |sum_{j<=i} (p_j - q_j)|, from 0 to 1.
 
     The columns of the matrix have to be in rank order. The distance counts ranks of the m values that occur, not
@@ -58,7 +59,7 @@ def t_ordered(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) 
     ----------
     counts : CountMatrix
         (J, m) rows of each class with each value.
-    overall : NDArray[np.int64] | None, optional
+    overall : Integers | None, optional
         (m,) rows of the whole table with each value; the sum over classes if None.
 
     Returns
@@ -93,9 +94,7 @@ def t_ordered(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) 
     return np.asarray(np.maximum((view.sum_by_class(runs) + head) / (view.domain - 1), 0.0), dtype=np.float64)
 
 
-def _distance_to_steps(
-    level: Floats, begin: NDArray[np.int64], end: NDArray[np.int64], Q: Floats, total: Floats
-) -> Floats:
+def _distance_to_steps(level: Floats, begin: Integers, end: Integers, Q: Floats, total: Floats) -> Floats:
     """Return sum_{begin <= i < end} |level - Q_i| for ascending Q with prefix sums `total`."""
     cross = np.clip(np.searchsorted(Q, level), begin, end)
     area_below = level * (cross - begin) - (total[cross] - total[begin])
@@ -106,9 +105,7 @@ def _distance_to_steps(
     return np.asarray(run, dtype=np.float64)
 
 
-def t_hierarchical(
-    counts: CountMatrix, paths: NDArray[np.int32], *, overall: NDArray[np.int64] | None = None
-) -> Floats:
+def t_hierarchical(counts: CountMatrix, paths: NDArray[np.int32], *, overall: Integers | None = None) -> Floats:
     """Return t-closeness with the distance of a hierarchy of values.
 
     Parameters
@@ -117,7 +114,7 @@ def t_hierarchical(
         (J, m) rows of each class with each value.
     paths : NDArray[np.int32]
         (m, height + 1) nodes of the hierarchy above each value, leaf first.
-    overall : NDArray[np.int64] | None, optional
+    overall : Integers | None, optional
         (m,) rows of the whole table with each value; the sum over classes if None.
 
     Returns
@@ -141,7 +138,7 @@ def t_hierarchical(
     return np.asarray(sum(t_equal(view.merge_values(nodes)) for nodes in paths) / len(paths), dtype=np.float64)
 
 
-def t_kl(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
+def t_kl(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
     """Return the Kullback-Leibler divergence sum_s p_s ln(p_s / q_s), in nats.
 
     Values absent from the class add 0. Total variation is at most sqrt(D / 2) (Pinsker, in nats).
@@ -150,7 +147,7 @@ def t_kl(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Fl
     ----------
     counts : CountMatrix
         (J, m) rows of each class with each value.
-    overall : NDArray[np.int64] | None, optional
+    overall : Integers | None, optional
         (m,) rows of the whole table with each value; the sum over classes if None.
 
     Returns
@@ -171,7 +168,7 @@ def t_kl(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Fl
     return np.maximum(view.sum_by_class(view.p * _log_ratio(view)), 0.0)
 
 
-def delta_disclosure(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
+def delta_disclosure(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
     """Return the delta of delta-disclosure privacy: max_s |ln(p_s / q_s)|.
 
     The maximum is over all values of the table. A class that lacks a value has p_s = 0, so that delta is inf. The
@@ -181,7 +178,7 @@ def delta_disclosure(counts: CountMatrix, *, overall: NDArray[np.int64] | None =
     ----------
     counts : CountMatrix
         (J, m) rows of each class with each value.
-    overall : NDArray[np.int64] | None, optional
+    overall : Integers | None, optional
         (m,) rows of the whole table with each value; the sum over classes if None.
 
     Returns
@@ -204,7 +201,7 @@ def delta_disclosure(counts: CountMatrix, *, overall: NDArray[np.int64] | None =
     return largest
 
 
-def delta_up(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
+def delta_up(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
     """Return the upward half of delta-disclosure: max_s ln(p_s / q_s), in nats, always finite.
 
     exp(delta_up) is the largest factor by which the class increases the probability of a value. Values that the class
@@ -214,7 +211,7 @@ def delta_up(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -
     ----------
     counts : CountMatrix
         (J, m) rows of each class with each value.
-    overall : NDArray[np.int64] | None, optional
+    overall : Integers | None, optional
         (m,) rows of the whole table with each value; the sum over classes if None.
 
     Returns
@@ -231,7 +228,7 @@ def delta_up(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -
     return np.maximum(view.max_by_class(_log_ratio(view)), 0.0)
 
 
-def beta_likeness(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
+def beta_likeness(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
     """Return enhanced beta-likeness: the smallest beta that each class satisfies, inf if none does.
 
     It requires (p_s - q_s) / q_s <= min(beta, -ln q_s) for every value with p_s > q_s. If a value exceeds its own bound
@@ -241,7 +238,7 @@ def beta_likeness(counts: CountMatrix, *, overall: NDArray[np.int64] | None = No
     ----------
     counts : CountMatrix
         (J, m) rows of each class with each value.
-    overall : NDArray[np.int64] | None, optional
+    overall : Integers | None, optional
         (m,) rows of the whole table with each value; the sum over classes if None.
 
     Returns
@@ -264,14 +261,14 @@ def beta_likeness(counts: CountMatrix, *, overall: NDArray[np.int64] | None = No
     return view.max_by_class(np.where(gain > bound * (1 + 1e-12), np.inf, gain))
 
 
-def beta_basic(counts: CountMatrix, *, overall: NDArray[np.int64] | None = None) -> Floats:
+def beta_basic(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
     """Return the beta of basic beta-likeness: max_s (p_s - q_s) / q_s over the values that gain.
 
     Parameters
     ----------
     counts : CountMatrix
         (J, m) rows of each class with each value.
-    overall : NDArray[np.int64] | None, optional
+    overall : Integers | None, optional
         (m,) rows of the whole table with each value; the sum over classes if None.
 
     Returns

@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.tables.column import Column
-from unmask.tables.criteria.histograms import CountMatrix, Floats, Histograms
+from unmask.tables.criteria.histograms import CountMatrix, Histograms
 from unmask.tables.table import Table
 
 WHOLE_NUMBER_TOLERANCE = 1e-10
@@ -18,7 +19,7 @@ WHOLE_NUMBER_TOLERANCE = 1e-10
 """
 
 
-def l_distinct(counts: CountMatrix) -> NDArray[np.int64]:
+def l_distinct(counts: CountMatrix) -> Integers:
     """Return distinct l-diversity: the number of s with n_cs > 0, at least 1.
 
     The same number is p of p-sensitive k-anonymity (Truta and Vinay, ICDEW 2006).
@@ -30,7 +31,7 @@ def l_distinct(counts: CountMatrix) -> NDArray[np.int64]:
 
     Returns
     -------
-    NDArray[np.int64]
+    Integers
         (J,) values of each class.
 
     References
@@ -148,14 +149,14 @@ def alpha(counts: CountMatrix) -> Floats:
     return np.asarray(view.max_by_class(view.count) / view.sizes, dtype=np.float64)
 
 
-def map_error(counts: CountMatrix, *, rows: NDArray[np.int64] | None = None) -> float:
+def map_error(counts: CountMatrix, *, rows: Integers | None = None) -> float:
     """Return the error of an adversary who knows the class and guesses its most common value: 1 - sum_c max_s n_cs / n.
 
     Parameters
     ----------
     counts : CountMatrix
         (J, m) rows of each class with each value.
-    rows : NDArray[np.int64] | None, optional
+    rows : Integers | None, optional
         (J,) weight of each class. The default is its size, which differs if classes overlap.
 
     Returns
@@ -249,21 +250,19 @@ def value_proximity(release: Table, column: Column, *, original: Column | None =
     return ValueProximity(float(n_near.sum() / len(rows)), float((n_near / sizes).max()), float(n_near_prior[0] / n[0]))
 
 
-def _is_bounded_interval(column: Column) -> NDArray[np.bool_]:
+def _is_bounded_interval(column: Column) -> Booleans:
     """Return a (L,) mask of the levels that are intervals with two ends."""
     low, high = column.levels.low, column.levels.high
     return np.asarray((low < high) & np.isfinite(low) & np.isfinite(high))
 
 
-def _numbers(column: Column) -> NDArray[np.float64]:
+def _numbers(column: Column) -> Floats:
     """Return the (n_rows,) number of each cell; nan for other cells."""
     low, high = column.levels.low, column.levels.high
     return np.where((low == high) & np.isfinite(low), low, np.nan)[column.codes]
 
 
-def _count_near_rows(
-    of_row: NDArray[np.integer], numbers: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _count_near_rows(of_row: NDArray[np.integer], numbers: Floats) -> tuple[Integers, Integers]:
     """Return, for each class, the largest number of rows near one guess, and the number of all rows."""
     classes, of_row, sizes = np.unique(of_row, return_inverse=True, return_counts=True)
     numeric_rows = np.flatnonzero(~np.isnan(numbers))

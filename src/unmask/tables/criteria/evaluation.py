@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import scipy
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 from unmask.tables.attacks.relation import Relation, relation_of
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unmask.tables.column import Column
-    from unmask.tables.criteria.histograms import Floats
     from unmask.tables.levels import Missing
     from unmask.tables.table import Table
 
@@ -317,8 +317,8 @@ class Frame:
     """
 
     table: Table
-    rows: NDArray[np.int64]
-    sizes: NDArray[np.int64]
+    rows: Integers
+    sizes: Integers
     rows_missing: int
     relation: Relation | None
 
@@ -338,7 +338,7 @@ class Frame:
             return counts
         return self.relation.sums(scipy.sparse.csr_array(counts[:, None])).toarray()[:, 0]
 
-    def histograms(self, column: Column, place: NDArray[np.int32], overall: NDArray[np.int64]) -> Histograms:
+    def histograms(self, column: Column, place: NDArray[np.int32], overall: Integers) -> Histograms:
         """Count a sensitive column in each class; place : (n_levels,) position of each level; overall : by position."""
         counts = self.table.histogram(column)
         reordered = CsrRows(counts.data, place[counts.indices], counts.indptr, (len(self.rows), len(overall)))

@@ -12,10 +12,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,20 +25,15 @@ class Histograms:
     ----------
     matrix : CsrRows
         (J, m) number of rows of each class with each value.
-    overall : NDArray[np.int64]
+    overall : Integers
         (m,) number of rows of the whole table with each value.
     """
 
     matrix: CsrRows
-    overall: NDArray[np.int64]
+    overall: Integers
 
     @classmethod
-    def of(
-        cls,
-        counts: CountMatrix,
-        *,
-        overall: NDArray[np.int64] | None = None,
-    ) -> Histograms:
+    def of(cls, counts: CountMatrix, *, overall: Integers | None = None) -> Histograms:
         """Read a dense or sparse count matrix, and leave out classes without rows.
 
         overall : rows with each value. The default is the column sums of the matrix, which count rows several times if
@@ -58,17 +52,17 @@ class Histograms:
         return cls(matrix, np.asarray(total, dtype=np.int64))
 
     @cached_property
-    def start(self) -> NDArray[np.int64]:
+    def start(self) -> Integers:
         """Return the (J,) positions of the first stored entry of each class."""
         return np.asarray(self.matrix.indptr[:-1], dtype=np.int64)
 
     @cached_property
-    def width(self) -> NDArray[np.int64]:
+    def width(self) -> Integers:
         """Return the (J,) numbers of distinct values in each class."""
         return np.diff(self.matrix.indptr).astype(np.int64)
 
     @cached_property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """Return the (J,) numbers of rows of each class."""
         return np.asarray(np.add.reduceat(self.matrix.data, self.start), dtype=np.int64)
 
@@ -83,7 +77,7 @@ class Histograms:
         return np.asarray(self.overall / self.overall.sum(), dtype=np.float64)
 
     @property
-    def count(self) -> NDArray[np.int64]:
+    def count(self) -> Integers:
         """Return the (nnz,) numbers of rows with each stored value."""
         return self.matrix.data
 
@@ -109,7 +103,7 @@ class Histograms:
         """Return (nnz,) numbers divided by the overall shares of their values; infinite if a share is 0."""
         return np.asarray(np.divide(values, self.q, out=np.full(len(values), np.inf), where=self.q > 0))
 
-    def count_beyond(self, n: int) -> NDArray[np.int64]:
+    def count_beyond(self, n: int) -> Integers:
         """Return the (J,) numbers of rows whose value is not one of the n most common values of their class."""
         data, limit = self.count, int(self.count.max()) + 1
         word = np.repeat(np.arange(len(self.width)), self.width) * limit + (limit - 1 - data)
@@ -128,7 +122,7 @@ class Histograms:
         )
 
 
-def _read_matrix(counts: NDArray[np.int64] | scipy.sparse.csr_array[Any, Any]) -> CsrRows:
+def _read_matrix(counts: Integers | scipy.sparse.csr_array[Any, Any]) -> CsrRows:
     """Return the counts other than 0, with ascending columns in each row."""
     matrix: Any = scipy.sparse.csr_array(cast("Any", counts), dtype=cast("Any", np.int64))
     matrix.eliminate_zeros()
@@ -141,6 +135,6 @@ def _to_nodes(nodes: NDArray[np.int32]) -> scipy.sparse.csr_array[Any, Any]:
     return scipy.sparse.csr_array((ones, (np.arange(len(nodes)), nodes)), (len(nodes), int(nodes.max()) + 1))
 
 
-Counts: TypeAlias = "NDArray[np.int64] | scipy.sparse.csr_array[Any, Any] | CsrRows"
+Counts: TypeAlias = "Integers | scipy.sparse.csr_array[Any, Any] | CsrRows"
 CountMatrix: TypeAlias = "Counts | Histograms"
 """(n_classes, n_values) number of rows of each class with each value: dense, sparse, or already read."""

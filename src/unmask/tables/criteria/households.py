@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from unmask.core.arrays import Floats, Integers
 
 
 class Households(NamedTuple):
@@ -23,8 +23,8 @@ class Households(NamedTuple):
         Probability that a member is re-identified.
     """
 
-    size: NDArray[np.int64]
-    class_size: NDArray[np.int64]
+    size: Integers
+    class_size: Integers
     risk: Floats
 
 
@@ -67,9 +67,7 @@ def evaluate_households(
     return Households(size[number], class_size[number], together[number])
 
 
-def _count_equal_households(
-    number: NDArray[np.int64], of_row: NDArray[np.integer[Any]], size: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _count_equal_households(number: Integers, of_row: NDArray[np.integer[Any]], size: Integers) -> Integers:
     """Return the (n_households,) number of households whose members are in the same equivalence classes."""
     classes = of_row[np.lexsort((of_row, number))]
     starts = np.concatenate([[0], np.cumsum(size)[:-1]])

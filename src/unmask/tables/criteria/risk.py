@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.tables.attacks.pairing import (
     EqualValues,
@@ -18,7 +19,6 @@ from unmask.tables.attacks.pairing import (
 )
 from unmask.tables.attacks.relation import relation_of
 from unmask.tables.column import Column
-from unmask.tables.criteria.histograms import Floats
 from unmask.tables.grouping import class_counts, group
 from unmask.tables.levels import Missing
 from unmask.tables.table import Table
@@ -40,14 +40,14 @@ class Risk:
     average: float
 
 
-def prosecutor(sizes: NDArray[np.int64], *, rows: NDArray[np.int64] | None = None) -> Risk:
+def prosecutor(sizes: Integers, *, rows: Integers | None = None) -> Risk:
     """Return the risk from an adversary who knows that the target is in the release: 1/f with f candidates.
 
     Parameters
     ----------
-    sizes : NDArray[np.int64]
+    sizes : Integers
         (J,) candidates f of the records of each class.
-    rows : NDArray[np.int64] | None, optional
+    rows : Integers | None, optional
         (J,) records of each class, `sizes` if None.
 
     Returns
@@ -75,7 +75,7 @@ def prosecutor(sizes: NDArray[np.int64], *, rows: NDArray[np.int64] | None = Non
     return Risk(float(1 / sizes.min()), float(np.sum(weight / sizes) / weight.sum()))
 
 
-def journalist(sizes: NDArray[np.int64], population_sizes: NDArray[np.int64]) -> Risk:
+def journalist(sizes: Integers, population_sizes: Integers) -> Risk:
     """Return the risk from an adversary who knows that the target is in the population, and re-identifies any record.
 
     The maximum is 1 / min N_c, and the average is max(J / sum N_c, (1/n) sum n_c / N_c). If a class has fewer people in
@@ -83,9 +83,9 @@ def journalist(sizes: NDArray[np.int64], population_sizes: NDArray[np.int64]) ->
 
     Parameters
     ----------
-    sizes : NDArray[np.int64]
+    sizes : Integers
         (J,) rows n_c of each class in the release.
-    population_sizes : NDArray[np.int64]
+    population_sizes : Integers
         (J,) people N_c of each class in the population, N_c >= n_c.
 
     Returns
@@ -112,14 +112,14 @@ def journalist(sizes: NDArray[np.int64], population_sizes: NDArray[np.int64]) ->
     return Risk(float(1 / population_sizes.min()), max(share, marketer(sizes, population_sizes)))
 
 
-def marketer(sizes: NDArray[np.int64], population_sizes: NDArray[np.int64]) -> float:
+def marketer(sizes: Integers, population_sizes: Integers) -> float:
     """Return the share of records that linking the release to the population re-identifies: (1/n) sum_c n_c / N_c.
 
     Parameters
     ----------
-    sizes : NDArray[np.int64]
+    sizes : Integers
         (J,) rows n_c of each class in the release.
-    population_sizes : NDArray[np.int64]
+    population_sizes : Integers
         (J,) people N_c of each class in the population, N_c >= n_c.
 
     Returns
@@ -140,7 +140,7 @@ def marketer(sizes: NDArray[np.int64], population_sizes: NDArray[np.int64]) -> f
     return float(np.sum(sizes / population_sizes) / sizes.sum())
 
 
-def _check_population(sizes: NDArray[np.int64], population_sizes: NDArray[np.int64]) -> None:
+def _check_population(sizes: Integers, population_sizes: Integers) -> None:
     if sizes.shape != population_sizes.shape or len(sizes) == 0:
         raise UnmaskError(
             f"{len(sizes)} classes and {len(population_sizes)} population sizes, expected one size a class"
@@ -159,7 +159,7 @@ def _check_population(sizes: NDArray[np.int64], population_sizes: NDArray[np.int
         )
 
 
-def sample_weight_risk(frequency: NDArray[np.int64], population_estimate: Floats) -> Floats:
+def sample_weight_risk(frequency: Integers, population_estimate: Floats) -> Floats:
     """Return the individual risk of a weighted survey sample: the posterior mean of 1/F given f, from 0 to 1.
 
     The result understates the risk if many classes of the population are small and few people were sampled: it assumes
@@ -169,7 +169,7 @@ def sample_weight_risk(frequency: NDArray[np.int64], population_estimate: Floats
 
     Parameters
     ----------
-    frequency : NDArray[np.int64]
+    frequency : Integers
         (J,) rows of each class.
     population_estimate : Floats
         (J,) sum of the weights of each class.
@@ -228,7 +228,7 @@ def _risk_by_recursion(f: Floats, p: Floats) -> Floats:
     return risk
 
 
-def population_sizes(table: Table, population: Table) -> NDArray[np.int64]:
+def population_sizes(table: Table, population: Table) -> Integers:
     """Return the number of people of a population in each class of a release.
 
     A person belongs to a class if each of their quasi-identifier cells is compatible with the cell of the class: if the
@@ -244,7 +244,7 @@ def population_sizes(table: Table, population: Table) -> NDArray[np.int64]:
 
     Returns
     -------
-    NDArray[np.int64]
+    Integers
         (J,) people of each class.
     """
     columns = tuple(population.column(column.name) for column in table.quasi_identifiers)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.facts import Contribution
 from unmask.tables.attacks.relation import relation_of
@@ -78,7 +78,7 @@ def contributions(table: Table) -> tuple[Contribution, ...]:
     return ColumnGame.of(table).contributions()
 
 
-def _exact_values(game: ColumnGame) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+def _exact_values(game: ColumnGame) -> dict[str, tuple[Floats, Floats]]:
     """Return the exact Shapley values for each target, with error 0."""
     d, shapley = game.d, {target: np.zeros(game.d) for target in game.targets}
     value = game.values_of_all_subsets()
@@ -90,7 +90,7 @@ def _exact_values(game: ColumnGame) -> dict[str, tuple[NDArray[np.float64], NDAr
     return {target: (values, np.zeros(d)) for target, values in shapley.items()}
 
 
-def _sampled_values(game: ColumnGame) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]]:
+def _sampled_values(game: ColumnGame) -> dict[str, tuple[Floats, Floats]]:
     """Return, for each target, the mean Shapley values over pairs of an order and its reverse, and a 95 %
     half-width.
     """
@@ -176,12 +176,12 @@ class ColumnGame:
             self._found[subset] = self._success(*key)
         return self._found[subset]
 
-    def values_of_all_subsets(self) -> dict[str, NDArray[np.float64]]:
+    def values_of_all_subsets(self) -> dict[str, Floats]:
         """Return the (2^d,) success of all subsets for each target."""
         self._refine(0, sorted(range(self.d), key=self._sizes.__getitem__), *self._nothing)
         return {target: np.array([self.value(i)[target] for i in range(1 << self.d)]) for target in self.targets}
 
-    def _refine(self, subset: int, joining: Sequence[int], key: NDArray[np.int64], space: int) -> None:
+    def _refine(self, subset: int, joining: Sequence[int], key: Integers, space: int) -> None:
         """Store the success of a subset and of all its supersets that add columns of `joining`.
 
         Columns with many levels are added last, because only classes that other columns refine have to be renumbered.
@@ -204,14 +204,14 @@ class ColumnGame:
             yield j, previous, current
             previous = current
 
-    def _refine_key(self, key: NDArray[np.int64], space: int, j: int) -> tuple[NDArray[np.int64], int]:
+    def _refine_key(self, key: Integers, space: int, j: int) -> tuple[Integers, int]:
         """Return the keys of the classes, from 0 to space - 1, after one more column becomes known."""
         if space > MAX_KEYS:
             of_row, count, _ = rank_keys(key, space)
             key, space = of_row.astype(np.int64), len(count)
         return key * self._sizes[j] + self._codes[:, j], space * self._sizes[j]
 
-    def _success(self, key: NDArray[np.int64], space: int) -> dict[str, float]:
+    def _success(self, key: Integers, space: int) -> dict[str, float]:
         correct = {
             secret: count_most_common(key, space, self._codes[:, j], self._sizes[j], weight=self._weight)
             for j, secret in enumerate(self.targets[1:], self.d)
@@ -248,7 +248,7 @@ class _Overlapping(ColumnGame):
             self._found[subset] = success
         return super().value(subset)
 
-    def values_of_all_subsets(self) -> dict[str, NDArray[np.float64]]:
+    def values_of_all_subsets(self) -> dict[str, Floats]:
         return {target: np.array([self.value(i)[target] for i in range(1 << self.d)]) for target in self.targets}
 
     def walk(self, order: Sequence[int]) -> Iterator[tuple[int, dict[str, float], dict[str, float]]]:
