@@ -188,7 +188,11 @@ def expected(hint: Any) -> str:
         return "a function"
     if hint is type(None):
         return "nothing"
-    return PLAIN[hint][1] if hint in PLAIN else _called(hint.__name__)
+    return PLAIN[hint][1] if hint in PLAIN else _called(hint.__name__) + _READERS.get(hint.__name__, "")
+
+
+_READERS = {"Table": " (unmask.read_table makes one)", "SocialGraph": " (unmask.read_graph makes one)"}
+"""Type of data -> function that reads it."""
 
 
 def spoken(value: object) -> str:
