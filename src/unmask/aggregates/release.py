@@ -198,7 +198,7 @@ class AggregateRelease:
     def published(self, area: int = 0) -> Iterator[tuple[Rule, NDArray[np.float64], NDArray[np.int8]]]:
         """Yield rule, values and markers of each table of the system of an area."""
         for item in self.by_area:
-            place = area if self.geography else slice(None)
+            place = area if self.geography else ...
             yield item.rule, item.values[place].ravel(), item.markers[place].ravel()
 
     def bounds(self, area: int = 0) -> tuple[Counts, Counts]:

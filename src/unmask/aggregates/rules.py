@@ -204,7 +204,7 @@ class Rule:
         low = np.where(hidden, int(self.zeros == "shown"), low)
         high = np.where(hidden, UNBOUNDED if self.secondary else max(self.threshold - 1, 0), high)
         unknown = markers >= Marker.SECONDARY
-        low = np.where(unknown | (hidden & self.secondary), 0, low)
+        low = np.where(unknown, 0, low)
         return low, np.where(unknown, UNBOUNDED, high)
 
     def _spread(self, values: NDArray[np.float64]) -> tuple[Any, Any]:
