@@ -8,6 +8,7 @@ import pytest
 from numpydoc.validate import validate
 
 PACKAGES: tuple[str, ...] = (
+    "unmask.aggregates.protections",
     "unmask.channels",
     "unmask.channels.attacks",
     "unmask.channels.criteria",

@@ -1,0 +1,27 @@
+"""Protections of published tables: suppression, rounding and cell keys, and the information that they lose."""
+
+from unmask.aggregates.protections.cell_key import draw_cell_keys, perturb_counts, transition_matrix
+from unmask.aggregates.protections.count_protections import PerturbByCellKeys, RoundCounts, SuppressSmallCounts
+from unmask.aggregates.protections.information_loss import TableLoss, measure_loss
+from unmask.aggregates.protections.linked_cells import LinkedCells, feasible_intervals, outsider
+from unmask.aggregates.protections.rounding import round_controlled, round_randomly
+from unmask.aggregates.protections.suppression import Demand, Suppression, suppress_cells
+
+__all__ = [
+    "Demand",
+    "LinkedCells",
+    "PerturbByCellKeys",
+    "RoundCounts",
+    "SuppressSmallCounts",
+    "Suppression",
+    "TableLoss",
+    "draw_cell_keys",
+    "feasible_intervals",
+    "measure_loss",
+    "outsider",
+    "perturb_counts",
+    "round_controlled",
+    "round_randomly",
+    "suppress_cells",
+    "transition_matrix",
+]

@@ -1,0 +1,238 @@
+"""Protections of tables of counts: suppression, rounding and cell keys.
+
+A protection is called with exact tables and the counts behind them, and returns the tables to publish. `rng` is for
+studies only; by default random numbers come from the operating system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.aggregates.protections.cell_key import draw_cell_keys, perturb_counts, transition_matrix
+from unmask.aggregates.protections.linked_cells import Floats, LinkedCells, Mask, outsider
+from unmask.aggregates.protections.rounding import round_controlled, round_randomly
+from unmask.aggregates.protections.suppression import Demand, Suppression, suppress_cells
+from unmask.aggregates.release import AggregateRelease
+from unmask.aggregates.rules import Marker, Rule
+from unmask.core.randomness import secret_unless
+from unmask.ranges import FINITE, Range, check_ranges
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SuppressSmallCounts:
+    """Suppress counts below a threshold, and further cells so that no total discloses them.
+
+    All tables of an area are protected together. An adversary who knows the rule and all tables cannot exclude that a
+    suppressed count reaches the threshold.
+
+    Assumes: the adversary has no other tables of the same records, and does not know which cells were suppressed first.
+
+    Fails when: the records are counted again with other columns or at another date.
+
+    Parameters
+    ----------
+    threshold : int
+        Smallest count that is published, at least 2.
+    zeros : {"shown", "hidden"}
+        "shown" publishes zeros. "hidden" suppresses them like small counts.
+    lower : int
+        Count below the true one that must remain possible, as a distance; at most to the smallest suppressed count.
+    sliding : int
+        Smallest width of the interval of possible counts.
+    weight : {"cells", "value"}
+        Suppress few cells, or a small sum of counts.
+    seconds : float
+        Time for each area to improve the pattern and to prove how far it is from the best one; 0 skips this.
+
+    References
+    ----------
+    M. Fischetti & J. J. Salazar Gonzalez, "Solving the cell suppression problem on tabular data with linear
+    constraints", Management Science 47(7), 2001.
+    """
+
+    threshold: Annotated[int, Range(2)] = 5
+    zeros: Literal["shown", "hidden"] = "shown"
+    lower: Annotated[int, Range(0)] = 1
+    sliding: Annotated[int, Range(0)] = 0
+    weight: Literal["cells", "value"] = "cells"
+    seconds: Annotated[float, Range(0)] = 10.0
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+    @property
+    def rule(self) -> Rule:
+        """Rule that readers of the tables know."""
+        return Rule(threshold=self.threshold, zeros=self.zeros, secondary=True)
+
+    def __call__(
+        self, tables: AggregateRelease, counts: Counts, *, rng: np.random.Generator | None = None
+    ) -> AggregateRelease:
+        """Return the tables with suppressed cells. No random numbers are drawn."""
+        published, hidden = [], []
+        for atoms in counts:
+            values = (tables.matrix @ atoms).astype(np.float64)
+            published.append(values)
+            hidden.append(self.choose(tables.matrix, atoms)[0])
+        return publish(tables, self.rule, np.array(published), np.array(hidden))
+
+    def choose(self, rows: Any, atoms: Counts) -> tuple[Mask, Suppression]:
+        """Return the suppressed cells of an area, and the pattern among its cells that are not a known zero."""
+        values = rows @ atoms
+        shown_zero = (values == 0) & (self.zeros == "shown")
+        kept, possible = np.flatnonzero(~shown_zero), np.flatnonzero(rows[shown_zero].sum(axis=0) == 0)
+        low = np.full(len(kept), float(self.zeros == "shown"))
+        cells = LinkedCells(rows[kept][:, possible], atoms[possible].astype(np.float64), low, integer=True)
+        shares = values[kept] / max(values.sum(), 1)  # among patterns of few cells, one of small counts
+        weights = np.maximum(values[kept], 1.0) if self.weight == "value" else 1.0 + shares
+        sensitive = values[kept] < self.threshold
+        pattern = suppress_cells(cells, sensitive, self._list_demands(cells, sensitive), weights, seconds=self.seconds)
+        hidden = np.zeros(len(values), dtype=bool)
+        hidden[kept] = pattern.hidden
+        return hidden, pattern
+
+    def _list_demands(self, cells: LinkedCells, sensitive: Mask) -> list[Demand]:
+        knowledge, demands = outsider(len(cells.atoms)), []
+        for cell in np.flatnonzero(sensitive):
+            value = cells.values[cell]
+            down = min(self.lower, value - cells.low[cell])
+            up = max(self.threshold - value, self.sliding - down)
+            demands += [Demand(int(cell), amount, knowledge) for amount in (up, -down) if amount]
+        return demands
+
+
+@dataclass(frozen=True)
+class RoundCounts:
+    """Round all counts to multiples of a base.
+
+    Assumes: a remainder below the base protects. Cells of several tables are rounded once.
+
+    Fails when: halves are rounded by a fixed convention, and totals disclose the remainders.
+
+    Parameters
+    ----------
+    base : int
+        Rounding base, at least 2.
+    method : {"random", "controlled", "nearest"}
+        "random" is unbiased, and totals do not add up. "controlled" is the additive table of the two nearest multiples
+        that is closest to a random rounding. "nearest" rounds halves up.
+
+    References
+    ----------
+    I. P. Fellegi, "Controlled random rounding", Survey Methodology 1(2), 1975. J. J. Salazar Gonzalez, "Controlled
+    rounding and cell perturbation", Operations Research 53, 2005.
+    """
+
+    base: Annotated[int, Range(2)] = 5
+    method: Literal["random", "controlled", "nearest"] = "random"
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+    @property
+    def rule(self) -> Rule:
+        """Rule that readers of the tables know."""
+        return Rule(base=self.base, rounding="half-up" if self.method == "nearest" else "random")
+
+    def __call__(
+        self, tables: AggregateRelease, counts: Counts, *, rng: np.random.Generator | None = None
+    ) -> AggregateRelease:
+        """Return the rounded tables."""
+        rng = secret_unless(rng)
+
+        def round_cells(rows: Any, atoms: Floats) -> Floats:
+            if self.method == "nearest":
+                return np.asarray(self.rule.apply((rows @ atoms).astype(np.int64))[0])
+            if self.method == "controlled":
+                return round_controlled(rows, atoms, self.base, rng=rng)
+            return round_randomly(rows @ atoms, self.base, rng=rng)
+
+        return publish(tables, self.rule, _map_areas(tables, counts, round_cells))
+
+
+@dataclass(frozen=True)
+class PerturbByCellKeys:
+    """Add noise that is the same for the same contributors, from a public distribution.
+
+    Assumes: the keys of the records stay secret, and a contributor's presence changes the key.
+
+    Fails when: many linked tables have the same cell with different contributors, so that noise averages out.
+
+    Parameters
+    ----------
+    max_noise : int
+        Largest noise, at least 1.
+    variance : float
+        Variance of the noise of a positive count.
+    forbidden : int
+        Largest small count that is never published.
+
+    References
+    ----------
+    B. Fraser & J. Wooton, "A proposed method for confidentialising tabular output to protect against differencing",
+    UNECE work session on statistical data confidentiality, 2005.
+    """
+
+    max_noise: Annotated[int, Range(1, 100)] = 5
+    variance: Annotated[float, FINITE] = 2.0
+    forbidden: Annotated[int, Range(0, 100)] = 0
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+        self.rule  # noqa: B018  # refuses a variance that no distribution has
+
+    @property
+    def rule(self) -> Rule:
+        """Rule that readers of the tables know."""
+        transitions = transition_matrix(self.max_noise, self.variance, forbidden=self.forbidden)
+        return Rule(perturbation=transitions.tolist())
+
+    def __call__(
+        self, tables: AggregateRelease, counts: Counts, *, rng: np.random.Generator | None = None
+    ) -> AggregateRelease:
+        """Return the perturbed tables."""
+        rule, rng = self.rule, secret_unless(rng)
+
+        def perturb(rows: Any, atoms: Floats) -> Floats:
+            return perturb_counts(rows @ atoms, draw_cell_keys(rows, atoms, rng=rng), np.array(rule.perturbation))
+
+        return publish(tables, rule, _map_areas(tables, counts, perturb))
+
+
+def _map_areas(tables: AggregateRelease, counts: Counts, function: Callable[[Any, Floats], Floats]) -> Floats:
+    return np.array([function(tables.matrix, atoms.astype(np.float64)) for atoms in counts])
+
+
+def publish(tables: AggregateRelease, rule: Rule, published: Floats, hidden: Mask | None = None) -> AggregateRelease:
+    """Return tables with other numbers.
+
+    Parameters
+    ----------
+    tables : AggregateRelease
+        Tables whose columns are kept.
+    rule : Rule
+        Rule of the new numbers.
+    published : (n_areas, n_cells) array
+        Number of each cell, in the order of the rows of `tables.matrix`.
+    hidden : (n_areas, n_cells) array of bool, optional
+        Suppressed cells.
+
+    Returns
+    -------
+    AggregateRelease
+    """
+    hidden = np.zeros(published.shape, dtype=bool) if hidden is None else hidden
+    renewed = []
+    for number, table in enumerate(tables.by_area):
+        rows = tables.row_tables == number
+        values = np.where(hidden[:, rows], np.nan, published[:, rows]).reshape(table.values.shape)
+        markers = np.where(hidden[:, rows], Marker.SUPPRESSED, Marker.PUBLISHED).reshape(table.values.shape)
+        renewed.append(replace(table, values=values, markers=markers.astype(np.int8), rule=rule))
+    return replace(tables, tabulations=tuple(renewed))

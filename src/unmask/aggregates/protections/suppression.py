@@ -1,0 +1,308 @@
+"""Complementary suppression of linked and hierarchical tables, with a proven bound of its optimality gap."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+
+from unmask.aggregates.protections.linked_cells import (
+    MAX_PROGRAM_SECONDS,
+    SOLVER_SLACK,
+    Floats,
+    LinkedCells,
+    Mask,
+    minimize,
+)
+from unmask.core.errors import FailedError
+
+MULTIPLIER_ROUNDING = 1e-9
+"""Multiplier of a limit in a dual program up to which it is 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """A value of a sensitive cell that must remain feasible for an adversary.
+
+    Parameters
+    ----------
+    cell : int
+        Sensitive cell.
+    amount : float
+        Distance of the feasible value from the true one: above 0 for an upper protection level, below 0 for a lower.
+    knowledge : scipy.optimize.Bounds
+        Bounds of the atoms that the adversary knows.
+    """
+
+    cell: int
+    amount: float
+    knowledge: Bounds
+
+
+@dataclass(frozen=True, eq=False)
+class Suppression:
+    """A suppression pattern.
+
+    Parameters
+    ----------
+    hidden : (n_cells,) array of bool
+        Suppressed cells, the sensitive ones among them.
+    cost : float
+        Summed weights of the suppressed cells.
+    bound : float
+        No pattern that meets the demands has a smaller cost. Without time for a bound it is the sensitive cells' cost.
+    """
+
+    hidden: Mask
+    cost: float
+    bound: float
+
+    @property
+    def gap(self) -> float:
+        """Largest possible excess over the optimal cost, as a share of the cost."""
+        return 0.0 if self.cost <= self.bound else (self.cost - self.bound) / self.cost
+
+
+def suppress_cells(
+    cells: LinkedCells,
+    sensitive: Mask,
+    demands: Sequence[Demand],
+    weights: Floats,
+    *,
+    seconds: float = 10.0,
+) -> Suppression:
+    """Suppress further cells until every demand holds against all linked tables together.
+
+    For each demand a program finds another table with the demanded value. It differs from the true one in few and light
+    cells, which are suppressed. Then cells that no demand needs are published again. The rest of the time is spent on
+    the exact method with cuts from the adversary's dual programs, see `improve_pattern`.
+
+    Parameters
+    ----------
+    cells : LinkedCells
+        All cells of the release.
+    sensitive : (n_cells,) array of bool
+        Cells of the primary suppression.
+    demands : sequence of Demand
+        Protection levels of the sensitive cells.
+    weights : (n_cells,) array
+        Cost of suppressing each cell, above 0.
+    seconds : float
+        Time for the exact method; 0 skips it.
+
+    Returns
+    -------
+    Suppression
+        Pattern, cost and bound.
+
+    Raises
+    ------
+    FailedError
+        If suppressing all cells does not meet a demand.
+
+    References
+    ----------
+    J. P. Kelly, B. L. Golden, A. A. Assad, "Cell suppression: disclosure protection for sensitive tabular data",
+    Networks 22, 1992. M. Fischetti & J. J. Salazar Gonzalez, Management Science 47(7), 2001.
+    """
+    hidden = _add_complements(cells, sensitive, demands, weights)
+    if seconds > 0 and demands:
+        return improve_pattern(cells, sensitive, demands, weights, hidden, seconds=seconds)
+    return Suppression(hidden, float(weights[hidden].sum()), float(weights[sensitive].sum()))
+
+
+def _add_complements(cells: LinkedCells, sensitive: Mask, demands: Sequence[Demand], weights: Floats) -> Mask:
+    """Suppress what the demands need, the largest first, and publish again what none of them needs."""
+    hidden = sensitive.copy()
+    ordered = sorted(demands, key=lambda demand: -abs(demand.amount))
+    witnesses: list[Mask] = []
+    for demand in ordered:
+        changed = find_changed_cells(cells, hidden, demand, weights)
+        if changed is None:
+            raise FailedError(
+                "a sensitive cell is not protected even if all cells are suppressed; expected lower protection levels "
+                "or coarser tables"
+            )
+        hidden |= changed
+        witnesses.append(changed)
+    extra = np.flatnonzero(hidden & ~sensitive)
+    for cell in extra[np.argsort(-weights[extra], kind="stable")]:
+        trial = hidden.copy()
+        trial[cell] = False
+        renewed = {
+            number: find_changed_cells(cells, trial, ordered[number])
+            for number, changed in enumerate(witnesses)
+            if changed[cell]
+        }
+        held = {number: changed for number, changed in renewed.items() if changed is not None}
+        if len(held) == len(renewed):
+            hidden = trial
+            witnesses = [held.get(number, changed) for number, changed in enumerate(witnesses)]
+    return hidden
+
+
+def find_changed_cells(cells: LinkedCells, hidden: Mask, demand: Demand, weights: Floats | None = None) -> Mask | None:
+    """Return the cells in which another table with the demanded value differs from the true one.
+
+    Differences of suppressed cells cost nothing. A difference of another cell costs its weight times its amount.
+
+    Parameters
+    ----------
+    cells : LinkedCells
+        All cells of the release.
+    hidden : (n_cells,) array of bool
+        Cells that are suppressed already.
+    demand : Demand
+        Cell and its other value.
+    weights : (n_cells,) array, optional
+        Cost of a difference of each other cell; by default only suppressed cells may differ.
+
+    Returns
+    -------
+    (n_cells,) array of bool, or None if no such table exists
+    """
+    values, n_atoms = cells.values, len(cells.atoms)
+    free = np.flatnonzero(~hidden) if weights is not None else np.array([], dtype=np.int64)
+    costs = weights[free] if weights is not None else np.array([])
+    slack = sp.csr_array((np.ones(len(free)), (free, np.arange(len(free)))), shape=(cells.n_cells, len(free)))
+    low, high = cells.limits(hidden)
+    end = values[demand.cell] + demand.amount
+    low[demand.cell], high[demand.cell] = (end, np.inf) if demand.amount > 0 else (low[demand.cell], end)
+    capacity = np.maximum(values - cells.low, 0.0)[free]
+    result = minimize(
+        np.concatenate([np.zeros(n_atoms), costs, costs]),
+        sp.hstack([cells.rows, -slack, slack]),
+        low,
+        high,
+        bounds=Bounds(
+            np.concatenate([demand.knowledge.lb, np.zeros(2 * len(free))]),
+            np.concatenate([demand.knowledge.ub, np.full(len(free), np.inf), capacity]),
+        ),
+        integer=np.arange(n_atoms + 2 * len(free)) < n_atoms * cells.integer,
+        seconds=MAX_PROGRAM_SECONDS,
+    )
+    if result.x is None:
+        return None
+    changed: Mask = np.abs(cells.rows @ result.x[:n_atoms] - values) > SOLVER_SLACK * np.maximum(1.0, values)
+    changed[demand.cell] = True
+    return changed
+
+
+# --- exact method -----------------------------------------------------------------------------------------------------
+
+
+def improve_pattern(
+    cells: LinkedCells,
+    sensitive: Mask,
+    demands: Sequence[Demand],
+    weights: Floats,
+    hidden: Mask,
+    *,
+    seconds: float,
+) -> Suppression:
+    """Search the cheapest pattern with Benders cuts, starting from a pattern that meets the demands.
+
+    A master program chooses a pattern. For a demand that the pattern misses, the dual of the adversary's linear program
+    is a linear condition on all patterns. It is added, and the master is solved again. The master's bound is always
+    valid, also for counts: values that are feasible as integers are feasible for the linear program.
+
+    Parameters
+    ----------
+    cells, sensitive, demands, weights : as in `suppress_cells`
+    hidden : (n_cells,) array of bool
+        A pattern that meets the demands.
+    seconds : float
+        Time limit.
+
+    Returns
+    -------
+    Suppression
+        The best pattern found, and the largest lower bound.
+    """
+    end = time.monotonic() + seconds
+    best, bound = hidden, float(weights[sensitive].sum())
+    cuts, minima = [np.zeros(cells.n_cells)], [0.0]
+    while (left := end - time.monotonic()) > 0 and bound < weights[best].sum() * (1 - SOLVER_SLACK):
+        master = milp(
+            weights,
+            integrality=np.ones(cells.n_cells, dtype=np.int64),
+            bounds=Bounds(sensitive.astype(float), np.ones(cells.n_cells)),
+            constraints=LinearConstraint(sp.csr_array(np.array(cuts)), np.array(minima), np.inf),
+            options={"time_limit": left},
+        )
+        bound = max(bound, float(master.mip_dual_bound or 0.0))
+        if master.x is None or master.status != 0:
+            break
+        pattern = master.x > 0.5
+        repaired, n_cuts = pattern.copy(), len(cuts)
+        for demand in demands:
+            coefficients, minimum = separate(cells, pattern, demand)
+            if minimum > 0:
+                cuts.append(coefficients)
+                minima.append(minimum)
+            changed = find_changed_cells(cells, repaired, demand, weights)
+            repaired |= True if changed is None else changed  # None: a limit of the solver
+            if time.monotonic() > end:
+                break
+        else:
+            if weights[repaired].sum() < weights[best].sum():
+                best = repaired
+        if len(cuts) == n_cuts and (repaired != pattern).any():  # feasible for reals, not for integers
+            cuts.append((~pattern).astype(float))
+            minima.append(1.0)
+    cost = float(weights[best].sum())
+    return Suppression(best, cost, bound if bound < cost * (1 - SOLVER_SLACK) else cost)
+
+
+def separate(cells: LinkedCells, pattern: Mask, demand: Demand) -> tuple[Floats, float]:
+    """Return a condition `coefficients @ pattern >= minimum` that all patterns meeting a demand fulfil.
+
+    With multipliers alpha, beta of the upper and lower limits of the cells and gamma of the atoms, the adversary's
+    largest deviation is sum_i (alpha_i U_i + beta_i L_i) y_i + gamma for the pattern y; it must reach the demand.
+    L_i and U_i are the largest deviations of a suppressed cell; U_i is infinite.
+
+    Parameters
+    ----------
+    cells, demand : as in `improve_pattern`
+    pattern : (n_cells,) array of bool
+        Suppressed cells.
+
+    Returns
+    -------
+    coefficients : (n_cells,) array
+        Each at most the minimum, which keeps the condition valid and makes it stronger.
+    minimum : float
+        0 if the pattern meets the demand.
+    """
+    amount = abs(demand.amount)
+    row = np.sign(demand.amount) * cells.rows[[demand.cell]].toarray().ravel()
+    published, width = np.flatnonzero(~pattern), np.maximum(cells.values - cells.low, 0.0)
+    down, up = demand.knowledge.lb - cells.atoms, demand.knowledge.ub - cells.atoms
+    solve: Any = linprog  # bounds as an array are not in its stubs
+    result = solve(
+        -row,
+        A_ub=sp.vstack([cells.rows[published], -cells.rows, sp.csr_array(row[None, :])]),
+        b_ub=np.concatenate([np.zeros(len(published)), np.where(pattern, width, 0.0), [amount]]),
+        bounds=np.column_stack([down, up]),
+        method="highs",
+    )
+    reached = -result.fun if result.status == 0 else 0.0
+    if result.status != 0 or reached >= amount * (1 - SOLVER_SLACK):
+        return np.zeros(cells.n_cells), 0.0
+    alpha, beta = np.zeros(cells.n_cells), -result.ineqlin.marginals[len(published) : -1]
+    alpha[published] = -result.ineqlin.marginals[: len(published)]
+    constant = -_dot(result.lower.marginals, down) - _dot(result.upper.marginals, up)
+    minimum = amount - constant
+    coefficients = np.where(alpha > MULTIPLIER_ROUNDING, minimum, 0.0) + np.maximum(beta, 0.0) * width
+    return np.minimum(coefficients, minimum), minimum
+
+
+def _dot(marginals: Any, bounds: Floats) -> float:
+    """Return the sum of products; a bound without effect may be infinite."""
+    used = marginals != 0
+    return float(marginals[used] @ bounds[used])

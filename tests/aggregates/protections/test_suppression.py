@@ -1,0 +1,137 @@
+"""Suppression of linked tables, held against enumeration of all tables and of all patterns."""
+
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from unmask.aggregates import AggregateRelease, Domain, Rule, tabulate
+from unmask.aggregates.protections import (
+    Demand,
+    LinkedCells,
+    SuppressSmallCounts,
+    feasible_intervals,
+    outsider,
+    suppress_cells,
+)
+from unmask.core.errors import FailedError
+
+DOMAIN = Domain({"sex": ("f", "m"), "age": ("child", "adult", "old"), "ill": ("no", "yes")})
+
+
+def cross(shape):
+    """The rows of a table with all its totals."""
+    factors = [np.vstack([np.eye(size), np.ones((1, size))]) for size in shape]
+    matrix = factors[0]
+    for factor in factors[1:]:
+        matrix = np.kron(matrix, factor)
+    return matrix
+
+
+def enumerate_values(rows, low, high, most):
+    """All values of the cells over tables of at most `most` records that agree with the bounds."""
+    atoms = count_tables(rows.shape[1], most)
+    values = atoms @ rows.T
+    return values[((values >= low) & (values <= high)).all(axis=1)]
+
+
+@cache
+def count_tables(n_atoms, most):
+    if n_atoms == 1:
+        return np.arange(most + 1)[:, None]
+    parts = [(first, count_tables(n_atoms - 1, most - first)) for first in range(most + 1)]
+    return np.concatenate([np.column_stack([np.full(len(rest), first), rest]) for first, rest in parts])
+
+
+def outsider_demands(cells, sensitive, threshold):
+    knowledge = outsider(len(cells.atoms))
+    return [Demand(int(cell), threshold - cells.values[cell], knowledge) for cell in np.flatnonzero(sensitive)]
+
+
+@given(st.lists(st.integers(0, 2), min_size=6, max_size=6), st.lists(st.booleans(), min_size=11, max_size=11))
+@settings(max_examples=15, deadline=None)
+def test_intervals_are_those_of_all_tables_that_agree_with_the_release(counts, suppressed):
+    rows, hidden = cross((2, 3)), np.array([*suppressed, False])  # a known total bounds the enumeration
+    values, total = rows @ np.array(counts), sum(counts)
+    low, high = np.where(hidden, np.minimum(1, values), values), np.where(hidden, total, values)
+    every = enumerate_values(rows, low, high, total)
+    found = feasible_intervals(sp.csr_array(rows), low.astype(float), high.astype(float), range(12))
+    assert found.tolist() == np.stack([every.min(axis=0), every.max(axis=0)], axis=1).tolist()
+
+
+def test_intervals_of_counts_are_integral_where_linear_programs_are_not():
+    rows = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1]], dtype=float)  # an odd cycle
+    bounds = np.array([0, 0, 0, 0.0]), np.array([1, 1, 1, 9.0])
+    linear = feasible_intervals(sp.csr_array(rows), *bounds, [3], integer=False)
+    integral = feasible_intervals(sp.csr_array(rows), *bounds, [3])
+    assert linear.tolist() == [[0.0, 1.5]]
+    assert integral.tolist() == [[0.0, 1.0]]
+
+
+@given(st.lists(st.integers(1, 4), min_size=4, max_size=4))
+@settings(max_examples=5, deadline=None)
+def test_a_pattern_without_gap_is_the_cheapest_of_all_patterns(counts):
+    rows = sp.csr_array(cross((2, 2)))
+    cells = LinkedCells(rows, np.array(counts, dtype=float), np.ones(9), integer=True)
+    sensitive = cells.values < 3
+    demands, weights = outsider_demands(cells, sensitive, 3), 1 + cells.values / cells.values.sum()
+    chosen = suppress_cells(cells, sensitive, demands, weights, seconds=30)
+    assert chosen.gap == 0
+    assert chosen.cost == pytest.approx(weights[chosen.hidden].sum())
+
+    def is_safe(hidden):
+        low, high = np.where(hidden, 1, cells.values), np.where(hidden, 20, cells.values)
+        every = enumerate_values(rows.toarray(), low, high, 20)
+        return all((every[:, demand.cell] >= 3).any() for demand in demands)
+
+    others = np.flatnonzero(~sensitive)
+    for size in range(len(others) + 1):
+        for extra in combinations(others, size):
+            hidden = sensitive.copy()
+            hidden[list(extra)] = True
+            if weights[hidden].sum() < chosen.cost - 1e-9:
+                assert not is_safe(hidden)
+    assert is_safe(chosen.hidden)
+
+
+@pytest.mark.parametrize("zeros", ["shown", "hidden"])
+@pytest.mark.parametrize("seconds", [0.0, 5.0])
+def test_no_suppressed_count_is_known_to_be_below_the_threshold(zeros, seconds):
+    rng = np.random.default_rng(5)
+    records = {name: rng.choice(np.array(labels), 40) for name, labels in DOMAIN.categories.items()}
+    linked = [("sex", "age"), ("age", "ill"), ("sex", "ill"), ("age",), ("sex",), ("ill",), ()]
+    exact = AggregateRelease(DOMAIN, tuple(tabulate(records, columns, Rule(), DOMAIN) for columns in linked))
+    protection = SuppressSmallCounts(7, zeros=zeros, sliding=4, seconds=seconds)
+    release = protection(exact, exact.cell_counts(records))
+    low, high = release.bounds()
+    values = exact.matrix @ exact.cell_counts(records)[0]
+    assert ((low <= values) & (values <= high)).all()
+    small = np.flatnonzero((values < 7) & ((values > 0) | (zeros == "hidden")))
+    assert len(small) > 3
+    ends = feasible_intervals(exact.matrix, low.astype(float), high.astype(float), small)
+    assert (ends[:, 1] >= 7).all()
+    assert (ends[:, 0] <= np.maximum(values[small] - 1, int(zeros == "shown"))).all()
+    assert (ends[:, 1] - ends[:, 0] >= 4).all()
+
+
+def test_heuristic_pattern_is_within_the_proven_bound():
+    rng = np.random.default_rng(2)
+    rows = cross((4, 4))
+    atoms = rng.integers(1, 9, 16).astype(float)
+    cells = LinkedCells(sp.csr_array(rows), atoms, np.ones(25), integer=True)
+    sensitive = cells.values < 3
+    arguments = cells, sensitive, outsider_demands(cells, sensitive, 3), np.ones(25)
+    quick, best = suppress_cells(*arguments, seconds=0), suppress_cells(*arguments, seconds=30)
+    assert quick.bound <= best.bound <= best.cost <= quick.cost
+    assert best.gap == 0
+
+
+def test_a_demand_that_no_pattern_meets_is_an_error():
+    cells = LinkedCells(sp.csr_array(np.eye(1)), np.array([2.0]), np.ones(1), integer=True)
+    demand = Demand(0, -2.0, outsider(1))
+    with pytest.raises(FailedError, match="coarser tables"):
+        suppress_cells(cells, np.array([True]), [demand], np.ones(1))
