@@ -74,3 +74,39 @@ def test_a_chart_is_found_by_words_that_only_its_name_has(table):
         result.chart("people")
     with pytest.raises(unmask.UnmaskError, match="'sucess-identity' is not a chart"):
         result.chart("sucess-identity")
+
+
+def test_a_result_is_a_verdict_a_table_and_one_chart_without_a_script(table):
+    release, origin = Mondrian(k=10)(table, rng=np.random.default_rng(0))
+    result = unmask.audit(release, original=table, origin=origin, policy="ema-0.09")
+    html = result._repr_html_()
+    assert len(html.encode()) < 40_000
+    assert "<script" not in html
+    assert html.count("</table>") == html.count('role="img"') == 1
+    assert result.verdicts[0].policy.title in html
+    attacked = {(row.adversary, row.target) for row in result.rows if row.measure == "success_probability"}
+    assert all(f"<td>{adversary}</td><td>{target}</td>" in html for adversary, target in attacked)
+
+
+def test_styles_of_a_result_reach_no_other_cell(table):
+    html = unmask.audit(table)._repr_html_()
+    style = html.partition("<style>")[2].partition("</style>")[0]
+    selectors = [line.partition("{")[0].strip() for line in style.splitlines() if "{" in line]
+    assert selectors
+    assert all("@media" in name or all(".unmask-result" in part for part in name.split(",")) for name in selectors)
+
+
+@pytest.mark.parametrize("source", [[[0.9, 0.1], [0.2, 0.8]], np.eye(3)])
+def test_a_result_without_people_is_shown_as_its_decision(source):
+    result = unmask.audit(unmask.read_channel(source))
+    assert len(result._repr_html_().encode()) < 40_000
+    assert result._repr_html_().count('role="img"') <= 1
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_frames_come_back_in_the_library_that_they_came_in(library):
+    module = pytest.importorskip(library)
+    made = module.table if library == "pyarrow" else module.DataFrame
+    source = made({"age": [30, 30, 41, 41], "ill": ["a", "b", "a", "a"]})
+    release, _ = Mondrian(k=2)(unmask.read_table(source, quasi_identifiers="age", sensitive="ill"))
+    assert type(release.to_frame()) is type(release.head(2)) is type(source)

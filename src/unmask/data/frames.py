@@ -24,6 +24,16 @@ MAKERS = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}
 """Library -> its function from columns to a frame, in order of preference."""
 
 
+def find_library(source: object) -> str | None:
+    """Return the library of a data frame; None for other sources.
+
+    >>> find_library({"x": [1]}) is None
+    True
+    """
+    name = type(source).__module__.partition(".")[0]
+    return name if name in MAKERS else None
+
+
 def choose_library(library: str | None = None) -> str:
     """Return the library for a frame: the requested one, otherwise the first imported one, otherwise the first
     installed.

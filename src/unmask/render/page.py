@@ -48,6 +48,13 @@ _DIGEST = "SCRIPT-DIGEST"
 
 def written(page: Page) -> str:
     """Return a page as HTML."""
+    text = fill_template("page.html.j2", page=page, swatch=swatch, draw_ratio=draw_ratio)
+    script = text.rpartition("<script>")[2].partition("</script>")[0]
+    return text.replace(_DIGEST, b64encode(sha256(script.encode()).digest()).decode(), 1)
+
+
+def fill_template(name: str, **values: object) -> str:
+    """Return a template with these values, in which invisible characters are shown."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -58,13 +65,9 @@ def written(page: Page) -> str:
         lstrip_blocks=True,
         undefined=StrictUndefined,
     )
+    environment.globals["font"] = FONT
     environment.filters["safe_svg"] = Markup
-    template = environment.get_template("page.html.j2")
-    text = "\n".join(
-        map(visible, template.render(page=page, swatch=swatch, font=FONT, draw_ratio=draw_ratio).split("\n"))
-    )
-    script = text.rpartition("<script>")[2].partition("</script>")[0]
-    return text.replace(_DIGEST, b64encode(sha256(script.encode()).digest()).decode(), 1)
+    return "\n".join(map(visible, environment.get_template(name).render(**values).split("\n")))
 
 
 def page_of(result: Result) -> Page:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from unmask.core.errors import UnmaskError, nearest
@@ -297,8 +296,10 @@ class Result:
         return render(self)
 
     def _repr_html_(self) -> str:
-        """Return an HTML page inside a page: its styles must not reach the notebook."""
-        return f'<iframe sandbox srcdoc="{escape(self.to_html())}" style="width:100%;height:40em;border:0"></iframe>'
+        """Return the verdict, a small table and one chart, for a notebook; `to_html` is the whole page."""
+        from unmask.render.notebook import show
+
+        return show(self)
 
     def __repr__(self) -> str:
         from unmask.render.terminal import overview

@@ -17,7 +17,7 @@ from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError, visible
 from unmask.core.notebook import SHOWN, html_table
-from unmask.data.frames import frame_of_parquet
+from unmask.data.frames import find_library, frame_of_parquet
 from unmask.data.resources import temporary_folder
 from unmask.ranges import Option
 from unmask.tables.cells import read_levels
@@ -51,6 +51,7 @@ class Table:
     unit : unit that counts as one person, and how it was determined.
     record_sizes : for a counted table (2, m): numbers of source rows that agree in every released column, and the
         number of such sets of each size; None if the table contains all released columns.
+    library : library of the data frame that the table was read from; its frames come back in this library.
 
     >>> table = Table.read({"age": [30, 30, 41], "ill": ["a", "b", "a"]}, quasi_identifiers="age", sensitive="ill")
     >>> table
@@ -70,6 +71,7 @@ class Table:
     household: Integers | None = None
     unit: str = ASSUMED.words
     record_sizes: Integers | None = None
+    library: str | None = None
 
     def __post_init__(self) -> None:
         if not self.quasi_identifiers:
@@ -109,8 +111,8 @@ class Table:
     def to_frame(self, *, library: str | None = None) -> Any:
         """Return a data frame with the columns, order and types of the Parquet file that `write` makes.
 
-        library : "pandas", "polars" or "pyarrow". Default: a library that is imported already, otherwise an installed
-            one
+        library : "pandas", "polars" or "pyarrow". Default: that of the frame that was read; otherwise a library that is
+            imported already, otherwise an installed one
 
         >>> Table.read({"age": [30, 41]}, quasi_identifiers="age").to_frame(library="pyarrow")["age"].to_pylist()
         [30, 41]
@@ -118,7 +120,7 @@ class Table:
         with temporary_folder(None) as folder:
             path = Path(folder) / "table.parquet"
             write_parquet(self.written, path)
-            return frame_of_parquet(str(path), library=library)
+            return frame_of_parquet(str(path), library=library or self.library)
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
@@ -400,6 +402,7 @@ class Table:
             person=joined,
             household=None if household is None else _number_households(identifier_columns.get(household), n_rows),
             unit=unit.words,
+            library=find_library(source),
         )
 
     @classmethod

@@ -291,6 +291,10 @@ class Drawing:
 
     def to_file(self) -> str:
         """Return the drawing as a file: in light colors, of a fixed width, with the legend inside."""
+        return light(self.to_element())
+
+    def to_element(self) -> str:
+        """Return the drawing with the legend inside, of a fixed width, in the colors of the page around it."""
         left, rows = round_up(self.left) + 8.0, list(self._legend_rows())
         top = 8 + LINE_HEIGHT * len(rows)
         width, height = coordinate(left + NOMINAL_WIDTH + self.right + 8), coordinate(self.height + top + 4)
@@ -301,7 +305,7 @@ class Drawing:
         size = _attributes(width=NOMINAL_WIDTH, height=LINE_HEIGHT)
         legend = "".join(f"<svg{_attributes(x=x, y=y)}{size}>{entry}</svg>" for x, y, entry in places)
         ground = f'<rect width="100%" height="100%" fill="{PAPER}"/>'
-        return light(f"<svg {frame} {self._attributes}>{ground}{legend}{body}</svg>")
+        return f"<svg {frame} {self._attributes}>{ground}{legend}{body}</svg>"
 
     def _legend_rows(self) -> Iterator[list[tuple[float, str]]]:
         """Yield the entries of each line of the legend, with their position."""

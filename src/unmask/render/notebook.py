@@ -1,0 +1,57 @@
+"""A result in a notebook: verdict, a small table and one chart, without a script and without styles for other cells."""
+
+from __future__ import annotations
+
+from unmask.findings.row_words import row_value
+from unmask.render.charts import Figure
+from unmask.render.first_screen import make_screen
+from unmask.render.page import fill_template
+from unmask.render.page_parts import Screen
+from unmask.results import Result
+from unmask.results.scope import Scope
+from unmask.results.words import amount
+
+MAX_ROWS = 8
+"""Adversaries in the table, or conditions."""
+
+
+def show(result: Result) -> str:
+    """Return the verdict, what each adversary reaches, and the chart of people by risk, as a part of an HTML page.
+
+    Charts and tables show nothing about small groups, as on the page. `Result.to_html` is the whole page.
+    """
+    scope = Scope(result.without_small())
+    screen = make_screen(scope)
+    head, n_names, rows = _list_adversaries(scope) or _list_conditions(screen)
+    figure = screen.people or _find_first_chart(result)
+    return fill_template("notebook.html.j2", screen=screen, head=head, n_names=n_names, rows=rows, figure=figure)
+
+
+Cells = tuple[tuple[str, ...], int, list[tuple[str, ...]]]
+"""Heads, number of the columns of names, and rows."""
+
+
+def _list_adversaries(scope: Scope) -> Cells | None:
+    """Return the success of each adversary on each protected release; None if no adversary has a success."""
+    rows = [row for row in scope.heads.values() if row.release in scope.protected][:MAX_ROWS]
+    if not rows:
+        return None
+    first = int(len({row.release for row in rows}) == 1)
+    head = ("Release", "Adversary", "Target", "Success", "Guessing")
+    cells = [(row.release, row.adversary, row.target, row_value(row), amount(row.prior, row.unit)) for row in rows]
+    return head[first:], 3 - first, [row[first:] for row in cells]
+
+
+def _list_conditions(screen: Screen) -> Cells:
+    """Return the lines of the decision with their values and limits."""
+    items = screen.decision.items[:MAX_ROWS]
+    return (
+        ("Condition", "How far", "Value", "Limit"),
+        2,
+        [(item.name, item.finding, item.value, item.limit) for item in items],
+    )
+
+
+def _find_first_chart(result: Result) -> Figure | None:
+    """Return the first chart of the page; None without charts."""
+    return next((result.chart(name) for name in result.charts), None)
