@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import itertools
 import logging
 import re
@@ -21,6 +22,7 @@ from unmask.data.dialects import read_sample, score_dialects
 from unmask.data.readings import Reading, read_rows, score_header
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import prepare_file
+from unmask.data.writing import replace_file
 
 _log = logging.getLogger(__name__)
 
@@ -102,6 +104,19 @@ class Hierarchy:
             header = ", line 1 names the levels" if reading.header else ""
             _log.warning("%s: %s", name, file.note or f"delimiter {best_dialect.delimiter!r}{header}")
         return cls.from_paths(zip(*(cells.tolist() for cells in paths.values()), strict=True), name=name)
+
+    def write(self, path: str | PathLike[str]) -> None:
+        r"""Write a file that `read` and the ARX tool read: `leaf;ancestor;...;root` in a line for each leaf.
+
+        >>> import tempfile, pathlib
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder) / "sex.csv"
+        ...     Hierarchy.from_paths([("Male", "*"), ("Female", "*")]).write(file)
+        ...     file.read_text()
+        'Male;*\nFemale;*\n'
+        """
+        with replace_file(Path(path)) as place, place.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file, delimiter=";", lineterminator="\n").writerows(zip(*self.ancestor, strict=True))
 
     @property
     def levels(self) -> int:

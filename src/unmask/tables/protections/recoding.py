@@ -354,18 +354,19 @@ def _bin_texts(column: Column, width: float) -> list[str]:
         raise UnmaskError(f"the bin width of column {column.name!r} is {width!r}, expected a number above 0")
     step = Fraction(repr(width))
     return [
-        MISSING if position == column.levels.missing else NUMBERS.write(*_bin(float(low), float(high), step))
+        MISSING if position == column.levels.missing else NUMBERS.write(*find_bin(float(low), float(high), step))
         for position, (low, high) in enumerate(zip(column.levels.low, column.levels.high, strict=True))
     ]
 
 
-def _bin(low: float, high: float, step: Fraction) -> tuple[float, float]:
-    """Return the bounds of the bins that contain `low` to `high`, computed in decimals.
+def find_bin(low: float, high: float, step: Fraction, origin: Fraction = Fraction(0)) -> tuple[float, float]:
+    """Return the bounds of the bins that contain `low` to `high`, computed in decimals; a bin begins at the origin.
 
     In binary 0.3 / 0.1 is below 3. In decimals 0.3 begins the bin [0.3, 0.4) of width 0.1.
     """
     if not math.isinf(low):
-        low = float(Fraction(repr(low)) // step * step)
+        low = float((Fraction(repr(low)) - origin) // step * step + origin)
     if not math.isinf(high):
-        high = max(high, math.nextafter(float((Fraction(repr(high)) // step + 1) * step), -math.inf))
+        end = ((Fraction(repr(high)) - origin) // step + 1) * step + origin
+        high = max(high, math.nextafter(float(end), -math.inf))
     return low, high
