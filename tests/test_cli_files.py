@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import json
 import os
 import signal
 import stat
@@ -491,3 +492,29 @@ def test_an_interrupt_in_a_finalizer_ends_the_command_with_a_sentence():
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert ended.returncode == 1
     assert ended.stderr == "Error: interrupted before the end; run the same command again\n"
+
+
+def test_households_of_a_release_without_their_column_are_those_of_the_original(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{20 + n % 5},{'fm'[n % 2]},h{n // 3}" for n in range(60)]
+    Path("people.csv").write_text("\n".join(["age,sex,home", *lines]), encoding="utf-8")
+    roles = ["-q", "age,sex", "--household", "home", "--person", "row"]
+    main(["protect", "people.csv", *roles, "--k", "6", "-o", "r.csv", "--origin", "o.csv"], standalone_mode=False)
+    assert Path("r.csv").read_text(encoding="utf-8").startswith("age,sex\n")
+    origin = [int(row) for row in Path("o.csv").read_text(encoding="utf-8").split()[1:]]
+    released = Path("r.csv").read_text(encoding="utf-8").splitlines()[1:]
+    joined = ["age,sex,home", *(f"{row},h{person // 3}" for row, person in zip(released, origin, strict=True))]
+    Path("joined.csv").write_text("\n".join(joined), encoding="utf-8")
+
+    def criteria(*words: str) -> dict[str, float]:
+        capsys.readouterr()
+        main(["audit", *words, *roles, "--json"], standalone_mode=False)
+        result = json.loads(capsys.readouterr().out)
+        (row,) = [row for row in result["tables"]["criteria"] if row["release"] != "original"]
+        return {key: value for key, value in row.items() if "household" in key}
+
+    expected = criteria("joined.csv")
+    assert expected["household_k"] >= 1
+    assert criteria("r.csv", "--original", "people.csv", "--origin", "o.csv") == expected

@@ -69,7 +69,8 @@ def read_original(path: Path, reading: Reading, releases: Sequence[Path]) -> Tab
     released = [read_column_names(file, reading) for file in releases]
     unchanged = dict.fromkeys(name for columns in released for name in list_columns_without_role(columns, reading))
     keep = (*reading["keep"], *(name for name in unchanged if name in names))
-    return read_table(path, {**reading, "keep": keep, "household": None})
+    household = reading["household"] if reading["household"] in names else None
+    return read_table(path, {**reading, "keep": keep, "household": household})
 
 
 def read_register(path: Path, reading: Reading) -> Table:

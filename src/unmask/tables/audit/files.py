@@ -10,6 +10,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from unmask.core.errors import UnmaskError
 from unmask.core.signatures import with_parameters
 from unmask.data.engine import EngineOptions
@@ -231,9 +234,20 @@ def _read(
         for name, path in zip(tables, origins, strict=False)
         if source is not None
     }
-    controls = None if control is None else read_original(control, {**reading, "like": source}, paths)
+    if source is not None and source.household is not None:
+        for name in [name for name in rows if tables[name].household is None]:  # protect drops the column
+            tables[name] = replace(tables[name], household=_select_households(source.household, rows[name]))
+        source = replace(source, household=None)
+    controls = (
+        None if control is None else read_original(control, {**reading, "like": source, "household": None}, paths)
+    )
     inputs = {"original": source, "origin": rows, "register": people, "control": controls}
     return tables, inputs, _warn_of_unused_columns({name for _, unused in read.values() for name in unused}, source)
+
+
+def _select_households(household: NDArray[np.int64], origin: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the household of each released row; -1 for a row of no person."""
+    return np.where(origin < 0, -1, household[origin])
 
 
 def _warn_of_unused_columns(columns: Iterable[str], original: Table | None) -> list[str]:
