@@ -15,7 +15,8 @@ PATHS = (
 FIELDS = {
     "open": ("do", "path", "upload", "folder", "encoding", "delimiter", "decimal", "missing", "workflow"),
     "roles": (
-        "do", *(f"role-{index}" for index in range(10)), "role-999", "type-0", "type-1", "type-8", "hierarchy-1",
+        "do", *(f"role-{index}" for index in range(10)), "role-999", "type-0", "type-1", "type-8", "hierarchy",
+        "column", "level", "node", "group", "new", "name-0", "start", "size", "widths", "origin", "finest",
         "linkage.truth", "linkage.item", "linkage.clusters", "linkage.guesses", "linkage.missing",
         "protections.adopters", "protections.model", "protections.budget", "channel.loss", "channel.prior",
     ),
@@ -43,11 +44,12 @@ VALUES = (
     "'\"<>&",
     "drop", "quasi-identifier", "sensitive", "keep", "weight", "continue", "apply", "open", "read", "another", "demo",
     "workflow", "linkage", "graph", "channel",
+    "zip", "sex", "alone", "alphabetical", "rare", "parts", "intervals", "move", "rename", "add", "finest", "import",
     "resume", "discard", "start", "again", "use", "change", "own", "ema-0.09", "strict", "k >= 5", "k >= ",
     "utf-16", "hex", "idna", "rot13", "\t", ";", "date", "ordinal", "date:day-first", "/etc/passwd", "/dev/zero", "/",
     "~", "~nobody", "..", "no.csv", "unmask.toml", "x" * 5_000, "{{ 7 * 7 }}", "%s%n", "\U0001f600", "a\r\nb: c",
 )  # fmt: skip
-SENT = ("upload", "register.file file", "hierarchy-1", "linkage.guesses file", "channel.prior file")
+SENT = ("upload", "register.file file", "file", "linkage.guesses file", "channel.prior file")
 FILES = (b"", b"a\n1\n", b"PAR1PAR1", b"PK\x03\x04", b"\x1f\x8b", b"\xff\xfe", b"\x00" * 100, b'a,"b\n', b"[data]\n")
 
 

@@ -29,7 +29,7 @@ class Profile(NamedTuple):
 
 
 Key = tuple[str, int, int, str]
-"""Path of a table, time of its last change, its bytes, and the options of its reader."""
+"""Path of a table, time of the last change of it or a hierarchy, its bytes, and the options of its reader."""
 
 JOB = "columns"
 
@@ -98,8 +98,13 @@ def _raise_failure(project: Project) -> None:
 def _key(project: Project) -> Key:
     assert project.file is not None
     table, state = project.table, project.file.stat()
-    options = {key: table[key] for key in (*list_reading_keys(), *MEANING_KEYS) if key in table and key != "person"}
-    return str(project.file), state.st_mtime_ns, state.st_size, json.dumps(options)
+    options = {
+        key: table[key]
+        for key in (*list_reading_keys(), *MEANING_KEYS)
+        if key in table and key not in ("person", "household")
+    }
+    times = [state.st_mtime_ns, *(Path(file).stat().st_mtime_ns for file in table.get("hierarchies", {}).values())]
+    return str(project.file), max(times), state.st_size, json.dumps(options)
 
 
 @lru_cache(maxsize=1)

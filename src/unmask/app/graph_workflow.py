@@ -157,6 +157,7 @@ def _list_adversary_fields(document: Mapping[str, Any]) -> list[Field]:
         Field("graph.seeds", "Number, drawn from the quarter with most contacts", "integer", default=_default_seeds,
               prefix=SEEDS),
         Field("graph.runs"),
+        Field("graph.time_limit", "Seconds after which no further run starts"),
         Field("graph.seed"),
         Field("graph.attacks", "Run only", "choices", options=lambda _: _list_attacks()),
     ]  # fmt: skip

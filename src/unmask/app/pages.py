@@ -25,9 +25,13 @@ NAMES = ("open", "roles", "adversaries", "verdict", "protect", "game", "sign")
 """Addresses of all screens in their order; a workflow may lack some."""
 
 DOWNLOADS = (
-    files.RELEASE, files.WORKBOOK, files.ORIGIN, files.AT_RISK, files.REPORT, files.AUDIT, files.CERTIFICATE,
-    files.CERTIFICATE_PAGE, DOCUMENT, files.STUDY, files.MECHANISM, files.GAME_PAGE, files.GAME, "attacker.toml",
+    files.RELEASE, files.WORKBOOK, files.PARQUET, files.MAPPING, files.RISKS, files.ORIGIN, files.AT_RISK, files.REPORT,
+    files.AUDIT, files.CERTIFICATE, files.CERTIFICATE_PAGE, DOCUMENT, files.STUDY, files.MECHANISM, files.GAME_PAGE,
+    files.GAME, "attacker.toml",
 )  # fmt: skip
+
+MADE = (files.WORKBOOK, files.PARQUET, files.MAPPING)
+"""Files that are made when they are downloaded."""
 
 CHANGES = "changes"
 """The job that tries other protections after a verdict that is not acceptable."""
@@ -73,7 +77,7 @@ def render_screen(step: Step | None, project: Project, values: Mapping[str, Any]
     """Return a screen as HTML; without a step the page of a problem."""
     workflow = find_workflow(project.document)
     name = step.name if step else "problem"
-    template = f"{workflow.word}_{name}" if name in workflow.forms else name
+    template = values.get("template") or (f"{workflow.word}_{name}" if name in workflow.forms else name)
     layout = {
         "screen": name,
         "steps": list(workflow.list_steps(project)),

@@ -22,7 +22,7 @@ from unmask.document import check_sections, list_datasets, load
 from unmask.toml_text import DOCUMENT, format_document, update_document
 
 RELEASE, ORIGIN, AT_RISK, REPORT, AUDIT = "release.csv", "origin.csv", "at-risk.csv", "report.html", "audit.json"
-WORKBOOK = "release.xlsx"
+WORKBOOK, PARQUET, MAPPING, RISKS = "release.xlsx", "release.parquet", "mapping.csv", "risks.csv"
 CERTIFICATE, CERTIFICATE_PAGE = "certificate.json", "certificate.html"
 STUDY, STUDY_FOLDER = "study.toml", "study"
 GAME, GAME_PAGE = "game.toml", "game.html"
@@ -30,8 +30,8 @@ MECHANISM, CURVE, CURVE_MECHANISM = "mechanism.csv", "curve.csv", "tried.csv"
 PROFILE, NOTES = "columns.pickle", "notes.json"
 
 OUTPUTS = (
-    DOCUMENT, RELEASE, WORKBOOK, ORIGIN, AT_RISK, REPORT, AUDIT, CERTIFICATE, CERTIFICATE_PAGE, STUDY, STUDY_FOLDER,
-    PROFILE, MECHANISM, CURVE, CURVE_MECHANISM, NOTES, GAME_PAGE, GAME, "jobs", LOCK,
+    DOCUMENT, RELEASE, WORKBOOK, PARQUET, MAPPING, RISKS, ORIGIN, AT_RISK, REPORT, AUDIT, CERTIFICATE, CERTIFICATE_PAGE,
+    STUDY, STUDY_FOLDER, PROFILE, MECHANISM, CURVE, CURVE_MECHANISM, NOTES, GAME_PAGE, GAME, "jobs", LOCK,
 )  # fmt: skip
 """Names in the folder that an opened file cannot have."""
 
@@ -121,6 +121,12 @@ class Project:
         (table,) = list_datasets(self.document)
         paths = {name: str(self.folder / file) for name, file in table.get("hierarchies", {}).items()}
         return {**table, **({"hierarchies": paths} if paths else {})}
+
+    @property
+    def hierarchies(self) -> dict[str, str]:
+        """Column -> file of its hierarchy in the folder."""
+        columns = self.document.get("columns", {}).items()
+        return {name: entry["hierarchy"] for name, entry in columns if isinstance(entry, dict) and "hierarchy" in entry}
 
     @property
     def file(self) -> Path | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from unmask.app import hierarchy_screen
 from unmask.app.column_profile import Profile, count_columns, find_counting_job
 from unmask.app.column_shapes import Level, Rung, Shape
-from unmask.app.fields import is_upload
+from unmask.app.fields import read_index
 from unmask.app.jobs import format_command
 from unmask.app.pages import show_progress
 from unmask.app.project import Project
@@ -37,8 +38,13 @@ STUDY_ATTACKS = ("tables.ClassAttack", "tables.AttributeInference")
 """Attacks of studies that follow from the roles."""
 
 
-def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
-    """Return a card for each column, at first with the roles that `unmask init` suggests; or progress of counting."""
+def show(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
+    """Return a card for each column, at first with the roles that `unmask init` suggests; or progress of counting.
+
+    With a column in the address, return the editor of its hierarchy.
+    """
+    if "column" in query:
+        return hierarchy_screen.show(project, query)
     if (job := find_counting_job(project)) is not None:
         return {"busy": show_progress(project, job)}
     profile = count_columns(project)
@@ -80,6 +86,8 @@ def _show_unit(document: Mapping[str, Any], facts: Sequence[ColumnFacts]) -> dic
         "selected": document.get("data", {}).get("person", "" if unit.question else ROW),
         "reason": unit.words if unit != ASSUMED else "",
         "column": unit.column,
+        "household": document.get("data", {}).get("household", ""),
+        "shared": tuple(shared),
     }
 
 
@@ -128,23 +136,28 @@ def _join_drop(role: str) -> str:
 
 
 def submit(project: Project, form: Mapping[str, Any]) -> str:
-    """Save roles, types and levels; continue once every column has a role."""
+    """Save roles, types and levels; continue once every column has a role. Or change a hierarchy."""
+    if "column" in form:
+        return hierarchy_screen.submit(project, form)
     profile, document = count_columns(project), project.document
     previous, previous_levels = _read_columns(document), get_levels(document)
     columns: dict[str, Any] = {}
     levels: dict[str, Level | None] = {}
     for index, shape in enumerate(profile.shapes):
         levels[shape.name] = _read_level(index, shape, form, previous_levels)
-        if column := _read_column(project, index, shape, form, previous.get(shape.name, {})):
+        if column := _read_column(index, shape, form, previous.get(shape.name, {})):
             columns[shape.name] = column["role"] if column.keys() == {"role"} else column
     answers = _show_unit(document, profile.facts)["answers"]
     person = {"person": form["person"]} if form.get("person") in answers else {}
     document = {**document, "data": {**document["data"], **person}, "columns": columns}
+    _set_household(document, form)
     changed = _update_studies(with_protection(document, levels=levels))
     if changed != project.document:
         project.save(changed)
     if form.get("do") == "apply":
         return "roles"
+    if (edited := read_index(form.get("hierarchy"), profile.shapes)) is not None:
+        return hierarchy_screen.address(profile.shapes[edited].name)
     if "person" not in document["data"] and unit_of(profile.facts).question:
         raise UnmaskError("the unit of counting is open; answer the question above the columns")
     if len(columns) < len(profile.shapes):
@@ -164,6 +177,16 @@ def _update_studies(document: dict[str, Any]) -> dict[str, Any]:
     return {**document, "adversaries": [*adversaries(roles.get("sensitive", [])), *other_adversaries]}
 
 
+def _set_household(document: dict[str, Any], form: Mapping[str, Any]) -> None:
+    """Set the column that joins the rows of a household, which is not released."""
+    if "household" in form:
+        name = str(form["household"])
+        if name and document["columns"].get(name) != "drop":
+            raise UnmaskError("the column of households is released; choose drop as its role")
+        data = {key: value for key, value in document["data"].items() if key != "household"}
+        document["data"] = data | ({"household": name} if name else {})
+
+
 def _read_level(index: int, shape: Shape, form: Mapping[str, Any], previous: Mapping[str, Level]) -> Level | None:
     """Return the selected level; the previous one if the form has none, and None if the type has changed."""
     if str(form.get(f"type-{index}", DETECTED)).partition(":")[0] not in (DETECTED, shape.type):
@@ -175,19 +198,15 @@ def _read_level(index: int, shape: Shape, form: Mapping[str, Any], previous: Map
     return {str(level): level for level in levels}.get(str(selected))
 
 
-def _read_column(
-    project: Project, index: int, shape: Shape, form: Mapping[str, Any], previous: Mapping[str, Any]
-) -> dict[str, Any]:
+def _read_column(index: int, shape: Shape, form: Mapping[str, Any], previous: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a column; {} without a role."""
     role = str(form.get(f"role-{index}", ""))
     if role not in (*ROLES, "weight"):
         return {}
     settings = {"role": role, **{key: previous[key] for key in ("order", "hierarchy", "type") if key in previous}}
-    type_, upload = str(form.get(f"type-{index}", "")), form.get(f"hierarchy-{index}")
+    type_ = str(form.get(f"type-{index}", ""))
     if type_ in TYPES and type_ != shape.type:
         settings["type"] = type_
-    if type_ == DETECTED or is_upload(upload):
+    if type_ == DETECTED:
         settings.pop("type", None)
-    if is_upload(upload):
-        settings["hierarchy"] = project.store_upload(upload)
     return settings

@@ -28,7 +28,7 @@ from starlette.routing import Route
 from unmask.app import pages
 from unmask.app.guard import Door, Guard
 from unmask.app.private_folder import format_age
-from unmask.app.project import WORKBOOK, Project, list_interrupted
+from unmask.app.project import Project, list_interrupted
 from unmask.app.workflow import Step
 from unmask.app.workflows import find_workflow
 from unmask.core.errors import UnmaskError, visible
@@ -168,11 +168,11 @@ class Server:
         """Send an output of a command."""
         name = request.path_params["name"]
         path = self.project.folder / name
-        if name == WORKBOOK:
-            from unmask.app.sign_screen import write_workbook  # here: it imports what the first screen does not need
+        if name in pages.MADE:
+            from unmask.app.downloads import make_file  # here: it imports what the first screen does not need
 
-            await run_in_threadpool(write_workbook, self.project)
-        if name not in pages.DOWNLOADS or not path.is_file():
+            await run_in_threadpool(make_file, self.project, name)
+        if name not in (*pages.DOWNLOADS, *self.project.hierarchies.values()) or not path.is_file():
             raise HTTPException(404, "There is no such file; run the step that makes it.")
         is_shown = "show" in request.query_params and name.endswith(".html")
         return FileResponse(

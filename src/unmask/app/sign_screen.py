@@ -15,7 +15,7 @@ from unmask.app.project import (
     ORIGIN,
     RELEASE,
     REPORT,
-    WORKBOOK,
+    RISKS,
     Project,
 )
 from unmask.app.verdict_screen import read_verdicts
@@ -37,7 +37,16 @@ PUBLIC_FILES = {
     DOCUMENT: "All settings: open it next to your file to continue",
 }
 
-SECRET_FILES = {ORIGIN: "The person behind each row of the release", AT_RISK: "The people at risk, with the reason"}
+SECRET_FILES = {
+    ORIGIN: "The person behind each row of the release",
+    AT_RISK: "The people at risk, with the reason",
+    RISKS: "The risk of each row: class size, individual risk, SUDA score",
+}
+
+RISK_JOB = "risks"
+"""The job that writes the risk of each row."""
+
+RISK_COMMAND = ("audit", DOCUMENT, "--risk-file", RISKS, "--no-changes", "--no-steps", "--force")
 
 MAX_TEXT = 500
 """Characters of an answer."""
@@ -49,6 +58,9 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     is_signed = project.is_done("certificate") and (project.folder / CERTIFICATE_PAGE).exists()
     if not is_signed and (job is None or job.state != "running"):
         project.delete(CERTIFICATE_PAGE, CERTIFICATE)
+    risk_job = project.jobs.find(RISK_JOB)
+    if not project.is_done(RISK_JOB) and (risk_job is None or risk_job.state != "running"):
+        project.delete(RISKS)
     verdicts, answers = read_verdicts(project), project.document.get("certificate", {})
     states = [line["state"] for line in verdicts]
     state = "missed" if "missed" in states else "met" if {*states} == {"met"} else "untested"
@@ -57,16 +69,21 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         public[RELEASE] = "The attacked release; its policy does not accept it"
     if "graph" in project.document:
         secret[ORIGIN] = "The person behind each node of the release"
+    secret |= {file: f"The hierarchy of {name}, which {DOCUMENT} names" for name, file in project.hierarchies.items()}
+    is_table = "columns" in project.document
     return {
         "job": job,
         "is_signed": is_signed,
         "busy": show_progress(project, job),
+        "risk_job": risk_job if is_table else None,
+        "risk_busy": show_progress(project, risk_job),
+        "is_table": is_table,
         "state": state,
         "policy": verdicts[0]["policy"] if verdicts else "",
         "conditions": [(line, name_line(line), *_format_figures(line)) for line in verdicts],
         "counts": {state: states.count(state) for state in ("missed", "untested")},
         "answers": {key: (label, answers.get(key, "")) for key, label in CERTIFICATE_TEXTS.items()},
-        "workbook_of": RELEASE if "columns" in project.document else "",
+        "formats_of": RELEASE if is_table else "",
         "public": _list_files(project, public, has_digest=True),
         "secret": _list_files(project, secret, has_digest=False),
         "commands": (format_command(CERTIFY[:-1]),),
@@ -97,20 +114,11 @@ def _format_size(n: int) -> str:
     return f"{n / 1e6:.1f} MB" if n >= 1e6 else f"{n / 1e3:,.0f} kB" if n >= 1000 else f"{n} bytes"
 
 
-def write_workbook(project: Project) -> None:
-    """Write the release of a table as a workbook, which a spreadsheet opens in every language."""
-    from unmask.tables import Table
-    from unmask.tables.reading import column_names
-
-    path = project.folder / RELEASE
-    if path.is_file() and "columns" in project.document:
-        names = column_names(path, header=True, delimiter=",", encoding="utf-8")
-        table = Table.read(path, quasi_identifiers=names, header=True, delimiter=",", encoding="utf-8", na="")
-        table.write(project.folder / WORKBOOK, force=True)
-
-
 def submit(project: Project, form: Mapping[str, Any]) -> str:
-    """Save the answers, and run the certificate."""
+    """Save the answers and run the certificate, or write the risk of each row."""
+    if form.get("do") == "risks":
+        project.jobs.start(RISK_JOB, [RISK_COMMAND], digest=project.digest)
+        return "sign#secret"
     answers = {key: text for key in CERTIFICATE_TEXTS if (text := str(form.get(key, "")).strip()[:MAX_TEXT])}
     document = {key: value for key, value in project.document.items() if key != "certificate"}
     project.save(document | ({"certificate": answers} if answers else {}))

@@ -1,0 +1,105 @@
+"""Quasi-identifiers of a table with their values as texts, and the people who are unique at a level of a hierarchy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from unmask.app.column_shapes import Level
+from unmask.app.project import Project
+from unmask.core.errors import UnmaskError
+from unmask.document import MEANINGS, group_by_role, list_reading_keys
+from unmask.tables import Hierarchy, Table, criteria
+from unmask.tables.cells import plain_levels
+from unmask.tables.column import Column
+from unmask.tables.protections.recoding import generalize
+
+NOT_READ = ("cells", "household", "weight")
+"""Parameters of `Table.read` that the preview does not need."""
+
+
+class Source(NamedTuple):
+    """A table whose columns with a hierarchy are texts, and the edited column as text and with its own type."""
+
+    table: Table
+    values: Column
+    typed: Column
+
+
+class Preview(NamedTuple):
+    """People of a recoded table. k : people in the smallest class; unique : people in a class of their own"""
+
+    k: int
+    unique: int
+
+
+def read_source(project: Project, name: str) -> Source:
+    """Read the quasi-identifiers; `name` is the edited one."""
+    assert project.file is not None
+    table = project.table
+    quasi = group_by_role(project.document.get("columns", {})).get("quasi_identifiers", [])
+    if name not in quasi:
+        raise UnmaskError("there is no quasi-identifier with this name; choose one in step 2, Roles")
+    options = {key: table[key] for key in list_reading_keys() if key in table and key not in NOT_READ}
+    meanings = {key: dict(table.get(key, {})) for key in MEANINGS.values()}
+    as_text = sorted({name, *meanings.pop("hierarchies")} & {*quasi})
+    path = project.file
+    return _read_source(str(path), path.stat().st_mtime_ns, json.dumps([quasi, as_text, name, options, meanings]))
+
+
+@lru_cache(maxsize=1)
+def _read_source(path: str, _time: int, key: str) -> Source:
+    quasi, as_text, name, options, meanings = json.loads(key)
+    own: dict[str, Any] = {key: {name: of_column[name]} for key, of_column in meanings.items() if name in of_column}
+    typed = Table.read(path, quasi_identifiers=[name], **{**options, **own, "person": None})
+    others: dict[str, Any] = {
+        key: {c: v for c, v in by.items() if c in quasi and c not in as_text} for key, by in meanings.items()
+    }
+    others["types"] |= dict.fromkeys(as_text, "text")
+    table = Table.read(path, quasi_identifiers=quasi, **options, **others)
+    values = next(column for column in table.quasi_identifiers if column.name == name)
+    return Source(table, values, typed.quasi_identifiers[0])
+
+
+def preview(source: Source, hierarchies: Mapping[str, Hierarchy], levels: Mapping[str, Level | None]) -> Preview:
+    """Return the people who are unique, and the smallest class, with each column at its level."""
+    typed = {source.typed.name: source.typed} if source.typed.name not in hierarchies else {}
+    columns = [
+        _recode(typed.get(column.name, column), hierarchies.get(column.name), levels.get(column.name))
+        for column in source.table.quasi_identifiers
+    ]
+    table = replace(source.table, quasi_identifiers=tuple(columns)).complete
+    if table.person is None:
+        counted = criteria.evaluate(table, sensitive=())
+        return Preview(counted.k, counted.unique_rows)
+    people = table.people
+    assert people is not None
+    alone = np.flatnonzero(np.diff(people.indptr) == 1)
+    return Preview(
+        criteria.people_in_classes(table, table.person).fewest, len(np.unique(people.indices[people.indptr[alone]]))
+    )
+
+
+def _recode(column: Column, hierarchy: Hierarchy | None, level: Level | None) -> Column:
+    if level is None:
+        return column
+    if hierarchy is None or not isinstance(level, int):
+        levels, codes = generalize(column, level)
+        return replace(column, levels=levels, codes=codes)
+    if level >= hierarchy.levels:
+        raise UnmaskError(f"level {level} of column {column.name!r} is not in its hierarchy; choose another level")
+    groups = dict(zip(hierarchy.leaves, hierarchy.ancestor[level], strict=True))
+    levels, codes = plain_levels([groups.get(label, label) or None for label in column.levels.labels])
+    return replace(column, levels=levels, codes=codes[column.codes])
+
+
+def read_hierarchies(project: Project) -> dict[str, Hierarchy]:
+    """Return the hierarchy of each quasi-identifier that has one."""
+    quasi = group_by_role(project.document["columns"]).get("quasi_identifiers", [])
+    paths: Mapping[str, Any] = project.table.get("hierarchies", {})
+    return {name: Hierarchy.read(path) for name, path in paths.items() if name in quasi}
