@@ -8,6 +8,7 @@ import pytest
 from numpydoc.validate import validate
 
 PACKAGES: tuple[str, ...] = (
+    "unmask.aggregates.magnitudes",
     "unmask.aggregates.protections",
     "unmask.channels",
     "unmask.channels.attacks",

@@ -68,7 +68,7 @@ def test_intervals_of_counts_are_integral_where_linear_programs_are_not():
     bounds = np.array([0, 0, 0, 0.0]), np.array([1, 1, 1, 9.0])
     linear = feasible_intervals(sp.csr_array(rows), *bounds, [3], integer=False)
     integral = feasible_intervals(sp.csr_array(rows), *bounds, [3])
-    assert linear.tolist() == [[0.0, 1.5]]
+    assert linear == pytest.approx(np.array([[0.0, 1.5]]))
     assert integral.tolist() == [[0.0, 1.0]]
 
 

@@ -18,6 +18,9 @@ Mask = NDArray[np.bool_]
 MAX_PROGRAM_SECONDS = 60.0
 """Time limit of a program for one cell."""
 
+LARGEST_AMOUNT = 1e4
+"""Largest magnitude in a linear program. The solver's limits are absolute: each constraint holds up to 1e-7."""
+
 SOLVER_SLACK = 1e-6
 """Share of a cell. Largest excess of a linear program over its limits; HiGHS allows 1e-7 in each constraint."""
 
@@ -102,17 +105,26 @@ def minimize(
     Returns
     -------
     scipy.optimize.OptimizeResult
-        As of `scipy.optimize.milp`.
+        As of `scipy.optimize.milp`. Magnitudes are solved in a unit that fits the solver's absolute limits.
     """
+    unit = 1.0 if integer.any() else find_unit(low, high)
+    scale = np.abs(objective).max(initial=0.0) or 1.0
     settings: Any = {
-        "bounds": bounds,
-        "constraints": LinearConstraint(rows, low, high),
+        "bounds": Bounds(bounds.lb / unit, bounds.ub / unit),
+        "constraints": LinearConstraint(rows, low / unit, high / unit),
         "options": {"time_limit": seconds},
     }
-    result = milp(objective, **settings)
-    if result.status != 0 or np.abs(result.x - np.round(result.x))[integer].max(initial=0.0) < SOLVER_SLACK:
-        return result
-    return milp(objective, integrality=integer.astype(int), **settings)
+    result = milp(objective / scale, **settings)
+    if result.status == 0 and np.abs(result.x - np.round(result.x))[integer].max(initial=0.0) > SOLVER_SLACK:
+        result = milp(objective / scale, integrality=integer.astype(int), **settings)
+    for name, factor in (("x", unit), ("fun", unit * scale), ("mip_dual_bound", unit * scale)):
+        result[name] = None if result.get(name) is None else result[name] * factor
+    return result
+
+
+def find_unit(*amounts: Floats) -> float:
+    """Return the unit in which the largest finite amount is `LARGEST_AMOUNT`."""
+    return max(float(np.abs(item[np.isfinite(item)]).max(initial=0.0)) for item in amounts) / LARGEST_AMOUNT or 1.0
 
 
 def feasible_intervals(

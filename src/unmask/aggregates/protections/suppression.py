@@ -17,6 +17,7 @@ from unmask.aggregates.protections.linked_cells import (
     Floats,
     LinkedCells,
     Mask,
+    find_unit,
     minimize,
 )
 from unmask.core.errors import FailedError
@@ -226,25 +227,23 @@ def improve_pattern(
     """
     end = time.monotonic() + seconds
     best, bound = hidden, float(weights[sensitive].sum())
-    cuts, minima = [np.zeros(cells.n_cells)], [0.0]
+    cuts, scale = [sensitive / max(sensitive.sum(), 1)], weights.max()
     while (left := end - time.monotonic()) > 0 and bound < weights[best].sum() * (1 - SOLVER_SLACK):
         master = milp(
-            weights,
+            weights / scale,
             integrality=np.ones(cells.n_cells, dtype=np.int64),
             bounds=Bounds(sensitive.astype(float), np.ones(cells.n_cells)),
-            constraints=LinearConstraint(sp.csr_array(np.array(cuts)), np.array(minima), np.inf),
+            constraints=LinearConstraint(sp.csr_array(np.array(cuts)), 1.0 - SOLVER_SLACK, np.inf),
             options={"time_limit": left},
         )
-        bound = max(bound, float(master.mip_dual_bound or 0.0))
+        bound = max(bound, float(master.mip_dual_bound or 0.0) * scale)
         if master.x is None or master.status != 0:
             break
         pattern = master.x > 0.5
         repaired, n_cuts = pattern.copy(), len(cuts)
         for demand in demands:
-            coefficients, minimum = separate(cells, pattern, demand)
-            if minimum > 0:
-                cuts.append(coefficients)
-                minima.append(minimum)
+            cut = separate(cells, pattern, demand)
+            cuts += [] if cut is None else [cut]
             changed = find_changed_cells(cells, repaired, demand, weights)
             repaired |= True if changed is None else changed  # None: a limit of the solver
             if time.monotonic() > end:
@@ -254,13 +253,12 @@ def improve_pattern(
                 best = repaired
         if len(cuts) == n_cuts and (repaired != pattern).any():  # feasible for reals, not for integers
             cuts.append((~pattern).astype(float))
-            minima.append(1.0)
     cost = float(weights[best].sum())
     return Suppression(best, cost, bound if bound < cost * (1 - SOLVER_SLACK) else cost)
 
 
-def separate(cells: LinkedCells, pattern: Mask, demand: Demand) -> tuple[Floats, float]:
-    """Return a condition `coefficients @ pattern >= minimum` that all patterns meeting a demand fulfil.
+def separate(cells: LinkedCells, pattern: Mask, demand: Demand) -> Floats | None:
+    """Return a condition `coefficients @ pattern >= 1` that all patterns meeting a demand fulfil.
 
     With multipliers alpha, beta of the upper and lower limits of the cells and gamma of the atoms, the adversary's
     largest deviation is sum_i (alpha_i U_i + beta_i L_i) y_i + gamma for the pattern y; it must reach the demand.
@@ -274,15 +272,14 @@ def separate(cells: LinkedCells, pattern: Mask, demand: Demand) -> tuple[Floats,
 
     Returns
     -------
-    coefficients : (n_cells,) array
-        Each at most the minimum, which keeps the condition valid and makes it stronger.
-    minimum : float
-        0 if the pattern meets the demand.
+    (n_cells,) array, or None if the pattern meets the demand
+        Each coefficient is at most 1, which keeps the condition valid and makes it stronger.
     """
-    amount = abs(demand.amount)
     row = np.sign(demand.amount) * cells.rows[[demand.cell]].toarray().ravel()
     published, width = np.flatnonzero(~pattern), np.maximum(cells.values - cells.low, 0.0)
-    down, up = demand.knowledge.lb - cells.atoms, demand.knowledge.ub - cells.atoms
+    unit = find_unit(width, np.array([demand.amount]))
+    amount, width = abs(demand.amount) / unit, width / unit
+    down, up = (demand.knowledge.lb - cells.atoms) / unit, (demand.knowledge.ub - cells.atoms) / unit
     solve: Any = linprog  # bounds as an array are not in its stubs
     result = solve(
         -row,
@@ -291,15 +288,13 @@ def separate(cells: LinkedCells, pattern: Mask, demand: Demand) -> tuple[Floats,
         bounds=np.column_stack([down, up]),
         method="highs",
     )
-    reached = -result.fun if result.status == 0 else 0.0
-    if result.status != 0 or reached >= amount * (1 - SOLVER_SLACK):
-        return np.zeros(cells.n_cells), 0.0
+    if result.status != 0 or -result.fun >= amount * (1 - SOLVER_SLACK):
+        return None
     alpha, beta = np.zeros(cells.n_cells), -result.ineqlin.marginals[len(published) : -1]
     alpha[published] = -result.ineqlin.marginals[: len(published)]
-    constant = -_dot(result.lower.marginals, down) - _dot(result.upper.marginals, up)
-    minimum = amount - constant
-    coefficients = np.where(alpha > MULTIPLIER_ROUNDING, minimum, 0.0) + np.maximum(beta, 0.0) * width
-    return np.minimum(coefficients, minimum), minimum
+    missing = amount + _dot(result.lower.marginals, down) + _dot(result.upper.marginals, up)
+    coefficients = np.where(alpha > MULTIPLIER_ROUNDING, 1.0, np.maximum(beta, 0.0) * width / missing)
+    return np.minimum(coefficients, 1.0)
 
 
 def _dot(marginals: Any, bounds: Floats) -> float:

@@ -1,0 +1,241 @@
+"""Suppression of magnitude tables, and the intervals that outsiders and contributors compute for suppressed cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import Bounds
+
+from unmask.aggregates.magnitudes.sensitivity import SensitivityRule
+from unmask.aggregates.protections.linked_cells import Floats, LinkedCells, Mask, feasible_intervals, outsider
+from unmask.aggregates.protections.suppression import Demand, Suppression, find_changed_cells, suppress_cells
+from unmask.core.errors import UnmaskError
+
+
+@dataclass(frozen=True, eq=False)
+class MagnitudeCells:
+    """Cells of magnitude tables, and who contributes to them.
+
+    Parameters
+    ----------
+    rows : (n_cells, n_atoms) sparse array
+        1 where an atom is part of a cell. Atoms below a published zero are left out, and so are cells of zero.
+    contributions : (n_atoms, n_holdings) sparse array
+        Contribution of each holding to each atom, at least 0. Respondents of one enterprise are one holding.
+    """
+
+    rows: Any
+    contributions: Any
+
+    @classmethod
+    def build(
+        cls, rows: Any, atom: NDArray[np.int64], magnitude: Floats, holding: ArrayLike
+    ) -> tuple[MagnitudeCells, Mask]:
+        """Add up the contributions of records.
+
+        Parameters
+        ----------
+        rows : (n_cells, n_atoms) sparse array
+            1 where an atom is part of a cell.
+        atom : (n_records,) array of int
+            Atom of each record.
+        magnitude : (n_records,) array
+            Contribution of each record, at least 0.
+        holding : (n_records,) array
+            Holding of each record.
+
+        Returns
+        -------
+        cells : MagnitudeCells
+            Cells above 0.
+        positive : (n_cells,) array of bool
+            Cells above 0.
+        """
+        if not (np.isfinite(magnitude) & (magnitude >= 0)).all():
+            raise UnmaskError(
+                "a magnitude is negative, missing or infinite, expected numbers of at least 0; rules of dominance are "
+                "defined for these"
+            )
+        names, number = np.unique(np.asarray(holding), return_inverse=True)
+        contributions = sp.coo_array((magnitude, (atom, number)), shape=(rows.shape[1], len(names))).tocsr()
+        contributions.eliminate_zeros()
+        positive = rows @ contributions.sum(axis=1) > 0
+        possible = np.flatnonzero(rows[~positive].sum(axis=0) == 0)
+        return cls(rows[positive][:, possible], contributions[possible]), positive
+
+    @property
+    def by_cell(self) -> Any:
+        """Contribution of each holding to each cell: (n_cells, n_holdings) sparse array."""
+        return sp.csr_array(self.rows @ self.contributions)
+
+    def rank(self, n: int) -> tuple[Floats, NDArray[np.int64]]:
+        """Return the n largest contributions to each cell and their holdings, 0 and -1 where there are fewer."""
+        table = self.by_cell.tocoo()
+        order = np.lexsort((-table.data, table.row))
+        row = table.row[order]
+        position = np.arange(len(row)) - np.searchsorted(row, row)
+        kept = position < n
+        largest, holders = np.zeros((table.shape[0], n)), np.full((table.shape[0], n), -1)
+        largest[row[kept], position[kept]] = table.data[order][kept]
+        holders[row[kept], position[kept]] = table.col[order][kept]
+        return largest, holders
+
+    def knowledge(self, holding: int) -> Bounds:
+        """Return what a holding knows of each atom: its own contribution, and that it is alone in an atom if it is.
+
+        holding : number of the holding, -1 for an outsider
+        """
+        if holding < 0:
+            return outsider(self.rows.shape[1])
+        own = self.contributions[:, [holding]].toarray().ravel()
+        is_alone = (own > 0) & (np.diff(self.contributions.indptr) == 1)
+        return Bounds(own, np.where(is_alone, own, np.inf))
+
+    def linked(self) -> LinkedCells:
+        """Return the cells without contributors."""
+        return LinkedCells(self.rows, self.contributions.sum(axis=1), np.zeros(self.rows.shape[0]), integer=False)
+
+
+@dataclass(frozen=True, eq=False)
+class MagnitudeSuppression:
+    """Suppressed cells of magnitude tables.
+
+    Parameters
+    ----------
+    pattern : Suppression
+        Suppressed cells, cost and bound.
+    levels : (n_cells,) array
+        Protection level of each cell; sensitive cells are above 0.
+    """
+
+    pattern: Suppression
+    levels: Floats
+
+
+def suppress_magnitudes(
+    cells: MagnitudeCells, rule: SensitivityRule, *, weights: Floats | None = None, seconds: float = 10.0
+) -> MagnitudeSuppression:
+    """Suppress sensitive cells, and further ones that protect them against contributors and outsiders.
+
+    The upper protection level of a cell must hold against its second largest contributor, and against holdings that are
+    alone in a suppressed cell. The lower level, of the same size, must hold against outsiders.
+
+    Parameters
+    ----------
+    cells : MagnitudeCells
+        All cells of the release.
+    rule : SensitivityRule
+        Rule of primary suppression.
+    weights : (n_cells,) array, optional
+        Cost of suppressing each cell; by default its value.
+    seconds : float
+        Time to improve the pattern and to prove its gap.
+
+    Returns
+    -------
+    MagnitudeSuppression
+
+    Raises
+    ------
+    FailedError
+        If suppressing all cells is not enough.
+
+    References
+    ----------
+    A. Hundepool et al., "Statistical Disclosure Control", Wiley 2012, sections 4.2 to 4.4.
+    """
+    largest, holders = cells.rank(rule.n_largest)
+    linked, counts = cells.linked(), np.diff(cells.by_cell.indptr)
+    levels = rule.protection_levels(largest, linked.values, counts)
+    sensitive = levels > 0
+    costs = linked.values if weights is None else weights
+    demands: list[Demand] = []
+    for cell in np.flatnonzero(sensitive):
+        lower = min(levels[cell], linked.values[cell])
+        demands.append(Demand(int(cell), levels[cell], cells.knowledge(holders[cell, 1])))
+        demands.append(Demand(int(cell), -lower, outsider(len(linked.atoms))))
+    while True:
+        pattern = suppress_cells(linked, sensitive, demands, costs, seconds=seconds)
+        missed = [
+            demand
+            for demand in _list_lone_demands(cells, levels, pattern.hidden)
+            if find_changed_cells(linked, pattern.hidden, demand) is None
+        ]
+        if not missed:
+            return MagnitudeSuppression(pattern, levels)
+        demands += missed
+
+
+def _list_lone_demands(cells: MagnitudeCells, levels: Floats, hidden: Mask) -> Iterator[Demand]:
+    """Yield the upper levels against holdings that are alone in a suppressed cell."""
+    table, (_, holders) = cells.by_cell, cells.rank(2)
+    alone = np.flatnonzero(hidden & (np.diff(table.indptr) == 1))
+    for holding in np.unique(holders[alone, 0]):
+        knowledge = cells.knowledge(int(holding))
+        for cell in np.flatnonzero((levels > 0) & (holders != holding).all(axis=1)):
+            yield Demand(int(cell), levels[cell], knowledge)
+
+
+@dataclass(frozen=True, eq=False)
+class MagnitudeAudit:
+    """Intervals of suppressed cells, and how precisely contributors are estimated.
+
+    Parameters
+    ----------
+    cells : (n,) array of int
+        Suppressed cells.
+    outside : (n, 2) array
+        Interval of the cell for an outsider.
+    inside : (n, 2) array
+        Interval of the cell for its second largest contributor, or an outsider if there is none.
+    excess : (n,) array
+        Percent by which the second largest contributor overestimates the largest one, at most. An estimate within p
+        percent discloses.
+    excess_of_second : (n,) array
+        The same for the largest contributor who estimates the second; infinity without a second.
+    """
+
+    cells: NDArray[np.int64]
+    outside: Floats
+    inside: Floats
+    excess: Floats
+    excess_of_second: Floats
+
+
+def audit_magnitudes(cells: MagnitudeCells, hidden: Mask) -> MagnitudeAudit:
+    """Compute what an outsider and the two largest contributors learn about each suppressed cell.
+
+    Parameters
+    ----------
+    cells : MagnitudeCells
+        All cells of the release.
+    hidden : (n_cells,) array of bool
+        Suppressed cells.
+
+    Returns
+    -------
+    MagnitudeAudit
+    """
+    linked, (largest, holders) = cells.linked(), cells.rank(2)
+    low, high = linked.limits(hidden)
+    chosen = np.flatnonzero(hidden)
+
+    def intervals(column: int) -> Floats:
+        """Return the intervals for the outsider (-1), or for the contributors of a rank."""
+        ends = []
+        for cell in chosen.tolist():
+            knowledge = cells.knowledge(-1 if column < 0 else int(holders[cell, column]))
+            ends.append(feasible_intervals(linked.rows, low, high, [cell], integer=False, knowledge=knowledge))
+        return np.array(ends).reshape(len(chosen), 2)
+
+    first, second = largest[chosen].T
+    inside, by_largest = intervals(1), intervals(0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        excess = 100 * ((inside[:, 1] - second) / first - 1)
+        of_second = np.where(second > 0, 100 * ((by_largest[:, 1] - first) / second - 1), np.inf)
+    return MagnitudeAudit(chosen, intervals(-1), inside, excess, of_second)
