@@ -151,7 +151,7 @@ def _measure_models(name: str) -> list[tuple[float, float]]:
         for share, model, y in ((0.34, "basic", 2), (0.33, "realistic", 3), (0.33, "best", 5))
     )
     protection = Together(parts)
-    result = run_attack(name, protection, "Nar09", "random.25", 1000, "whole", 0)
+    result, _ = run_attack(name, protection, "Nar09", "random.25", 1000, "whole", 0)
     protected = protect(name, protection, 0)
     assert protected.separated is not None
     count = np.bincount(protected.separated.origin)[protected.pair.truth[result.person]]

@@ -12,8 +12,9 @@ from graphs_runs import perturb, rank_by_betweenness, rng_of
 from show import Section, Verdict, percent
 
 from unmask.graphs import Attack, Auxiliary, Bumblebee, Grasshopper, Nar09, Pair, Rematch, SeedPairs, select_seeds
-from unmask.graphs.disclosure import Disclosure, disclosure, seed_pair
+from unmask.graphs.disclosure import Disclosure, SeparatedPair, disclosure, seed_pair
 from unmask.graphs.protections import Decoy, EgoPatterns, IdentitySeparation, Separated, Together
+from unmask.measures.rates import Matches
 
 OVERLAP: Final = (0.5, 0.75)
 
@@ -111,13 +112,6 @@ class Rates:
     exposed: float
     decoyed: float
 
-    @classmethod
-    def of(cls, result: Disclosure) -> Rates:
-        """Return the rates of a disclosure; 0 without a person in the denominator."""
-        everybody = result.all_people
-        rates = (everybody.recall_of_all, result.adopters.recall, result.rate, everybody.error)
-        return cls(*(rate or 0.0 for rate in (*rates, result.exposed, result.decoyed)))
-
     def __str__(self) -> str:
         """Return recall / disclosure, in percent."""
         return f"{percent(self.recall)} / {percent(self.disclosure)}"
@@ -125,13 +119,24 @@ class Rates:
 
 def run_attack(
     name: str, protection: Protection | None, attacker: str, method: str, n: int, group: str, number: int
-) -> Disclosure:
-    """Run an attack once; without a protection, on an unchanged release."""
+) -> tuple[Disclosure, Rates]:
+    """Run an attack once; without a protection, on an unchanged release. A rate is 0 without people."""
     protected = protect(name, protection, number)
-    seeds = protected.select_seeds(method, n, group, number)
-    separated = protected.separated or _leave_unchanged(protected.pair)
-    belief = ATTACKS[attacker][0](separated.release, Auxiliary(protected.pair.source, seeds))
-    return disclosure(protected.pair, separated, belief.mapping, seeds.source)
+    pair, seeds = protected.pair, protected.select_seeds(method, n, group, number)
+    separated = protected.separated or _leave_unchanged(pair)
+    belief = ATTACKS[attacker][0](separated.release, Auxiliary(pair.source, seeds))
+    result = disclosure(pair, separated, belief.mapping, seeds.source)
+    matched, right, present = Matches.of(belief, SeparatedPair.of(pair, separated).to_truth(seeds))
+    n_present = max(np.count_nonzero(present), 1)
+    rates = Rates(
+        recall=float(right[present].sum() / len(pair.common)),
+        adopter_recall=float(np.mean(result.role >= 0)) if len(result.role) else 0.0,
+        disclosure=result.rate or 0.0,
+        error=float((matched - right)[present].sum() / n_present),
+        exposed=result.exposed or 0.0,
+        decoyed=result.decoyed or 0.0,
+    )
+    return result, rates
 
 
 def _leave_unchanged(pair: Pair) -> Separated:
@@ -152,7 +157,7 @@ def attack(
 ) -> Rates:
     """Return mean rates over runs, each on another perturbation with another seed set."""
     count = ATTACKS[attacker][1] if n is None else n
-    results = [Rates.of(run_attack(name, protection, attacker, method, count, group, number)) for number in range(runs)]
+    results = [run_attack(name, protection, attacker, method, count, group, number)[1] for number in range(runs)]
     return Rates(*(float(np.mean([getattr(rates, field.name) for rates in results])) for field in fields(Rates)))
 
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.graphs.disclosed import counts, recall
 from tests.graphs.problems import Owned
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import Truth
@@ -12,12 +13,11 @@ from unmask.graphs import Auxiliary, Nar09, select_seeds, split
 from unmask.graphs.attacks.iterated import Iterated
 from unmask.graphs.datasets import barabasi_albert, network
 from unmask.graphs.disclosure import (
-    SeparatedPair,
     disclosure,
     discovery,
     seed_pair,
 )
-from unmask.graphs.evaluation import rates
+from unmask.graphs.evaluation import Outcome, outcomes
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge import Pair, SeedPairs
 from unmask.graphs.protections import Decoy, IdentitySeparation, Role
@@ -126,8 +126,9 @@ def test_rates_are_those_of_the_equations(seed, model):
             near = separated.release.neighbors(int(mapping[v])) if is_right else []
             announced.append(len({int(separated.origin[x]) for x in near}) / pair.target.degree[node])
     result = disclosure(pair, separated, mapping, seeds)
-    assert (result.all_people.hits, result.all_people.findable) == (hits, present)
-    assert (result.adopters.hits, result.adopters.findable) == (adopter_hits, adopters)
+    arguments = (pair, separated, mapping, seeds)
+    assert (counts(*arguments)[Outcome.HIT], recall(*arguments)) == (hits, hits / present)
+    assert ((result.role >= 0).sum(), len(result.person)) == (adopter_hits, adopters)
     np.testing.assert_allclose(result.share, announced)
     assert result.rate == pytest.approx(np.mean(announced))
     assert result.share.max() <= 1
@@ -145,22 +146,23 @@ def test_without_separation_the_rates_are_the_plain_ones():
     mapping = random_mapping(pair, separated, rng(2))
     result = disclosure(pair, separated, mapping, [1, 2])
     new = np.argsort(separated.origin)
-    plain = rates(mapping, np.where(pair.truth >= 0, new[pair.truth], -1), [1, 2])
-    assert result.all_people == plain
-    assert plain.hits > 0
+    plain = outcomes(mapping, np.where(pair.truth >= 0, new[pair.truth], -1), [1, 2])
+    assert list(counts(pair, separated, mapping, [1, 2]).values()) == np.bincount(plain, minlength=6).tolist()
+    assert Outcome.HIT in plain
     assert result.rate is None
     assert result.decoyed is None
-    assert result.adopters.recall is None
+    assert not len(result.person)
 
 
 def test_people_who_have_left_the_release_disclose_nothing_and_cannot_be_found():
     pair = split(NETWORK, 0.6, 0.8, rng())
     separated = IdentitySeparation(identities=0, adopters=5)(pair.target, rng=rng(), eligible=pair.truth[pair.common])
-    result = disclosure(pair, separated, np.zeros(pair.source.n_nodes, dtype=int), [])
+    mapping = np.zeros(pair.source.n_nodes, dtype=int)
+    result = disclosure(pair, separated, mapping, [])
     assert len(result.person) == 5
     assert result.rate == 0.0
-    assert result.adopters.findable == 0
-    assert result.all_people.findable == len(pair.common) - 5
+    assert not (result.role >= 0).any()
+    assert counts(pair, separated, mapping, [])[Outcome.MISS] <= len(pair.common) - 5
 
 
 def test_all_identities_together_tell_every_contact():
@@ -172,7 +174,7 @@ def test_all_identities_together_tell_every_contact():
             rounds[: owned.count[v], v] = owned.nodes_of(v)
         result = disclosure(pair, separated, rounds, [])
         np.testing.assert_allclose(result.share, 1.0)
-        assert result.all_people.recall == 1.0
+        assert recall(pair, separated, rounds, []) == 1.0
         assert disclosure(pair, separated, rounds[0], []).rate < 0.7
 
 
@@ -182,9 +184,9 @@ def test_a_right_round_counts_before_a_wrong_one():
     own_node = Owned(pair.truth, separated.origin).nodes_of(person)[0]
     rounds = np.full((2, pair.source.n_nodes), -1)
     rounds[:, person] = (own_node + 1) % separated.release.n_nodes, own_node
-    assert disclosure(pair, separated, rounds, []).all_people.hits == 1
+    assert counts(pair, separated, rounds, [])[Outcome.HIT] == 1
     rounds[1, person] = -1
-    assert disclosure(pair, separated, rounds, []).all_people.misses == 1
+    assert counts(pair, separated, rounds, [])[Outcome.MISS] == 1
 
 
 def test_decoys_succeed_where_the_public_node_alone_is_found():
@@ -207,13 +209,6 @@ def test_a_mapping_of_other_people_is_refused():
     pair, separated = separated_pair(1)
     with pytest.raises(UnmaskError, match=r"the mapping has shape \(3,\)"):
         disclosure(pair, separated, np.array([0, 1, 2]), [])
-
-
-def test_the_truth_for_a_mapping_serves_the_plain_evaluation():
-    pair, separated = separated_pair(2)
-    mapping = random_mapping(pair, separated, rng(4))
-    result = disclosure(pair, separated, mapping, [0, 1])
-    assert rates(mapping, SeparatedPair.of(pair, separated).truth_for(mapping), [0, 1]) == result.all_people
 
 
 # --- can each identity be found? --------------------------------------------------------------------------------------
@@ -346,11 +341,10 @@ def test_five_identities_of_the_best_model_tell_little():
     ]:
         separated = protection(pair.target, rng=rng(), eligible=pair.truth[pair.common])
         seeds = select_seeds(seed_pair(pair, separated), "random.25", 1_000, rng())
-        result = disclosure(
-            pair, separated, Nar09()(separated.release, Auxiliary(pair.source, seeds)).mapping, seeds.source
-        )
+        mapping = Nar09()(separated.release, Auxiliary(pair.source, seeds)).mapping
+        result = disclosure(pair, separated, mapping, seeds.source)
         assert low < result.rate < high
-        assert 0.18 < result.all_people.recall < 0.28
+        assert 0.18 < recall(pair, separated, mapping, seeds.source) < 0.28
 
 
 def test_a_pair_keeps_its_own_truth():

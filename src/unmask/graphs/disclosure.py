@@ -14,7 +14,6 @@ from unmask.core.errors import UnmaskError, nearest
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.graphs.attacks import Attack
-from unmask.graphs.evaluation import Rates, rates, select_match
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge import NO_NODE, Pair, SeedPairs, select_seeds
 from unmask.graphs.knowledge.seeding import with_errors
@@ -140,16 +139,12 @@ def separated_seeds(
 class Disclosure:
     """Outcomes of an attack on a release with identity separation. Seeds are excluded.
 
-    all_people : outcome counts of all source nodes; a match with any identity of the person is a hit
-    adopters  : outcome counts of the adopters who are in the source
-    person    : (n_people,) int64, source nodes of these adopters, ascending
+    person    : (n_people,) int64, source nodes of the adopters, ascending
     share     : (n_people,) d(v) of equation (3.4): share of the adopter's contacts that the attack discloses
     role      : (n_people,) int8, `Role` of the node by which the attack found the adopter, -1 if not found
     decoys    : True if adopters publish a decoy and hide another node
     """
 
-    all_people: Rates
-    adopters: Rates
     person: NDArray[np.int64]
     share: NDArray[np.float64]
     role: NDArray[np.int8]
@@ -179,8 +174,8 @@ def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], s
 
     pair        : the pair before separation
     mapping     : (n_source,) the released node matched to each source node, -1 for none. An attack with several rounds
-                  gives (n_rounds, n_source). The first correct node of a person counts, otherwise the first node. All
-                  correct nodes disclose contacts. A hidden node is found if any round names it.
+                  gives (n_rounds, n_source). All correct nodes disclose contacts. A hidden node is found if any round
+                  names it.
     seed_source : source nodes that the adversary knew before the attack; they are excluded
 
     d(v) = disclosed contacts / deg(v), with deg before separation, and 0 if no identity is found (3.4). D is the mean
@@ -197,25 +192,19 @@ def disclosure(pair: Pair, separated: Separated, mapping: NDArray[np.integer], s
     ...     np.array([1]),
     ... )
     >>> found = disclosure(Pair(path, path, np.arange(4)), hidden, np.array([-1, 2, -1, 4]), seed_source=[])
-    >>> found.all_people.recall, found.adopters.recall, found.rate
-    (0.5, 1.0, 0.5)
+    >>> found.role.tolist(), found.rate
+    ([1], 0.5)
 
     G. Gulyas, 2015, section 3.2.
     """
     rounds = np.atleast_2d(mapping)
     if rounds.shape[-1:] != pair.truth.shape or rounds.ndim != 2:
         raise UnmaskError(f"the mapping has shape {np.shape(mapping)}, expected {pair.source.n_nodes} source nodes")
-    released = SeparatedPair.of(pair, separated)
-    is_right = released.to_truth().accepts(rounds)
-    mapped = select_match(rounds, is_right)
-    truth = released.truth_for(mapped)
-    seeds = np.asarray(seed_source, dtype=np.int64).reshape(-1)
-    adopter = np.isin(pair.truth, separated.adopters)
-    person = np.flatnonzero(adopter & ~np.isin(np.arange(len(truth)), seeds))
+    is_right = SeparatedPair.of(pair, separated).to_truth().accepts(rounds)
+    is_seed = np.isin(np.arange(pair.source.n_nodes), np.asarray(seed_source, dtype=np.int64))
+    person = np.flatnonzero(np.isin(pair.truth, separated.adopters) & ~is_seed)
     roles = np.where(is_right[:, person], np.append(separated.role, np.int8(-1))[rounds[:, person]], -1).astype(np.int8)
     return Disclosure(
-        rates(mapped, truth, seeds),
-        _rates_of(adopter, mapped, truth, seeds),
         person,
         _shares(pair, separated, rounds, is_right, person),
         roles.max(axis=0, initial=-1),
@@ -254,13 +243,6 @@ def _of_adopters(name: str, disclosed: Disclosure, value: NDArray[np.generic], g
         source="G. Gulyas, 2015, section 3.2, equations (3.4) and (3.5)",
         realized=realized,
     )
-
-
-def _rates_of(
-    is_member: NDArray[np.bool_], mapping: NDArray[np.integer], truth: NDArray[np.int64], seeds: NDArray[np.int64]
-) -> Rates:
-    number = np.cumsum(is_member) - 1
-    return rates(mapping[is_member], truth[is_member], number[seeds[is_member[seeds]]])
 
 
 def _shares(

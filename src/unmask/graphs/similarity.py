@@ -7,7 +7,6 @@ import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +18,6 @@ from unmask.data.resources import temporary_folder
 from unmask.data.source_files import prepare_file
 from unmask.graphs.files.edge_lists import best_dialect
 from unmask.graphs.graph import SocialGraph
-
-if TYPE_CHECKING:
-    from unmask.graphs.graph import SocialGraph
 
 _PRIOR_SEEDS = 5  # pseudo-count of seeds for which the similarity was useless
 _MAX_EXPONENT = 0.8  # a similarity with a larger fitted exponent proposes no candidates

@@ -1,4 +1,4 @@
-"""Outcome of an attack for each node, and the rates of the outcomes, in total and by degree."""
+"""Outcome of an attack for each node, recall and precision by degree, and scores over runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.core.csr_rows import distinct
 from unmask.core.errors import UnmaskError
 
 DEGREE_CLASSES: Final = (1, 2, 3, 4, 8, 16)
@@ -98,121 +97,6 @@ def _rows(nodes: ArrayLike, n: int) -> NDArray[np.int64]:
 # --- rates ----------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Rates:
-    """Counts of outcomes. Seeds are excluded. A rate is None if its denominator is 0.
-
-    Parameters
-    ----------
-    hits : int
-        Source nodes in the target that are mapped to the right node.
-    misses : int
-        Source nodes in the target that are mapped to another node.
-    unmapped : int
-        Source nodes in the target that are not mapped.
-    false_positives : int
-        Source nodes not in the target that are mapped.
-    absent : int
-        Source nodes not in the target that are not mapped.
-    seeds_present : int
-        Seeds whose person is in the target.
-    """
-
-    hits: int
-    misses: int
-    unmapped: int
-    false_positives: int
-    absent: int
-    seeds_present: int
-
-    @property
-    def findable(self) -> int:
-        """Return the number of people in both graphs who are not seeds."""
-        return self.hits + self.misses + self.unmapped
-
-    @property
-    def matches(self) -> int:
-        """Return the number of mapped source nodes, without seeds."""
-        return self.hits + self.misses + self.false_positives
-
-    @property
-    def recall(self) -> float | None:
-        """hits / findable: seeds are excluded from both counts, so recall can reach 1."""
-        return ratio(self.hits, self.findable)
-
-    @property
-    def recall_of_all(self) -> float | None:
-        """hits / (findable + seeds): the denominator includes seeds, as in published figures."""
-        return ratio(self.hits, self.findable + self.seeds_present)
-
-    @property
-    def error(self) -> float | None:
-        """misses / findable: share of people in both graphs who are mapped to another node."""
-        return ratio(self.misses, self.findable)
-
-    @property
-    def precision(self) -> float | None:
-        """hits / matches: share of matches that are right; false positives are wrong."""
-        return ratio(self.hits, self.matches)
-
-    @property
-    def false_positive_share(self) -> float | None:
-        """false_positives / matches: share of matches for people who are not in the target."""
-        return ratio(self.false_positives, self.matches)
-
-    @property
-    def false_alarm(self) -> float | None:
-        """false_positives / (false_positives + absent): share of people outside the target who are mapped."""
-        return ratio(self.false_positives, self.false_positives + self.absent)
-
-    @property
-    def coverage(self) -> float | None:
-        """matches / source nodes without seeds: share of source nodes that the attack maps."""
-        return ratio(self.matches, self.findable + self.false_positives + self.absent)
-
-
-def rates(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_source: ArrayLike) -> Rates:
-    """Return counts and rates of the outcomes of a mapping; arguments as in `outcomes`.
-
-    Parameters
-    ----------
-    mapping : int array
-        Target nodes, -1 if unmapped.
-    truth : int array
-        Right target nodes, -1 if the person is not in the target.
-    seed_source : array-like
-        Source nodes that the adversary knew before the attack.
-
-    Returns
-    -------
-    Rates
-        Counts of outcomes and their rates.
-
-    References
-    ----------
-    Recall is R of G. Gulyas, 2015, equation (3.3). The printed equation sums s max(0, s), which is the number of hits.
-    It excludes seeds from the hits but includes them in the number of people.
-
-    Examples
-    --------
-    >>> found = rates(np.array([0, 2, -1, 3, -1, 4]), np.array([0, 1, 2, -1, -1, 4]), [5])
-    >>> found.recall, found.recall_of_all
-    (0.3333333333333333, 0.25)
-    >>> found.precision, found.false_positive_share, found.false_alarm, found.coverage
-    (0.3333333333333333, 0.3333333333333333, 0.5, 0.6)
-    """
-    seeds = distinct(_rows(seed_source, len(truth)))
-    counts = np.bincount(outcomes(mapping, truth, seeds), minlength=len(Outcome)).tolist()
-    return Rates(
-        hits=counts[Outcome.HIT],
-        misses=counts[Outcome.MISS],
-        unmapped=counts[Outcome.UNMAPPED],
-        false_positives=counts[Outcome.FALSE_POSITIVE],
-        absent=counts[Outcome.ABSENT],
-        seeds_present=int(np.count_nonzero(truth[seeds] >= 0)),
-    )
-
-
 def ratio(part: int, total: int) -> float | None:
     """Return part / total; None if total is 0."""
     return part / total if total else None
@@ -234,9 +118,9 @@ class DegreeClass:
     people : int
         Source nodes of the class that are in the target.
     recall : float or None
-        As in `Rates`; None if no node of the class is in the target.
+        Share of hits among the nodes in the target; None if no node of the class is in the target.
     precision : float or None
-        As in `Rates`; None without matches.
+        Share of hits among the matches; None without matches.
     """
 
     low: int
@@ -353,25 +237,3 @@ def score(outcome_of_run: Iterable[NDArray[np.int8]], people: Iterable[ArrayLike
     for outcome, person in zip(outcome_of_run, people, strict=True):
         np.add.at(table, (np.asarray(person, dtype=np.int64), outcome), 1)
     return Score(table[:, Outcome.HIT], table[:, Outcome.MISS], table[:, : Outcome.UNMAPPED + 1].sum(axis=1))
-
-
-def convergence(sweeps: NDArray[np.integer]) -> NDArray[np.float64]:
-    """Return (n_sweeps,) the cumulative share of matches after each pass over the nodes.
-
-    Parameters
-    ----------
-    sweeps : (n_sweeps,) int array
-        Number of matches made in each pass, `Matching.sweeps`; for attacks that revise matches, the number of changes.
-
-    Returns
-    -------
-    float64 array
-        Share of all matches at the end of each pass.
-
-    Examples
-    --------
-    >>> convergence(np.array([6, 3, 1, 0]))
-    array([0.6, 0.9, 1. , 1. ])
-    """
-    total_matches = np.cumsum(sweeps, dtype=np.float64)
-    return total_matches / max(total_matches[-1], 1.0) if len(total_matches) else total_matches
