@@ -14,11 +14,9 @@ dark, at 1280 and 400 pixels.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
-import shutil
 import signal
 import socket
 import subprocess
@@ -35,7 +33,7 @@ from typing import Any
 
 import duckdb
 import httpx
-from show import Section, Verdict, run
+from show import Section, Verdict, main, open_browser
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -359,12 +357,8 @@ def _peak_memory(process: int) -> float:
 
 def screens() -> Section:
     """Open every screen of files that are no tables, in a browser."""
-    from playwright.sync_api import sync_playwright
-
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+    with tempfile.TemporaryDirectory() as folder, open_browser() as browser:
         rows = tuple(line for name in KINDS for line in _walk(browser, Path(folder), name))
-        browser.close()
     serious, wide = sum(int(line[2]) for line in rows), sum(int(line[3]) for line in rows)
     return Section(
         "Screens",
@@ -376,8 +370,6 @@ def screens() -> Section:
         ),
     )
 
-
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 AXE = (Path(__file__).parents[1] / "tests" / "app" / "axe" / "axe.min.js").read_text(encoding="utf-8")
 
@@ -452,15 +444,7 @@ def _faults(page: Any) -> tuple[str, str]:
 PARTS = {"abuse": abuse, "requests": requests, "kill": kill, "idle": idle, "large": large, "screens": screens}
 
 
-def main() -> int:
-    """Run as the arguments say."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", choices=PARTS)
-    given = parser.parse_args()
+if __name__ == "__main__":
     warnings.simplefilter("ignore")
     resolve_localhost()
-    return run([PARTS[given.part]] if given.part else list(PARTS.values()))
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(__doc__, PARTS))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from show import Section, Verdict, run
+from show import Section, Verdict, open_browser, run
 
 HERE = Path(__file__).resolve().parent
 WIDTHS = (360, 400, 768, 1280, 1920)
@@ -139,11 +139,8 @@ def verify_print(browser: Any, paths: Sequence[Path]) -> Section:
 
 def main(pages: Sequence[Path]) -> int:
     """Measure pages of one's own, or one of each kind."""
-    from playwright.sync_api import sync_playwright
-
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
+    with tempfile.TemporaryDirectory() as folder, open_browser() as browser:
         paths = [path.resolve() for path in pages] or list(make_pages(Path(folder)))
-        browser = play.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         return run([partial(part, browser, paths) for part in (verify_words, verify_pointer, verify_print)])
 
 

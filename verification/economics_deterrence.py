@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Final, NamedTuple
+from typing import Final
 
 from economics_case import case
-from show import Section, Verdict
+from show import Number, Section
 
 from unmask.economics import Attacker, break_even, exploitation_table, find_safe_size, read_attacker
 from unmask.economics.deterrence.deterrents import find_deterrents
@@ -17,20 +16,6 @@ CASE: Final = replace(read_attacker("case-study"), detection_growth=0.0)
 
 ARX: Final = Attacker(gain=300, exploit_cost=4, max_fines=0, max_tries=1)
 """The attacker of ARX's financial example: one try, no fine, no price of access."""
-
-
-class Number(NamedTuple):
-    """One published or independently derived number.
-
-    ours      : function that computes it
-    tolerance : largest difference
-    """
-
-    claim: str
-    source: str
-    published: float
-    ours: Callable[[], float]
-    tolerance: float = 0.0
 
 
 def _thresholds(setting: str, reading: str) -> tuple[int | None, int | None, int | None]:
@@ -103,10 +88,4 @@ NUMBERS: Final = (
 
 def verify_deterrence() -> Section:
     """Compare every number with ours."""
-    rows, verdicts = [], []
-    for number in NUMBERS:
-        ours = number.ours()
-        rows.append((number.claim, number.source, number.published, round(ours, 3)))
-        holds = abs(ours - number.published) <= number.tolerance
-        verdicts.append(Verdict(number.claim, number.published, round(ours, 3), holds))
-    return Section("What deters", ("number", "source", "published", "ours"), rows, (), verdicts)
+    return Section("What deters", verdicts=(number.verify() for number in NUMBERS))

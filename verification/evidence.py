@@ -14,7 +14,6 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise, permutations, product
 from math import factorial, log2
 from pathlib import Path
@@ -22,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from click.testing import CliRunner
 from numpy.typing import NDArray
-from show import Section, Verdict, main
+from show import Number, Section, Verdict, main
 
 import unmask
 from unmask.channels import (
@@ -40,7 +39,7 @@ from unmask.channels.attacks import MatchingAttack, bagai_entropy, edman_degree,
 from unmask.channels.audit.messages import match_messages
 from unmask.channels.audit.rounds import median_rounds_needed, share_of_receivers_found
 from unmask.channels.criteria import path_entropy_bits, rounds_needed
-from unmask.channels.evidence.messages import Delay
+from unmask.channels.evidence.logs import Delay
 from unmask.cli import main as unmask_command
 
 Floats = NDArray[np.float64]
@@ -53,17 +52,6 @@ MOVES = np.array([[0.9, 0.1, 0.0], [0.05, 0.9, 0.05], [0.0, 0.1, 0.9]])
 SHOWS = np.array([[0.7, 0.2, 0.1], [0.15, 0.7, 0.15], [0.1, 0.2, 0.7]])
 FIRST = np.array([0.25, 0.5, 0.25])
 MIX = np.array([[0, 1, 3], [2, 1, 1], [2, 2, 0]]) / 4
-
-
-@dataclass(frozen=True)
-class Number:
-    """An acceptance number: the claim, its source, the expected value, and our value with a tolerance."""
-
-    claim: str
-    source: str
-    expected: float
-    compute: Callable[[], float]
-    tolerance: float = 1e-6
 
 
 # --- the command ----------------------------------------------------------------------------------------------------
@@ -113,18 +101,8 @@ def write_traces(log: TraceLog) -> str:
 
 def numbers() -> Section:
     """Compare acceptance numbers, and check the claims that are no single number."""
-    listed = [*_sample_numbers(), *_trace_numbers(), *_mix_numbers()]
-    verdicts = [
-        Verdict(
-            item.claim,
-            f"{item.expected:.6g} ({item.source})",
-            f"{ours:.6f}",
-            abs(ours - item.expected) <= item.tolerance,
-        )
-        for item in listed
-        for ours in [item.compute()]
-    ]
-    return Section("Acceptance numbers", verdicts=[*verdicts, *_claims()])
+    listed = (*_sample_numbers(), *_trace_numbers(), *_mix_numbers())
+    return Section("Acceptance numbers", verdicts=(*(number.verify() for number in listed), *_claims()))
 
 
 def _sample_numbers() -> Iterator[Number]:

@@ -10,30 +10,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
 
-from show import Section, Verdict, run
-
-CHROMIUM = "/usr/bin/chromium"
+from show import Section, Verdict, open_browser, run
 
 LOOKS = {"light": (1280, "light"), "dark": (1280, "dark"), "narrow": (400, "light")}
 """Look -> width of the window, and the colors that its reader wishes for."""
 
 BOTTOMS = "all => all.map(one => one.getBoundingClientRect().bottom)"
-
-
-@contextmanager
-def _browser() -> Iterator[Any]:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 def _pages(files: list[Path]) -> dict[str, str]:
@@ -48,7 +33,7 @@ def verify_screens(files: list[Path], shots: Path | None) -> Section:
     """Measure every page in every look: the lowest answer, and the width."""
     rows: list[tuple[str, ...]] = []
     verdicts: list[Verdict] = []
-    with _browser() as browser:
+    with open_browser() as browser:
         for name, page in _pages(files).items():
             for look, (width, colors) in LOOKS.items():
                 window = browser.new_page(viewport={"width": width, "height": 800}, color_scheme=colors)

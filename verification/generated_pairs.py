@@ -13,7 +13,7 @@ from scipy.sparse import csgraph
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs import Pair, SeedPairs, SocialGraph, datasets, select_seeds
-from unmask.graphs.communities import communities
+from unmask.graphs.utility import communities
 
 N = 3_000
 """People of a generated network; 80 % are in each side of a pair, with as large a share of their edges."""

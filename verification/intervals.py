@@ -10,13 +10,12 @@ error of one point, so the verdict on a measure is over its three sizes; none ma
 
 from __future__ import annotations
 
-import argparse
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
-from show import Section, Verdict, run
+from show import Section, Verdict, main
 
 from unmask import Posterior, Truth
 from unmask.core.posterior import equal_weights
@@ -105,6 +104,4 @@ def _make_verdict(target: str, name: str, shares: list[float]) -> Iterator[Verdi
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=500)
-    raise SystemExit(run([partial(verify_coverage, parser.parse_args().draws)]))
+    sys.exit(main(__doc__, {"coverage": verify_coverage}, draws=500))

@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import argparse
 import logging
 import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
 
-from show import Section, Verdict, run
+from show import Section, Verdict, main
 
 from tests.graphs.random_files import draw_file, outcome
 
@@ -20,24 +19,24 @@ SIZES = (12, 30, 80, 300, 1000)
 MOST_ASKED = 0.05
 
 
-def verify_files(first: int, n_files: int) -> Section:
+def verify_files(first: int, files: int) -> Section:
     """Read random files, and count how they were read."""
     outcomes, misread = Counter[str](), []
     with tempfile.TemporaryDirectory() as folder:
-        for seed in range(first, first + n_files):
+        for seed in range(first, first + files):
             drawn = draw_file(seed, Path(folder), SIZES)
             result = outcome(drawn).partition(":")[0]
             outcomes[result] += 1
             misread += [str(seed)] if result not in ("right", "asked") else []
             drawn.path.unlink()
-    n_wrong, n_vain = outcomes["wrong"], n_files - outcomes["right"] - outcomes["asked"] - outcomes["wrong"]
-    share_asked = 1 - outcomes["right"] / n_files
+    n_wrong, n_vain = outcomes["wrong"], files - outcomes["right"] - outcomes["asked"] - outcomes["wrong"]
+    share_asked = 1 - outcomes["right"] / files
     verdicts = (
-        Verdict("no file is misread", "0", f"{n_wrong:,} of {n_files:,}", n_wrong == 0),
+        Verdict("no file is misread", "0", f"{n_wrong:,} of {files:,}", n_wrong == 0),
         Verdict(
             "few files are a question", f"at most {MOST_ASKED:.0%}", f"{share_asked:.1%}", share_asked <= MOST_ASKED
         ),
-        Verdict("the options of a question lead to the edges", "all", f"all but {n_vain:,}", n_vain <= n_files / 1000),
+        Verdict("the options of a question lead to the edges", "all", f"all but {n_vain:,}", n_vain <= files / 1000),
     )
     rows = tuple((name, f"{count:,}") for name, count in outcomes.most_common())
     notes = (f"seeds of other outcomes: {', '.join(misread[:20])}",) if misread else ()
@@ -45,9 +44,5 @@ def verify_files(first: int, n_files: int) -> Section:
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--first", type=int, default=100_000)
-    parser.add_argument("--files", type=int, default=20_000)
-    arguments = parser.parse_args()
     logging.disable(logging.WARNING)
-    sys.exit(run([lambda: verify_files(arguments.first, arguments.files)]))
+    sys.exit(main(__doc__, {"files": verify_files}, first=100_000, files=20_000))

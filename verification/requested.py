@@ -11,8 +11,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from math import exp, log2
 from pathlib import Path
@@ -20,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from click.testing import CliRunner
 from numpy.typing import NDArray
-from show import Section, Verdict, main
+from show import Number, Section, Verdict, main
 
 import unmask
 from unmask.channels import Channel
@@ -47,17 +46,6 @@ RIGHT = ((0, 1, 4, 3), (0, 4, 2, 1), (6, 1, 0, 2))
 
 FIELDS = ("fname_c1", "lname_c1", "by", "bm", "bd")
 """Fields of RLdata500 that are compared."""
-
-
-@dataclass(frozen=True)
-class Number:
-    """An acceptance number: the claim, its source, the expected value, and our value with a tolerance."""
-
-    claim: str
-    source: str
-    expected: float
-    compute: Callable[[], float]
-    tolerance: float = 1e-6
 
 
 # --- acceptance numbers ---------------------------------------------------------------------------------------------
@@ -264,12 +252,7 @@ def verify_numbers() -> Section:
             for line, share in zip(("breached", "breached, no items of others"), shares, strict=True):
                 claim = f"RLdata500, links >= {threshold:g}: {line}"
                 numbers.append(Number(claim, "own", share, lambda t=threshold, n=line: links(t, n)))
-    verdicts = []
-    for number in numbers:
-        value = number.compute()
-        holds = abs(value - number.expected) <= number.tolerance
-        verdicts.append(Verdict(f"{number.claim} ({number.source})", f"{number.expected:.6g}", f"{value:.6g}", holds))
-    return Section("Acceptance numbers", verdicts=verdicts)
+    return Section("Acceptance numbers", verdicts=(number.verify() for number in numbers))
 
 
 # --- random inputs --------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""Verdicts, tables of aligned text, and the command line of a program with parts."""
+"""Verdicts, tables of aligned text, the command line of a program with parts, and a browser."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import argparse
 import inspect
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
+from typing import Any
 
 CLOSING = "{} verdicts hold, {} differ as explained, {} fail"
 """Last line of a program."""
@@ -29,6 +31,23 @@ class Verdict:
     holds: bool
     required: bool = True
     refutes: bool = False
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number: the claim, its source, the expected value, a function that computes ours, and the tolerance."""
+
+    claim: str
+    source: str
+    expected: float
+    compute: Callable[[], float]
+    tolerance: float = 1e-6
+
+    def verify(self, digits: int = 6) -> Verdict:
+        """Return the verdict: our value is within the tolerance."""
+        ours = self.compute()
+        holds = abs(ours - self.expected) <= self.tolerance
+        return Verdict(f"{self.claim} ({self.source})", f"{self.expected:.{digits}g}", f"{ours:.{digits}g}", holds)
 
 
 @dataclass(frozen=True)
@@ -94,6 +113,17 @@ def run(parts: Iterable[Callable[[], Section]]) -> int:
     for verdict in failures:
         print(f"  FAILS: {verdict.claim}")
     return 1 if failures else 0
+
+
+@contextmanager
+def open_browser() -> Iterator[Any]:
+    """Open Chromium by playwright."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 def read_tally(output: str) -> tuple[int, int, int] | None:

@@ -1,6 +1,8 @@
 """Suggestions of a page, carried out: every announced effect is exact.
 
-`UNMASK_DATA=... python verification/suggestions.py [--part 1|2|3|4|5]`, all through the command line as a steward does.
+    UNMASK_DATA=... python verification/suggestions.py [--part hospital|adult|census|customers|rare]
+
+All runs through the command line, as a steward does.
 
 1. The hospital of examples/hospital.toml: discharges, k = 5, under two policies.
 2. Adult: 30,162 people with five quasi-identifiers and their occupation, k = 10.
@@ -15,7 +17,6 @@ says of the most exposed.
 
 from __future__ import annotations
 
-import argparse
 import csv
 import json
 import subprocess
@@ -28,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from show import Section, Verdict, run
+from show import Section, Verdict, main
 
 from unmask import read_table, suggest
 from unmask.tables import datasets
@@ -207,10 +208,10 @@ def verify_rare() -> Section:
     return verify_suggestions("Rare", {**people, "plan": plans}, (["spent", "year"], "plan"), 3, ("l_distinct >= 3",))
 
 
-PARTS = (verify_hospital, verify_adult, verify_census, verify_customers, verify_rare)
+PARTS = {
+    "hospital": verify_hospital, "adult": verify_adult, "census": verify_census, "customers": verify_customers,
+    "rare": verify_rare,
+}  # fmt: skip
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--part", type=int, choices=range(1, len(PARTS) + 1), help="Only this part.")
-    part = parser.parse_args().part
-    sys.exit(run(PARTS if part is None else PARTS[part - 1 : part]))
+    sys.exit(main(__doc__, PARTS))
