@@ -9,7 +9,6 @@ import pytest
 from tests.commands import check_one_sentence, invoke
 from tests.envelopes import parsed
 from unmask.graphs import Auxiliary, Nar09, Pair, SeedPairs, SocialGraph, datasets
-from unmask.graphs.evaluation import rates
 
 SECRET = "SECRET77"
 MANY = "IdentitySeparation"
@@ -118,9 +117,10 @@ def test_figures_from_files_are_those_of_the_library(files, network):
     seeds = SeedPairs.read(auxiliary, release, files["seeds"])
     assert actual["tables"]["graph"][0]["common"] == len(pair.common) == network.n_nodes
     assert (attack["runs"], attack["n_seeds"]) == (1, 25)
-    expected = rates(Nar09()(release, Auxiliary(auxiliary, seeds)).mapping, pair.truth, seeds.source)
-    assert attack["recall"] == pytest.approx(expected.recall, abs=0.03)  # numbered anew: ties differ
-    assert expected.recall > 0.5
+    mapping, free = Nar09()(release, Auxiliary(auxiliary, seeds)).mapping, np.setdiff1d(pair.common, seeds.source)
+    recall = np.mean(mapping[free] == pair.truth[free])
+    assert attack["recall"] == pytest.approx(recall, abs=0.03)  # numbered anew: ties differ
+    assert recall > 0.5
 
 
 def test_without_truth_the_page_says_so(files, tmp_path):
@@ -229,7 +229,7 @@ def test_leaked_identities_without_an_edge_are_left_out_and_counted(files, tmp_p
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((), "--attack is about an attack, and without --auxiliary or --overlap there is none"),
+        ((), "--attack needs an attack"),
         (("--overlap", "0.5"), "two shares NODES,EDGES"),
         (("--overlap", "0.5,0"), "above 0"),
         (("--overlap", "1.5,0.5"), "from 0 to 1"),

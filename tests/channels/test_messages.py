@@ -12,7 +12,7 @@ import unmask
 from unmask.channels import MessageLog
 from unmask.channels.attacks import MatchingAttack, sample_matchings
 from unmask.channels.audit.messages import match_messages
-from unmask.channels.evidence.messages import Delay
+from unmask.channels.evidence.logs import Delay
 from unmask.cli import main
 
 

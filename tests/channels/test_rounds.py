@@ -14,7 +14,7 @@ from unmask.channels.attacks import LeastSquaresDisclosure, Profiles, Statistica
 from unmask.channels.audit import audit
 from unmask.channels.audit.rounds import disclose_rounds, median_rounds_needed, share_of_receivers_found
 from unmask.channels.criteria import rounds_needed
-from unmask.channels.evidence.rounds import read_rounds
+from unmask.channels.evidence.logs import read_rounds
 from unmask.cli import main
 from unmask.data.event_logs import read_lines
 

@@ -11,7 +11,7 @@ import unmask
 from unmask.channels import Chain, Channel, HiddenMarkovAttack, TraceLog
 from unmask.channels.attacks import learn_chain
 from unmask.channels.criteria import markov_entropy_rate, path_entropy_bits
-from unmask.channels.evidence.traces import read_traces
+from unmask.channels.evidence.logs import read_traces
 from unmask.cli import main
 from unmask.data.event_logs import read_lines
 

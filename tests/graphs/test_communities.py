@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from unmask.graphs import SocialGraph, SwitchEdges, datasets
-from unmask.graphs.communities import communities, modularity
-from unmask.graphs.utility import communities_lost
+from unmask.graphs.utility import communities, communities_lost, modularity
 
 
 def cliques(count, size):

@@ -96,4 +96,4 @@ def test_wrong_search_is_one_sentence(network, text):
 def test_search_without_several_identities_is_one_sentence(network):
     check_one_sentence(audit(network, "--discovery", "5:2"), "--discovery needs people with several identities")
     check_one_sentence(audit(network, "--with", "KDegree:k=3", "--discovery", "5:2"), "several identities")
-    check_one_sentence(invoke("audit", "graph", network, "--discovery", "5:2"), "--discovery is about an attack")
+    check_one_sentence(invoke("audit", "graph", network, "--discovery", "5:2"), "--discovery needs an attack")

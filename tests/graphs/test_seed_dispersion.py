@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose
 from tests.graphs.problems import renumbered
 from unmask import UnmaskError
 from unmask.graphs import SocialGraph, datasets
-from unmask.graphs.communities import communities
 from unmask.graphs.ensemble.seed_dispersion import SeedDispersion, _statistics, measure_seed_dispersion
+from unmask.graphs.utility import communities
 
 
 @given(draw=st.integers(0, 9999), n=st.integers(2, 12), share=st.floats(0.1, 0.9))

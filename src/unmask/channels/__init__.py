@@ -26,9 +26,7 @@ from unmask.channels.design import (
     private_rate_distortion,
     rate_distortion,
 )
-from unmask.channels.evidence.messages import MessageLog
-from unmask.channels.evidence.rounds import RoundLog
-from unmask.channels.evidence.traces import TraceLog
+from unmask.channels.evidence.logs import MessageLog, RoundLog, TraceLog
 from unmask.channels.hidden_markov import Chain
 from unmask.channels.mechanisms import (
     Coin,

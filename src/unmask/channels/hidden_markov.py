@@ -250,7 +250,7 @@ def most_likely_path(release: Ints, knowledge: Chain, *, rng: np.random.Generato
     ----------
     A. J. Viterbi, "Error bounds for convolutional codes", IEEE Trans. Inf. Theory 1967.
     """
-    from unmask.channels._viterbi import find_paths
+    from unmask.channels._kernels import find_paths
 
     outputs, order = knowledge.check(release), rng.permutation(knowledge.mechanism.n_x)
     transition = csc_array(csr_array(knowledge.motion.p_y_given_x)[order][:, order])

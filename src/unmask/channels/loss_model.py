@@ -231,7 +231,7 @@ def _read_points(
 
 
 def read_places(path: Path, secrets: tuple[str, ...] | None, loss: str) -> tuple[tuple[str, ...], Floats]:
-    """Return names and coordinates of secrets, in their order; of all lines of the file if no secrets are named."""
+    """Return names and coordinates of secrets, in their order; of all lines of the file without names of secrets."""
     columns, names, points, _ = read_matrix(path)
     row_of = {name: i for i, name in enumerate(names)}
     secrets = names if secrets is None else secrets

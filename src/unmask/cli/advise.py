@@ -43,7 +43,7 @@ def _answer(name: str, question: str, kind: click.Choice[str]) -> str:
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the advice as one JSON object, without questions.")
 def advise(as_json: bool, **answers: Any) -> None:
-    r"""Recommend privacy measures for your question, with reasons. Missing answers are asked for.
+    r"""Recommend privacy measures for your question, with reasons. The command asks for missing answers.
 
     \b
     unmask advise

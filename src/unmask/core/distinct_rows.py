@@ -35,7 +35,7 @@ class DistinctRows(NamedTuple):
     """Distinct rows of a posterior.
 
     posterior : same targets as the original; each distinct row has the candidates of an example
-    first_row : (n_kinds,) first row of the original with a target; -1 if there is none
+    first_row : (n_kinds,) first row of the original with a target; -1 without one
     """
 
     posterior: Posterior

@@ -81,7 +81,7 @@ class Listed(SeedPairs):
 
     @property
     def evidence(self) -> str:
-        """Return the number of excluded rows in words, "" if there are none."""
+        """Return the number of excluded rows in words, "" without any."""
         return rows_left_out(self.left_out, self.left_out + len(self.source)) if self.left_out else ""
 
 

@@ -158,7 +158,7 @@ declare_all(
     Quantity("ranks_lost", "Order lost",
              "half of 1 minus the rank correlation of PageRank before and after protection", "share"),
     Quantity("contagion_lost", "Contagion lost",
-             "difference of the shares of people whom a simulated disease reaches", "share"),
+             "difference of the shares of people that a simulated disease reaches", "share"),
     registry=UTILITIES,
 )  # fmt: skip
 
@@ -199,7 +199,7 @@ declare_all(
         "Disclosed",
         "share of the contacts of adopters that the attack reveals; adopters have several identities",
     ),
-    _share("adopter_recall", "Adopters found", "share of adopters of whom at least one identity is re-identified"),
+    _share("adopter_recall", "Adopters found", "share of adopters with at least one re-identified identity"),
     _share("decoyed", "Decoy found", "share of people with a decoy whose public node is re-identified"),
     _share("exposed", "Hidden node found", "share of people with a decoy whose hidden node is re-identified"),
     _share("discovery", "Identities found", "mean over identities of the share of runs that re-identify it"),
@@ -212,7 +212,7 @@ declare_all(
     _share(
         "reversed",
         "Separation undone",
-        "share of people of whom every run re-identifies all identities, attacked one at a time",
+        "share of people with all identities re-identified in every run, attacked one at a time",
     ),
     needs_truth=True,
 )
@@ -221,7 +221,7 @@ declare_all(
 
 declare_all(
     equal_cells := Quantity("equal_cells", "Equal cells",
-                            "cells of known people whose text equals that of a linked class", "cells",
+                            "cells of known people with the text of a linked class", "cells",
                             source="R. Pasupuleti, 'Linkage attack analysis'"),
     expected_gain := Quantity("expected_gain", "Gain", "expected gain of the adversary's best answer", "gain",
                               range=(-inf, inf), source="Rebollo-Monedero et al. 2012, section IV-C"),
@@ -240,8 +240,9 @@ declare_all(
     Quantity("bagai_entropy_bits", "Entropy of matchings",
              "uncertainty about which message that left is which one that entered", "bits", "low",
              source="R. Bagai et al., 'An accurate system-wide anonymity metric', 2011"),
-    Quantity("gierlichs_degree", "Gierlichs' degree", "anonymity of who sent how many messages to whom", "", "low",
-             range=(0.0, 1.0), source="B. Gierlichs et al., 'Revisiting a combinatorial approach', 2008"),
+    Quantity("gierlichs_degree", "Gierlichs' degree",
+             "anonymity of the number of messages from each sender to each receiver", "", "low", range=(0.0, 1.0),
+             source="B. Gierlichs et al., 'Revisiting a combinatorial approach', 2008"),
 )  # fmt: skip
 
 declare_all(
@@ -269,7 +270,7 @@ declare_all(
     Quantity("foreign_subjects", "Foreign subjects",
              "other subjects with items in the most relevant cluster of a subject", "subjects", "low"),
     Quantity("effective_foreign_subjects", "Foreign subjects, effective",
-             "effective number of equally represented other subjects in that cluster; 0 if there are none",
+             "effective number of equally represented other subjects in that cluster; 0 without any",
              "subjects", "low"),
     needs_truth=True,
 )  # fmt: skip
@@ -358,13 +359,13 @@ def _declare_rational(
 
 
 rational_access = _declare_rational(
-    "rational_access", "Worth attacking", "share of people whom a rational attacker attacks", "share"
+    "rational_access", "Worth attacking", "share of people that a rational attacker attacks", "share"
 )
 rational_success = _declare_rational(
     "rational_success", REIDENTIFIED, "probability that a rational attacker re-identifies the person"
 )
 realized_rational_success = _declare_rational(
-    "realized_rational_success", REIDENTIFIED, "share of people whom a rational attacker re-identifies, by the truth",
+    "realized_rational_success", REIDENTIFIED, "share of people that a rational attacker re-identifies, by the truth",
     realizes="rational_success",
 )  # fmt: skip
 rational_payoff = _declare_rational(

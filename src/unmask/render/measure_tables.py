@@ -238,7 +238,7 @@ def measure_notes(scope: Scope, tables: Sequence[Grid]) -> list[str]:
     if bare:
         reasons = "; ".join(over.removeprefix("none: ") for over in bare if over != "none")
         notes.append("A value without brackets has no interval" + (f": {reasons}." if reasons else "."))
-    notes.append("Most exposed: the value for the person about whom the adversary is most successful.")
+    notes.append("Most exposed: the value for the person with the highest success of the adversary.")
     cells = [cell for table in tables for _, rows in table.groups for row in rows for cell in row]
     if any("\u2020" in cell for cell in cells):
         notes.append("\u2020 The truth refutes the belief, which has lost its status.")

@@ -23,7 +23,7 @@ class Question:
 
     key     : table in the document and name in the table, such as publisher.loss
     role    : role of the person who can answer
-    anchor  : documented figures with their source; "" if there are none
+    anchor  : documented figures with their source; "" without any
     assumed : default answer, in the form of the document; None for an optional question
     """
 

@@ -56,7 +56,7 @@ def sample_matchings(weights: Floats, *, rng: np.random.Generator) -> MatchingMa
     >>> sample_matchings(W, rng=np.random.default_rng(0)).probability[0].round(1)
     array([0. , 0.1, 0.9])
     """
-    from unmask.channels.attacks._swaps import swap_candidates  # here: compiled
+    from unmask.channels._kernels import swap_candidates  # here: compiled
 
     W = np.ascontiguousarray(check_weights(weights))
     n = len(W)

@@ -23,9 +23,7 @@ from unmask.channels.audit.samples import audit_samples
 from unmask.channels.audit.tables import make_tables
 from unmask.channels.audit.traces import audit_traces
 from unmask.channels.channel import Channel
-from unmask.channels.evidence.messages import Delay, MessageLog
-from unmask.channels.evidence.rounds import RoundLog
-from unmask.channels.evidence.traces import TraceLog
+from unmask.channels.evidence.logs import Delay, MessageLog, RoundLog, TraceLog
 from unmask.channels.loss_model import LossModel, compatible, read_distortion, read_gain, read_loss_model
 from unmask.channels.matrix_files import Prior
 from unmask.channels.named_mechanisms import make_channel, parse_mechanism

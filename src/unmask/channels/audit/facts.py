@@ -217,7 +217,7 @@ def measure_channels(attacked: Sequence[AttackedChannel], model: LossModel, *, l
 
 
 def _design_options(channel: Channel, model: LossModel) -> Iterator[str]:
-    """Yield the options of `unmask design` for the same prior and losses; files are named after their content."""
+    """Yield the options of `unmask design` for the same prior and losses; the names of files state their content."""
     yield "--prior prior.csv"
     if model.name != "hamming":
         yield f"--loss {model.name if model.name in LOSS_NAMES else 'loss.csv'}"

@@ -15,9 +15,7 @@ from unmask.channels.audit.channel_audit import UNIFORM, audit
 from unmask.channels.audit.rows import make_row
 from unmask.channels.channel import Channel
 from unmask.channels.evidence.forms import COLUMNS, Evidence, Form, recognize_form
-from unmask.channels.evidence.messages import MessageLog, read_messages
-from unmask.channels.evidence.rounds import RoundLog, read_rounds
-from unmask.channels.evidence.traces import TraceLog, read_traces
+from unmask.channels.evidence.logs import MessageLog, RoundLog, TraceLog, read_messages, read_rounds, read_traces
 from unmask.channels.loss_model import read_distortion, read_loss_model
 from unmask.channels.matrix_files import match_names, read_channel, read_joint, read_prior
 from unmask.channels.named_mechanisms import NamedMechanism, is_mechanism, make_channel, parse_mechanism

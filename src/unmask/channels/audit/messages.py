@@ -20,7 +20,7 @@ from unmask.channels.attacks.system_anonymity import (
 )
 from unmask.channels.audit.learned import evidence_result
 from unmask.channels.audit.rows import EVIDENCE_MEASURES, make_row, score_belief
-from unmask.channels.evidence.messages import Delay, MessageLog
+from unmask.channels.evidence.logs import Delay, MessageLog
 from unmask.channels.loss_model import LossModel
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior

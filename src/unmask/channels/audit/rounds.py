@@ -19,7 +19,7 @@ from unmask.channels.attacks.profiles import Profiles
 from unmask.channels.audit.learned import evidence_result
 from unmask.channels.audit.rows import EVIDENCE_MEASURES, make_row, score_belief
 from unmask.channels.criteria.logs import rounds_needed
-from unmask.channels.evidence.rounds import RoundLog
+from unmask.channels.evidence.logs import RoundLog
 from unmask.channels.loss_model import LossModel
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, Status, equal_weights

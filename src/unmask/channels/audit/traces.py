@@ -14,7 +14,7 @@ from unmask.channels.audit.rows import EVIDENCE_MEASURES, make_row, score_belief
 from unmask.channels.audit.tables import loss_column
 from unmask.channels.channel import Channel
 from unmask.channels.criteria.logs import path_entropy_bits
-from unmask.channels.evidence.traces import UNSEEN, TraceLog
+from unmask.channels.evidence.logs import UNSEEN, TraceLog
 from unmask.channels.hidden_markov import Chain, HiddenMarkovAttack, most_likely_path
 from unmask.channels.loss_model import LossModel
 from unmask.core.errors import UnmaskError

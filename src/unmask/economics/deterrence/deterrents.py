@@ -46,7 +46,7 @@ class Costs:
         check_fields(self)
 
     def resolve(self, attacker: Attacker) -> Costs:
-        """Return the costs with that of a row: a row is worth to the publisher what it is worth to the attacker."""
+        """Return the costs with the cost of a row: by default the gain of the attacker."""
         return self if self.row is not None else replace(self, row=attacker.gain)
 
 

@@ -34,7 +34,7 @@ def renumber(
 def find_winners(
     nodes: NDArray[np.int32], source: Side, target: Side, rule: Rule, scratch: Scratch, winner: NDArray[np.int32]
 ) -> int:
-    """Write the accepted candidate of each node, -1 if there is none; return the number of visits."""
+    """Write the accepted candidate of each node, -1 without one; return the number of visits."""
     total_visits = 0
     for i in range(len(nodes)):
         winner[i], visits = _find_winner(nodes[i], source, target, rule, scratch)

@@ -115,7 +115,7 @@ class AttackRun:
 
 
 def declare_seeds(attack: Attack, method: str, pair: Pair, *, anybody: bool = False) -> Attack:
-    """Return the attack. An `Ensemble` is told if the seeds are not a sample of all people in both networks.
+    """Return the attack. For an `Ensemble`, declare seeds that are not a sample of all people in both networks.
 
     Parameters
     ----------

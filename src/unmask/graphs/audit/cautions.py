@@ -9,8 +9,8 @@ import numpy as np
 from unmask.graphs import Attack, Bumblebee, Ensemble, Grasshopper, Nar09, SeedPairs, SocialGraph
 from unmask.graphs.audit.attack_plan import Plan
 from unmask.graphs.audit.network_pairs import GivenPair, NetworkPair
-from unmask.graphs.communities import two_sided
 from unmask.graphs.seeds import Guessed, Listed
+from unmask.graphs.utility import two_sided
 from unmask.measures.rates import MIN_SPREAD
 
 

@@ -180,7 +180,7 @@ def check_choice(auxiliary: object, overlaps: Sequence[object], **parameters: ob
         )
     if auxiliary is None and not overlaps and given:
         raise UnmaskError(
-            f"{given[0]} is about an attack, and without --auxiliary or --overlap there is none; add one of them, or "
+            f"{given[0]} needs an attack, and an attack needs --auxiliary or --overlap; add one of them, or "
             f"leave {given[0]} out to see the criteria of the network"
         )
     extra = next((name for name in ("--truth", "--seeds-file", "--similarity") if name in given), None)

@@ -10,8 +10,8 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.graphs.communities import communities
 from unmask.graphs.graph import SocialGraph
+from unmask.graphs.utility import communities
 
 MAX_P_VALUE = 0.005
 """Significance level of each of the two tests. It is reached only if no draw exceeds the seeds."""

@@ -1,6 +1,5 @@
 """Evaluation of attacks on graphs with the truth: outcomes, rates, degree classes, runs, and hops."""
 
-from unmask.graphs.evaluation.bound import most_recall
 from unmask.graphs.evaluation.hops import UNNAMED, UNREACHABLE, hop_distance, hop_error
 from unmask.graphs.evaluation.node_outcomes import (
     DEGREE_CLASSES,
@@ -8,6 +7,7 @@ from unmask.graphs.evaluation.node_outcomes import (
     Outcome,
     Score,
     by_degree,
+    most_recall,
     outcomes,
     score,
     select_match,

@@ -99,7 +99,7 @@ class EdgeListOptions:
 
     @property
     def ends(self) -> Ends | None:
-        """The columns of the two ends, if they are named."""
+        """The given columns of the two ends; None if they are to be recognized."""
         return None if self.source is None else (str(self.source), str(self.target))
 
 

@@ -150,7 +150,7 @@ def _group_equal_rows(rows: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def new_ties(graph: SocialGraph, nodes: ArrayLike, *, contacts: int, k: int) -> NDArray[np.int64]:
-    """Return (n_nodes,) the number of new edges of a (k, 2)-anonymous identity of each node, -1 if there is none.
+    """Return (n_nodes,) the number of new edges of a (k, 2)-anonymous identity of each node, -1 without one.
 
     Parameters
     ----------

@@ -212,7 +212,7 @@ class LinkageFacts:
 
     @property
     def far_guess(self) -> str | None:
-        """Name of the guess whose mixed share is so large that it flattens all other curves; None if there is none."""
+        """Name of the guess whose mixed share is so large that it flattens all other curves; None without one."""
         guesses = [guess for guess in self.guesses if guess.mixed_curve]
         errors = sorted(
             ((largest([guess.mixed_curve, guess.worst_mixed]), guess.name) for guess in guesses), reverse=True

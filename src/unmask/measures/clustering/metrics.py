@@ -397,7 +397,7 @@ def _settle(cells: _Cells) -> tuple[list[Integers], _Cells]:
 
 
 def _largest_other(x: Integers, line: Integers) -> Integers:
-    """Return, for each cell, the largest x of the other cells in its row or column (`line`), or 0 if there are none."""
+    """Return, for each cell, the largest x of the other cells in its row or column (`line`), or 0 without others."""
     order = np.argsort(line * (x.max() + 1) + x, kind="stable")
     sorted_line, sorted_x = line[order], x[order]
     last = np.flatnonzero(np.append(sorted_line[1:] != sorted_line[:-1], True))

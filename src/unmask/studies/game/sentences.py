@@ -194,7 +194,7 @@ def describe_most_sensitive(facts: GameFacts) -> str:
 
 
 def describe_better_offers(row: SensitiveInput) -> str:
-    """Describe the better offer at each end; "" if there is none."""
+    """Describe the better offer at each end; "" without one."""
     ends = (end for end in (row.low, row.high) if end.changes)
     return "; ".join(f"at {format_parameter(row.parameter, end.value)}: {describe_offer(end.best)}" for end in ends)
 
