@@ -221,17 +221,17 @@ def test_conjunction_is_the_logical_and():
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: KAnonymity(0), "k is 0, expected a whole number of at least 1"),
+        (lambda: KAnonymity(0), "k is 0, expected a whole number at least 1"),
         (lambda: DistinctL(2.5), "l is 2.5"),
         (lambda: PSensitive(True), "p is True"),
-        (lambda: EntropyL(0.5), "l is 0.5, expected a number of at least 1"),
+        (lambda: EntropyL(0.5), "l is 0.5, expected a number from 1, and finite"),
         (lambda: RecursiveL(c=0.0, l=2), "c is 0.0, expected a number above 0"),
         (lambda: RecursiveL(c=1.0, l=0), "l is 0"),
         (lambda: TCloseness(math.nan), "t is nan"),
         (lambda: TCloseness(0.1, "euclid"), "expected one of equal, ordered, hierarchical, kl"),
         (lambda: DeltaDisclosure(0), "delta is 0, expected a number above 0"),
         (lambda: BetaLikeness(-1.0), "beta is -1.0"),
-        (lambda: AlphaK("0.5"), "alpha is '0.5'"),
+        (lambda: AlphaK("0.5"), "alpha is a str, expected a number"),
     ],
 )
 def test_refuses_parameters_that_mean_nothing(build, message):

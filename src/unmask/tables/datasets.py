@@ -17,6 +17,7 @@ from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.data import files
+from unmask.ranges import check_type
 from unmask.tables.reading import read_encoded
 from unmask.tables.table import Table
 
@@ -77,8 +78,7 @@ def adult(
 
     Source: B. Becker, R. Kohavi, Adult, UCI Machine Learning Repository, 1996 (CC BY 4.0).
     """
-    if rows not in ("complete", "all"):
-        raise UnmaskError(f"rows is {rows!r}, expected 'complete' or 'all'")
+    check_type("rows", rows, Literal["complete", "all"])
     columns = read_encoded(locate("adult/adult.data"), header=ADULT_COLUMNS).columns
     is_kept = np.ones(len(next(iter(columns.values())).codes), dtype=np.bool_)
     if rows == "complete":
@@ -119,7 +119,6 @@ def fertility1980(
 
 # --- a generated census -------------------------------------------------------------------------------------------
 
-_REGIONS = {"north": "1", "east": "2", "south": "3", "west": "4"}
 _EDUCATION = ("primary", "secondary", "vocational", "bachelor", "master")
 _MARITAL = ("single", "married", "divorced", "widowed")
 _DIAGNOSIS = ("none", "asthma", "diabetes", "hypertension", "cancer", "depression")

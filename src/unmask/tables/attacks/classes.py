@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.inference import from_classes, from_likelihood
 from unmask.core.posterior import MAX_DOUBLE_ENTRIES, Posterior, equal_weights, stored
+from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.pairing import (
     CHUNK,
     EqualValues,
@@ -246,11 +247,10 @@ class RegisterAttack:
     (Candidate(candidate=3, probability=1.0),)
     """
 
-    coverage: float = 1.0
+    coverage: Annotated[float, Range(0, 1, above=True)] = 1.0
 
     def __post_init__(self) -> None:
-        if not 0.0 < self.coverage <= 1.0:
-            raise UnmaskError(f"coverage is {self.coverage}, expected above 0 and at most 1")
+        check_ranges(self)
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """Return the belief about the person behind each released record; the known people are the register."""

@@ -14,6 +14,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.inference import from_likelihood
 from unmask.core.posterior import Posterior
 from unmask.core.randomness import secret_unless
+from unmask.ranges import check_types
 from unmask.tables.attacks.membership import belief_from_scores
 from unmask.tables.attacks.pairing import Pairing, compare_levels, find_compatible_pairs, pair
 from unmask.tables.attacks.product_sums import Kernel, density, fit_mixture_share, list_likeliest
@@ -110,8 +111,7 @@ class MechanismAttack:
     prior_present: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.asks not in ("identity", "membership"):
-            raise UnmaskError(f"asks is {self.asks!r}, expected 'identity' or 'membership'")
+        check_types(type(self), {"asks": self.asks})
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
         """Return the belief about each known person."""

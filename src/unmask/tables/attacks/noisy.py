@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.inference import from_likelihood
 from unmask.core.posterior import Posterior
+from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.pairing import Pairing, pair, sum_column_tables
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column
@@ -42,13 +44,12 @@ class CellError:
         Largest move, in units of the column.
     """
 
-    redraw: float = 0.0
-    jitter: float = 0.0
+    redraw: Annotated[float, Range(0, 1)] = 0.0
+    jitter: Annotated[float, Range(0, 1)] = 0.0
     width: int = 0
 
     def __post_init__(self) -> None:
-        if not (0 <= self.redraw <= 1 and 0 <= self.jitter <= 1):
-            raise UnmaskError(f"error rates are {self.redraw} and {self.jitter}, expected from 0 to 1")
+        check_ranges(self)
         if (self.jitter > 0) != (self.width > 0):
             raise UnmaskError("jitter needs both a probability and a width of at least 1")
 

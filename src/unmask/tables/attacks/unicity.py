@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import scipy
@@ -12,6 +13,7 @@ from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.inference import from_likelihood
 from unmask.core.posterior import Posterior
+from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.background import Background, Rng
 from unmask.tables.table import Table
@@ -67,11 +69,10 @@ class SeveralRows:
     [0.529, 0.471]
     """
 
-    times: int = 4
+    times: Annotated[int, Range(1)] = 4
 
     def __post_init__(self) -> None:
-        if self.times < 1:
-            raise UnmaskError(f"times is {self.times}, expected at least 1")
+        check_ranges(self)
 
     def __call__(self, release: Table, knowledge: Traces | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """Return the belief about the pseudonym of each known person."""

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args, get_type_hints
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
+from unmask.ranges import FINITE, Range, check_types
 from unmask.tables import criteria
 from unmask.tables.criteria.histograms import Histograms
 
@@ -39,15 +40,12 @@ class Comparison:
     sense    : relation of the quantity to the bound if the constraint is satisfied
     field    : name of the constraint's field with the bound
     value    : function that computes the quantity
-    minimum, exclusive_minimum : smallest bounds that are accepted; integers start at 1
     """
 
     quantity: str
     sense: Literal["at least", "at most", "below"]
     field: str
     value: Value
-    minimum: float = 0.0
-    exclusive_minimum: float = -math.inf
 
 
 class Constraint:
@@ -57,11 +55,7 @@ class Constraint:
 
     def __post_init__(self) -> None:
         """Raise UnmaskError for parameters out of range."""
-        for name, kind in get_type_hints(type(self)).items():
-            if kind is int:
-                _check_whole(name, getattr(self, name))
-            elif kind is float:
-                _check_number(name, getattr(self, name), self.comparison)
+        check_types(type(self), vars(self))
 
     def value(self, histogram: Histogram, overall: Histogram, *, paths: Paths | None = None) -> NDArray[Any]:
         """Return the compared quantity of each class, (P,); nan for a class without rows.
@@ -131,7 +125,7 @@ class KAnonymity(Constraint):
     L. Sweeney, "k-anonymity", IJUFKS 10 (2002).
     """
 
-    k: int
+    k: Annotated[int, Range(1)]
     comparison: ClassVar[Comparison] = Comparison("k", "at least", "k", lambda view, _, _paths: view.sizes)
 
 
@@ -143,7 +137,7 @@ class DistinctL(Constraint):
     array([ True, False])
     """
 
-    l: int  # noqa: E741 - the literature's name
+    l: Annotated[int, Range(1)]  # noqa: E741 - the literature's name
     comparison: ClassVar[Comparison] = Comparison("distinct l", "at least", "l", lambda view, _, _paths: view.width)
 
 
@@ -157,7 +151,7 @@ class PSensitive(Constraint):
     T. M. Truta, B. Vinay, "Privacy protection: p-sensitive k-anonymity property", ICDEW 2006.
     """
 
-    p: int
+    p: Annotated[int, Range(1)]
     comparison: ClassVar[Comparison] = Comparison(
         "p (distinct values)", "at least", "p", lambda view, _, _paths: view.width
     )
@@ -171,9 +165,9 @@ class EntropyL(Constraint):
     array([ True, False])
     """
 
-    l: float  # noqa: E741 - the literature's name
+    l: Annotated[float, Range(1, math.inf, below=True)]  # noqa: E741 - the literature's name
     comparison: ClassVar[Comparison] = Comparison(
-        "entropy l", "at least", "l", lambda view, _, _paths: criteria.l_entropy(view), minimum=1.0
+        "entropy l", "at least", "l", lambda view, _, _paths: criteria.l_entropy(view)
     )
 
 
@@ -185,14 +179,13 @@ class RecursiveL(Constraint):
     array([False,  True])
     """
 
-    c: float
-    l: int  # noqa: E741 - the literature's name
+    c: Annotated[float, FINITE]
+    l: Annotated[int, Range(1)]  # noqa: E741 - the literature's name
     comparison: ClassVar[Comparison] = Comparison(
         "r_1 / (r_l + ... + r_m)",
         "below",
         "c",
         lambda view, constraint, _paths: criteria.l_recursive(view, l=constraint.l),
-        exclusive_minimum=0.0,
     )
 
 
@@ -206,9 +199,9 @@ class AlphaK(Constraint):
     array([ True, False])
     """
 
-    alpha: float
+    alpha: Annotated[float, FINITE]
     comparison: ClassVar[Comparison] = Comparison(
-        "largest share", "at most", "alpha", lambda view, _, _paths: criteria.alpha(view), exclusive_minimum=0.0
+        "largest share", "at most", "alpha", lambda view, _, _paths: criteria.alpha(view)
     )
 
 
@@ -232,15 +225,9 @@ class TCloseness(Constraint):
     array([0.5       , 0.16666667])
     """
 
-    t: float
+    t: Annotated[float, Range(0, math.inf, below=True)]
     distance: Distance = "equal"
     comparison: ClassVar[Comparison] = Comparison("distance", "at most", "t", _distance)
-
-    def __post_init__(self) -> None:
-        """Raise UnmaskError for parameters out of range."""
-        super().__post_init__()
-        if self.distance not in get_args(Distance):
-            raise UnmaskError(f"distance is {self.distance!r}, expected one of {', '.join(get_args(Distance))}")
 
 
 @dataclass(frozen=True)
@@ -253,13 +240,12 @@ class DeltaDisclosure(Constraint):
     array([ True, False])
     """
 
-    delta: float
+    delta: Annotated[float, FINITE]
     comparison: ClassVar[Comparison] = Comparison(
         "delta in nats",
         "below",
         "delta",
         lambda view, _, _paths: criteria.delta_disclosure(view),
-        exclusive_minimum=0.0,
     )
 
 
@@ -271,24 +257,7 @@ class BetaLikeness(Constraint):
     array([ True, False])
     """
 
-    beta: float
+    beta: Annotated[float, Range(0, math.inf, below=True)]
     comparison: ClassVar[Comparison] = Comparison(
         "beta", "at most", "beta", lambda view, _, _paths: criteria.beta_likeness(view)
     )
-
-
-def _check_whole(name: str, argument: object) -> None:
-    if isinstance(argument, bool) or not isinstance(argument, int | np.integer) or argument < 1:
-        raise UnmaskError(f"{name} is {argument!r}, expected a whole number of at least 1")
-
-
-def _check_number(name: str, argument: object, comparison: Comparison) -> None:
-    number = isinstance(argument, int | float | np.integer | np.floating) and not isinstance(argument, bool)
-    value = float(argument) if number else math.nan  # type: ignore[arg-type]
-    if not math.isfinite(value) or value < comparison.minimum or value <= comparison.exclusive_minimum:
-        expected = (
-            f"above {comparison.exclusive_minimum:g}"
-            if comparison.exclusive_minimum > -math.inf
-            else f"of at least {comparison.minimum:g}"
-        )
-        raise UnmaskError(f"{name} is {argument!r}, expected a number {expected}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 import scipy
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
+from unmask.ranges import Range, check_ranges, check_types
 from unmask.tables.attacks.product_sums import Kernel
 from unmask.tables.cells import read_levels
 from unmask.tables.column import Column
@@ -83,15 +85,13 @@ class PRAM:
     (['30', '30', '30', '41'], ['30', '41', '30', '41'])
     """
 
-    keep: float | Mapping[str, float] = field(default=0.8, hash=False)
+    keep: Annotated[float, Range(0, 1)] | Mapping[str, Annotated[float, Range(0, 1)]] = field(default=0.8, hash=False)
     matrices: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict, hash=False)
 
     __repr__ = format_call
 
     def __post_init__(self) -> None:
-        for rate in self.keep.values() if isinstance(self.keep, Mapping) else (self.keep,):
-            if not 0 <= rate <= 1:
-                raise UnmaskError(f"keep is {rate!r}, expected a probability between 0 and 1")
+        check_types(type(self), {"keep": self.keep})
         for name, matrix in self.matrices.items():
             for value, row in matrix.items():
                 if min(row.values(), default=-1.0) < 0 or abs(sum(row.values()) - 1) > 1e-9:
@@ -252,15 +252,14 @@ class RankSwap:
     (['30', '31', '50', '51'], ['31', '30', '51', '50'])
     """
 
-    share: float = 0.05
+    share: Annotated[float, Range(0, 1, above=True)] = 0.05
     columns: str | tuple[str, ...] = ()
 
     __repr__ = format_call
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", (self.columns,) if isinstance(self.columns, str) else tuple(self.columns))
-        if not 0 < self.share <= 1:
-            raise UnmaskError(f"share is {self.share!r}, expected above 0 and at most 1")
+        check_ranges(self)
 
     def __call__(self, table: Table, *, rng: Rng | None = None) -> Released:
         """Return the release with swapped values, and its origin."""

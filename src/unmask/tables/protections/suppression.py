@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError
+from unmask.ranges import Range, check_ranges
 from unmask.tables.column import Column
 from unmask.tables.grouping import group, sum_rows
 from unmask.tables.notation import EVERYTHING
@@ -23,7 +24,6 @@ from unmask.tables.protections.base import (
     sort_release,
 )
 from unmask.tables.protections.bound_constraints import ClassConstraints, find_satisfying_classes
-from unmask.tables.protections.constraints import KAnonymity
 from unmask.tables.protections.recoding import Recoded, new_cells
 from unmask.tables.table import Table
 
@@ -118,17 +118,15 @@ class SuppressCells:
     (array([2, 2]), ('*', '30', '50', '51'))
     """
 
-    k: int = 10
+    k: Annotated[int, Range(1)] = 10
     columns: str | tuple[str, ...] = ()
-    rate: float = 1.0
+    rate: Annotated[float, Range(0, 1)] = 1.0
 
     __repr__ = format_call
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", (self.columns,) if isinstance(self.columns, str) else tuple(self.columns))
-        KAnonymity(self.k)
-        if not 0 <= self.rate <= 1:
-            raise UnmaskError(f"rate is {self.rate!r}, expected a share between 0 and 1")
+        check_ranges(self)
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Return the release with suppressed cells, and its origin."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.ranges import Range, check_types
 from unmask.tables.cells import read_levels
 from unmask.tables.column import Column
 from unmask.tables.protections.base import (
@@ -58,7 +59,7 @@ class TopBottomCode:
     ['<=30', '<=30', '34', '50', '>=91', '>=91']
     """
 
-    k: int = 10
+    k: Annotated[int, Range(1)] = 10
     columns: str | tuple[str, ...] = ()
     ends: Ends = "both"
 
@@ -66,10 +67,7 @@ class TopBottomCode:
     allowed_pairs = allow_all
 
     def __post_init__(self) -> None:
-        if self.k < 1:
-            raise UnmaskError(f"k is {self.k}, expected at least 1")
-        if self.ends not in ("both", "top", "bottom"):
-            raise UnmaskError(f"ends is {self.ends!r}, expected 'both', 'top' or 'bottom'")
+        check_types(type(self), vars(self))
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Return the release with coded tails, and its origin."""
