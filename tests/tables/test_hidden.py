@@ -11,8 +11,7 @@ from unmask.results.names import INSIDER
 from unmask.tables import AttributeInference, Background, Table
 from unmask.tables.attacks import BackOff
 from unmask.tables.audit.assumptions import list_hidden_values
-from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
-from unmask.tables.audit.release import Release
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release
 from unmask.tables.audit.table_audit import audit_tables
 from unmask.tables.background import hidden_values
 from unmask.tables.column import classes_of

@@ -11,8 +11,8 @@ from unmask.render import Figure
 from unmask.render.charts.boxes import BROAD, NARROW
 from unmask.render.page import render
 from unmask.results.suppression import suppress_small_counts
+from unmask.tables.audit.auditor_knowledge import Release
 from unmask.tables.audit.column_shapes import ColumnBin, bin_table, column_bins, shape_block
-from unmask.tables.audit.release import Release
 from unmask.tables.audit.result import TableFacts, make_result
 from unmask.tables.table import Table
 

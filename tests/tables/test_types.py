@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from unmask.core.errors import UnmaskError
 from unmask.tables import criteria
 from unmask.tables.hierarchy import Hierarchy
-from unmask.tables.number_formats import plain
+from unmask.tables.scales import plain
 from unmask.tables.table import Table
 
 

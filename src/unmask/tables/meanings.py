@@ -16,7 +16,7 @@ from unmask.tables.cells import plain_levels, read_levels
 from unmask.tables.coding import Encoded
 from unmask.tables.column import CellsOf, Column
 from unmask.tables.hierarchy import Hierarchy
-from unmask.tables.number_formats import Decimal
+from unmask.tables.scales import Decimal
 from unmask.tables.types import Declared, Recognized, parse_type, recognize
 
 

@@ -26,8 +26,8 @@ from unmask.tables.grouping import class_counts
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.levels import Missing
 from unmask.tables.meanings import Meanings, read_hierarchies, weights_of
-from unmask.tables.number_formats import Decimal
 from unmask.tables.reading import check_columns, read_encoded
+from unmask.tables.scales import Decimal
 from unmask.tables.stored import StoredTable
 from unmask.tables.unit import ASSUMED, ROW, counting_unit, identifier_key, number_people, stated_unit
 from unmask.tables.writing import write_parquet, write_table

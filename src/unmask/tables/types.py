@@ -21,9 +21,8 @@ from unmask.data.column_names import design_role, number_kind
 from unmask.tables.dates import DAYS, MOMENTS, DayOrder, day_orders, iso, without_midnight
 from unmask.tables.levels import KIND, Type
 from unmask.tables.notation import EVERYTHING
-from unmask.tables.number_formats import Decimal, decimal_of, plain, thousands
 from unmask.tables.plain_cells import PlainForm, form_of, values_of
-from unmask.tables.scales import NUMBERS
+from unmask.tables.scales import NUMBERS, Decimal, decimal_of, plain, thousands
 from unmask.tables.unit import key_rank
 
 if TYPE_CHECKING:

@@ -19,10 +19,9 @@ from unmask.results.names import (
     PROSECUTOR,
 )
 from unmask.results.words import join_names, release_name
-from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release
 from unmask.tables.audit.linked_rows import SEEN
 from unmask.tables.audit.membership import CLOSEST, MARGINS, RECORD
-from unmask.tables.audit.release import Release
 from unmask.tables.background import hidden_values
 from unmask.tables.control.similarity import Shift
 from unmask.tables.knowledge import Knowledge

@@ -16,14 +16,12 @@ from unmask.results.names import APART, IDENTITY, JOURNALIST, MODELER, PROSECUTO
 from unmask.results.rows import ORIGINAL
 from unmask.scoring import STANDARD, Audit, price_measures
 from unmask.tables.audit.attack_run import AttackRun
-from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release
 from unmask.tables.audit.calibration import CalibrationBin, calibration_bins
 from unmask.tables.audit.equivalence_classes import TargetClasses
-from unmask.tables.audit.inferred_values import ValueRisk
 from unmask.tables.audit.not_run import NotRun
-from unmask.tables.audit.release import Release
 from unmask.tables.audit.release_columns import ReleaseColumns
-from unmask.tables.audit.risk_facts import distribute_success, list_value_risks
+from unmask.tables.audit.risk_facts import ValueRisk, distribute_success, list_value_risks
 from unmask.tables.audit.riskiest_classes import ClassRisk
 from unmask.tables.criteria.evaluation import Frame
 from unmask.tables.criteria.risk import population_sizes

@@ -14,11 +14,10 @@ from unmask.results.rows import ORIGINAL
 from unmask.results.words import release_name
 from unmask.tables import criteria
 from unmask.tables.attacks import StringLinkage
-from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.auditor_knowledge import MIN_OWN_ROWS, AuditorKnowledge, Release
 from unmask.tables.audit.linked_rows import find_pseudonym, find_repeated_keys
 from unmask.tables.audit.not_run import FOREIGN
-from unmask.tables.audit.release import MIN_OWN_ROWS, Release
-from unmask.tables.audit.requested_attacks import TEXT_EQUALITY, has_generalized_cells
+from unmask.tables.audit.release_attacks import TEXT_EQUALITY, has_generalized_cells
 from unmask.tables.matching import compatible
 from unmask.tables.reinterpret import Reading, share_changed, share_unknown
 from unmask.tables.sensitive_bands import MAX_MISFIT_SHARE

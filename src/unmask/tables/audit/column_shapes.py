@@ -14,7 +14,7 @@ from unmask.results import Block, Chart, Column
 from unmask.results import Table as Facts
 from unmask.results.formats import DATE, round_step
 from unmask.results.suppression import mark_people
-from unmask.tables.audit.release import Release
+from unmask.tables.audit.auditor_knowledge import Release
 from unmask.tables.table import Table
 from unmask.tables.utility.columns import Cells
 

@@ -17,11 +17,10 @@ from unmask.results.names import IDENTITY, LIMITS, PROSECUTOR
 from unmask.tables.attacks import AttributeInference
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import AttackedRelease
-from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, locate_rows
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release, locate_rows
 from unmask.tables.audit.quasi_identifiers import GeneralizationStep
-from unmask.tables.audit.release import Release
+from unmask.tables.audit.release_attacks import infer_value
 from unmask.tables.audit.risk_facts import distribute_success
-from unmask.tables.audit.standard_attacks import infer_value
 from unmask.tables.audit.threads import MIN_ROWS, two_at_once
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.protections.generalization import Generalize, next_level

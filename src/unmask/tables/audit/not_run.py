@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from unmask.results.formats import percent
 from unmask.tables.audit.assumptions import describe_shift
 from unmask.tables.audit.attacked_release import LISTED_ONCE
-from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
-from unmask.tables.audit.release import Release
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release
 from unmask.tables.audit.release_facts import explain_no_estimate
 from unmask.tables.meanings import undefined_weights
 from unmask.tables.table import Table

@@ -14,11 +14,10 @@ from unmask.core.truth import Truth
 from unmask.measures import realized_success, success_probability
 from unmask.results.explanation import CoarserColumn, Explanation, PersonBelief
 from unmask.tables.audit.attack_run import AttackRun
-from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release
 from unmask.tables.audit.quasi_identifiers import describe_level
-from unmask.tables.audit.release import Release
+from unmask.tables.audit.release_attacks import attack_release
 from unmask.tables.audit.release_columns import ReleaseColumns
-from unmask.tables.audit.standard_attacks import attack_release
 
 Floats = NDArray[np.float64]
 

@@ -16,10 +16,9 @@ from unmask.results.result import Value
 from unmask.results.rows import ORIGINAL
 from unmask.tables import criteria, utility
 from unmask.tables.attacks.relation import relation_of
-from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release
 from unmask.tables.audit.column_exposure import ColumnExposure
 from unmask.tables.audit.quasi_identifiers import ColumnRisk
-from unmask.tables.audit.release import Release
 from unmask.tables.criteria.evaluation import Criteria
 from unmask.tables.meanings import undefined_weights
 from unmask.tables.risk import column_facts, printed_values, restored_cells

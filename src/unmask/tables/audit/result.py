@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING
 
 from unmask.facts import Contribution
 from unmask.findings.properties import criteria_block, criteria_table, plane_table, utility_block, utility_table
-from unmask.findings.sentences import select_leading
+from unmask.findings.row_words import row_estimate
+from unmask.findings.sentences import describe_result, select_leading
 from unmask.measures.registry import needs_truth
 from unmask.results import Block, Result, Row, Table
-from unmask.results.names import FAILURES, IDENTITY
+from unmask.results.formats import percent
+from unmask.results.names import APART, FAILURES, IDENTITY, INSIDER, ORDER_READER
 from unmask.results.preferred_rows import PreferredRows, preferred_rows
 from unmask.results.result import Value
 from unmask.results.rows import ORIGINAL
+from unmask.results.words import join_names, start_with_release
 from unmask.tables.audit.calibration import CalibrationBin, calibration_block, calibration_table
 from unmask.tables.audit.column_exposure import ColumnExposure, exposure_blocks, exposure_tables
 from unmask.tables.audit.column_shapes import ColumnBin, bin_table, shape_block
 from unmask.tables.audit.control_comparison import control_blocks
-from unmask.tables.audit.inferred_values import ValueRisk, value_block, value_table
 from unmask.tables.audit.quasi_identifiers import (
     ColumnRisk,
     GeneralizationStep,
@@ -30,8 +32,8 @@ from unmask.tables.audit.quasi_identifiers import (
     step_block,
     step_table,
 )
+from unmask.tables.audit.risk_facts import ValueRisk, value_block, value_table
 from unmask.tables.audit.riskiest_classes import ClassRisk, class_block, class_table
-from unmask.tables.audit.special_adversaries import special_blocks
 
 if TYPE_CHECKING:
     from unmask.economics.audit import PriceFacts
@@ -180,3 +182,31 @@ def add_steps(result: Result, steps: Iterable[GeneralizationStep]) -> Result:
     place = next((names.index(name) + 1 for name in ("where", "values", "promises") if name in names), 0)
     blocks = (*result.blocks[:place], step_block(table), *result.blocks[place:])
     return replace(result, facts=(*result.facts, table), blocks=blocks)
+
+
+# --- the adversary who reads the row order, and the insider -----------------------------------------------------------
+
+
+def special_blocks(heads: PreferredRows[Row], release: str, *, several: bool) -> Iterator[Block]:
+    """Yield a sentence about each of these adversaries, on one release; none about an order that leads the findings."""
+    scored = {key[1:]: row for key, row in heads.items() if key[0] == release}
+    order = scored.get((ORDER_READER, IDENTITY))
+    if order is not None and (release, ORDER_READER, IDENTITY) not in select_leading(heads):
+        sentence = f"an adversary who has the original and reads only the row order {describe_result(order)}."
+        yield Block("order", "The row order", start_with_release(sentence, release, several=several))
+    for sentence in _describe_insider(scored):
+        yield Block("insider", "The insider", start_with_release(sentence, release, several=several))
+
+
+def _describe_insider(heads: Mapping[tuple[str, str], Row]) -> Iterator[str]:
+    """Yield that sensitive columns are quasi-identifiers of each other for an adversary who knows one."""
+    row = heads.get((INSIDER, IDENTITY))
+    if row is not None:
+        yield f"an insider who also knows the sensitive values {describe_result(row)}."
+    inferred = []
+    for (adversary, target), row in heads.items():
+        scores = [head.posterior for (name, about), head in heads.items() if about == target and name not in APART]
+        if adversary == INSIDER and target != IDENTITY and row.posterior > max(scores, default=1.0):
+            inferred.append(f"{target} for {row_estimate(row)} of people ({percent(max(scores))} without them)")
+    if inferred:
+        yield f"an insider who knows the other sensitive values infers {join_names(inferred)}."

@@ -11,7 +11,7 @@ from unmask.results.formats import percent
 from unmask.results.names import IDENTITY, LIMITS
 from unmask.results.table import Record
 from unmask.results.words import start_with_release
-from unmask.tables.audit.inferred_values import name_value
+from unmask.tables.audit.risk_facts import name_value
 
 N_CLASSES = 5
 """Classes of a release that are shown for each target."""

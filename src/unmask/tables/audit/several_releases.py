@@ -16,9 +16,8 @@ from unmask.tables.attacks import AttributeInference, ClassAttack
 from unmask.tables.attacks.intersection import IntersectionAttack
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import AttackedRelease
-from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release
 from unmask.tables.audit.perturbed import refuse_perturbed
-from unmask.tables.audit.release import Release
 from unmask.tables.background import Background, hidden_values
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.sensitive_bands import MAX_MISFIT_SHARE, has_sets

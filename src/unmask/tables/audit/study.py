@@ -28,13 +28,12 @@ from unmask.scoring import STANDARD, campaign_measures, price_measures
 from unmask.tables import utility
 from unmask.tables.attacks import Linkability, SeveralRows, SinglingOut
 from unmask.tables.audit.attacked_release import AttackedRelease
-from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, locate_rows
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release, locate_rows
 from unmask.tables.audit.files import READING
 from unmask.tables.audit.linked_parts import measure_linkability
 from unmask.tables.audit.linked_rows import attack_person
 from unmask.tables.audit.membership import MEMBERSHIP_MEASURES, measure_membership, sample_members
 from unmask.tables.audit.perturbed import refuse_perturbed
-from unmask.tables.audit.release import Release
 from unmask.tables.audit.release_facts import evaluate_criteria, list_criteria
 from unmask.tables.audit.singling_out import measure_singling_out
 from unmask.tables.audit.table_audit import add_excluded_people

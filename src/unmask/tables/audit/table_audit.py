@@ -26,19 +26,17 @@ from unmask.tables.attacks.linkability import check_parts
 from unmask.tables.audit.assumptions import describe_adversaries, describe_setting, list_assumptions
 from unmask.tables.audit.attack_scores import AttackScores, Scorer
 from unmask.tables.audit.attacked_release import OPTIONAL
-from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, check_row_numbers
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release, check_row_numbers, list_releases
 from unmask.tables.audit.cautions import list_bands, list_cautions, list_readings
 from unmask.tables.audit.column_shapes import column_bins
 from unmask.tables.audit.control_comparison import WORDS
 from unmask.tables.audit.generalization_steps import try_steps
 from unmask.tables.audit.not_run import group_by_reason, list_not_run
 from unmask.tables.audit.person_explanation import PersonExplainer
-from unmask.tables.audit.release import Release, list_releases
+from unmask.tables.audit.release_attacks import attack_release, check_attacks
 from unmask.tables.audit.release_facts import ReleaseFacts, measure_exposure, measure_release, measure_utility
-from unmask.tables.audit.requested_attacks import check_attacks
 from unmask.tables.audit.result import TableFacts, add_steps, make_result
 from unmask.tables.audit.several_releases import attack_together
-from unmask.tables.audit.standard_attacks import attack_release
 from unmask.tables.audit.threads import MIN_ROWS, two_at_once
 from unmask.tables.knowledge import read_knowledge
 from unmask.tables.reading import check_columns

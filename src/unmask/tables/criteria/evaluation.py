@@ -23,10 +23,9 @@ from unmask.tables.criteria.closeness import (
     t_ordered,
 )
 from unmask.tables.criteria.diversity import alpha, l_entropy, l_recursive, map_error
-from unmask.tables.criteria.histograms import Histograms
+from unmask.tables.criteria.histograms import Histograms, hierarchy_paths, rank_order
 from unmask.tables.criteria.households import Households, evaluate_households
 from unmask.tables.criteria.risk import journalist, marketer, population_sizes, prosecutor, sample_weight_risk
-from unmask.tables.criteria.sensitive_order import hierarchy_paths, rank_order
 from unmask.tables.meanings import undefined_weights
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.ranges import Range, check_types
 from unmask.tables.column import Column
-from unmask.tables.criteria.sensitive_order import hierarchy_paths, rank_order
+from unmask.tables.criteria.histograms import hierarchy_paths, rank_order
 from unmask.tables.protections.constraints import (
     AlphaK,
     BetaLikeness,
