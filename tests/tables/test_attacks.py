@@ -88,7 +88,8 @@ def by_formula(knowledge, released, missing):
 @pytest.mark.parametrize("wide", [0, 1 << 22])
 @pytest.mark.parametrize("missing", ["own", "wildcard"])
 def test_hidden_missing_and_generalized_cells_are_weighed_by_the_formula(monkeypatch, missing, wide):
-    monkeypatch.setattr("unmask.tables.attacks.pairing.MIN_WIDE_PAIRS", wide)
+    monkeypatch.setattr("unmask.tables.attacks.comparisons.MIN_WIDE_PAIRS", wide)
+    monkeypatch.setattr("unmask.tables.attacks.comparisons.MAX_SPARSE_SHARE", np.inf)
     rng, merged = np.random.default_rng(8), 0
     for boxes in (
         ["1", "2", "3", "4", "*"],
@@ -121,7 +122,8 @@ def test_wide_columns_of_exact_values_are_joined_as_a_table_of_them_says(monkeyp
             dense(attack(released, Background(knowledge))) for attack in (ClassAttack(), holder)
         )
         with monkeypatch.context() as patch:
-            patch.setattr("unmask.tables.attacks.pairing.MIN_WIDE_PAIRS", 0)
+            patch.setattr("unmask.tables.attacks.comparisons.MIN_WIDE_PAIRS", 0)
+            patch.setattr("unmask.tables.attacks.comparisons.MAX_SPARSE_SHARE", np.inf)
             assert np.array_equal(dense(ClassAttack()(released, Background(knowledge))), by_table)
             assert np.array_equal(dense(holder(released, Background(knowledge))), register_by_table)
 

@@ -97,7 +97,8 @@ def test_a_hidden_cell_of_a_wide_column_is_no_value_for_insiders_either(monkeypa
     evidence = AuditorKnowledge(original=original, origins={"release": np.arange(n)})
     beliefs = []
     for wide in (1 << 22, 0):
-        monkeypatch.setattr("unmask.tables.attacks.pairing.MIN_WIDE_PAIRS", wide)
+        monkeypatch.setattr("unmask.tables.attacks.comparisons.MIN_WIDE_PAIRS", wide)
+        monkeypatch.setattr("unmask.tables.attacks.comparisons.MAX_SPARSE_SHARE", np.inf)
         rows = audit_tables({"release": release}, evidence).rows
         beliefs.append([(row.target, row.measure, row.posterior) for row in rows if row.adversary == INSIDER])
     assert [row[:2] for row in beliefs[0]] == [row[:2] for row in beliefs[1]]

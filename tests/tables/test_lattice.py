@@ -18,7 +18,8 @@ from unmask.tables import (
     Table,
     utility,
 )
-from unmask.tables.attacks.pairing import compare_levels, find_compatible_pairs, pair
+from unmask.tables.attacks.comparisons import compare_levels
+from unmask.tables.attacks.pairing import find_compatible_pairs, pair
 from unmask.tables.protections import constraints, lattice_levels
 from unmask.tables.protections.bound_constraints import find_satisfying_classes
 from unmask.tables.protections.constraints import Constraint, KAnonymity

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unmask.tables import Mondrian, Table
-from unmask.tables.attacks import ClassAttack, pairing
+from unmask.tables import Mondrian, Table, matching
+from unmask.tables.attacks import ClassAttack, comparisons, pairing
 from unmask.tables.attacks.relation import relation_of
 from unmask.tables.background import Background
 
@@ -64,14 +64,40 @@ def test_the_pairs_are_those_of_all_with_all(data, missing, enough, on_bits):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairing, "MIN_PAIRS_TO_SPLIT", enough)
         patch.setattr(pairing, "BIT_SPEEDUP", 1 << 20 if on_bits else 0)
-        patch.setattr(pairing, "MIN_WIDE_PAIRS", data.draw(st.sampled_from([0, 1 << 22])))
+        patch.setattr(comparisons, "MIN_WIDE_PAIRS", data.draw(st.sampled_from([0, 1 << 22])))
+        patch.setattr(comparisons, "MAX_SPARSE_SHARE", np.inf)
         pairs, mine = pairing.pair(other_table, release), pairing.pair(release, release)
-        actual = pairing.find_compatible_pairs(pairs, pairing.compare_levels(pairs.columns, missing=missing))
+        actual = pairing.find_compatible_pairs(pairs, comparisons.compare_levels(pairs.columns, missing=missing))
         has_relation = relation_of(release) is not None
-    expected = by_hand(pairs, pairing.compare_levels(pairs.columns, missing=missing))
+    expected = by_hand(pairs, comparisons.compare_levels(pairs.columns, missing=missing))
     assert list(zip(*map(np.ndarray.tolist, actual), strict=True)) == expected
     meet = by_hand(mine, [holds(cell.levels.labels, missing) for cell, _ in mine.columns])
     assert has_relation == any(i != j for i, j in meet)
+
+
+@given(st.data(), st.sampled_from(["own", "wildcard", "excluded"]))
+def test_forms_of_wide_columns_agree_with_the_matrix(data, missing):
+    (known, released) = (data.draw(tables([*"abc"], missing)) for _ in range(2))
+    columns = [(known.column(name).levels, released.column(name).levels) for name in "abc"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(comparisons, "MIN_WIDE_PAIRS", 0)
+        patch.setattr(comparisons, "MAX_SPARSE_SHARE", np.inf)
+        forms = [
+            (comparisons.compare_levels([pair], missing=missing)[0], matching.compatible)
+            for pair in zip(known.quasi_identifiers, released.quasi_identifiers, strict=True)
+        ]
+        listed = [comparisons.find_compatible_levels(*pair, missing=missing) for pair in columns]
+        forms += [(comparisons.compare_contained(*pair, missing=missing), matching.contained) for pair in columns]
+    for pairs, pair in zip(listed, columns, strict=True):
+        assert np.array_equal(np.stack(pairs), np.nonzero(matching.compatible(*pair, missing=missing)))
+    for (form, matrix_of), (known_levels, released_levels) in zip(forms, 2 * columns, strict=True):
+        assert not isinstance(form, np.ndarray)
+        matrix = matrix_of(known_levels, released_levels, missing=missing)
+        assert np.array_equal(comparisons.rows_of(form, np.arange(len(known_levels))), matrix)
+        is_stated, anything = ~known_levels.open(missing), released_levels.open(missing)
+        assert np.array_equal(form.n_compatible(is_stated)[~anything], matrix[is_stated][:, ~anything].sum(axis=0))
+        weights = np.where(anything, 0.0, 1 + np.arange(len(anything)) / 7)
+        np.testing.assert_allclose(form.sum_compatible(weights)[is_stated], (matrix @ weights)[is_stated], rtol=1e-12)
 
 
 def test_boxes_that_were_cut_out_of_one_another_come_apart():
@@ -81,7 +107,7 @@ def test_boxes_that_were_cut_out_of_one_another_come_apart():
     pairs = pairing.pair(release, release)
     n = len(pairs.classes)
     assert n > 500
-    fits = pairing.compare_levels(pairs.columns, missing="own")
+    fits = comparisons.compare_levels(pairs.columns, missing="own")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairing, "MIN_PAIRS_TO_SPLIT", 0)
         rows, groups = pairing.group_connected_rows(pairs.observed, pairs.classes, fits)
@@ -95,7 +121,7 @@ def test_rows_that_fit_no_class_are_not_paired_and_inseparable_rows_are_compared
     pairs = pairing.pair(people, release)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pairing, "MIN_PAIRS_TO_SPLIT", 0)
-        pairs_listed = pairing.find_compatible_pairs(pairs, pairing.compare_levels(pairs.columns, missing="own"))
+        pairs_listed = pairing.find_compatible_pairs(pairs, comparisons.compare_levels(pairs.columns, missing="own"))
     assert list(zip(*map(np.ndarray.tolist, pairs_listed), strict=True)) == [(0, 0), (0, 1), (1, 2)]
 
 
@@ -110,12 +136,12 @@ def test_hidden_cells_of_wide_columns_join_no_other_person(monkeypatch, side):
         Table.read(cells, quasi_identifiers=list("abc"), types=types) for cells in (cells_stated, hidden)
     )
     pairs = pairing.pair(*((people, release) if side == "released" else (release, people)))
-    tables = pairing.compare_levels(pairs.columns, missing="own")
-    monkeypatch.setattr(pairing, "MIN_WIDE_PAIRS", 0)
+    tables = comparisons.compare_levels(pairs.columns, missing="own")
+    monkeypatch.setattr(comparisons, "MIN_WIDE_PAIRS", 0)
     monkeypatch.setattr(pairing, "MIN_PAIRS_TO_SPLIT", 0)
     monkeypatch.setattr(pairing, "CHUNK", 50)
-    fits = pairing.compare_levels(pairs.columns, missing="own")
-    assert all(isinstance(fit, pairing.EqualValues) for fit in fits)
+    fits = comparisons.compare_levels(pairs.columns, missing="own")
+    assert all(isinstance(fit, comparisons.EqualValues) for fit in fits)
     pairs_listed = list(zip(*map(np.ndarray.tolist, pairing.find_compatible_pairs(pairs, fits)), strict=True))
     assert pairs_listed == by_hand(pairs, tables)
     n_compared = pairing._list_candidate_ranges(pairs.observed, pairs.classes, fits).size.sum()
@@ -123,12 +149,12 @@ def test_hidden_cells_of_wide_columns_join_no_other_person(monkeypatch, side):
 
 
 def test_hidden_cells_of_wide_columns_without_people(monkeypatch):
-    monkeypatch.setattr(pairing, "MIN_WIDE_PAIRS", 0)
+    monkeypatch.setattr(comparisons, "MIN_WIDE_PAIRS", 0)
     release = Table.read({"a": ["*", "*"]}, quasi_identifiers="a", types={"a": "number"})
     people = Table.read({"a": ["1", "2"]}, quasi_identifiers="a", types={"a": "number"})
     pairs = pairing.pair(people, release)
-    fits = pairing.compare_levels(pairs.columns, missing="own")
-    assert isinstance(fits[0], pairing.EqualValues)
+    fits = comparisons.compare_levels(pairs.columns, missing="own")
+    assert isinstance(fits[0], comparisons.EqualValues)
     assert [part.tolist() for part in pairing.find_compatible_pairs(pairs, fits)] == [[0, 1], [0, 0]]
     nobody = pairs.classes[:0]
     (pairs_found,) = pairing.find_compatible_rows(pairs.observed, nobody, fits)

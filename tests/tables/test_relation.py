@@ -281,7 +281,8 @@ def test_suppressed_cells_and_wildcards_are_one_column_of_a_wide_table_too(monke
         table = table.take(table.complete_rows)
         expected = ClassAttack()(table).to_dense()
         with monkeypatch.context() as patch:
-            patch.setattr("unmask.tables.attacks.pairing.MIN_WIDE_PAIRS", 0)
+            patch.setattr("unmask.tables.attacks.comparisons.MIN_WIDE_PAIRS", 0)
+            patch.setattr("unmask.tables.attacks.comparisons.MAX_SPARSE_SHARE", np.inf)
             assert ClassAttack()(table).to_dense() == pytest.approx(expected)
 
 
@@ -303,7 +304,8 @@ def check_wide(monkeypatch, columns, **reading):
     ones = csr_array(np.ones((len(tables[0].classes.sizes), 1), dtype=np.int64))
     expected, intersect = relation_of(tables[0]), classes_intersect(tables[0])
     with monkeypatch.context() as patch:
-        patch.setattr("unmask.tables.attacks.pairing.MIN_WIDE_PAIRS", 0)
+        patch.setattr("unmask.tables.attacks.comparisons.MIN_WIDE_PAIRS", 0)
+        patch.setattr("unmask.tables.attacks.comparisons.MAX_SPARSE_SHARE", np.inf)
         assert classes_intersect(tables[1]) == intersect
         relation = relation_of(tables[1])
     assert (relation is None) == (expected is None)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 import scipy
 
-from unmask.core.arrays import Booleans
+from unmask.core.arrays import Booleans, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.tables.levels import Levels, Missing
 from unmask.tables.notation import EVERYTHING, overlap
@@ -101,8 +101,8 @@ def covered(values: tuple[str, ...], levels: Levels) -> scipy.sparse.csr_array:
     """
     if levels.kind == "numeric":
         levels = _read_as_values(levels, values)
-    joint = {value: position for position, value in enumerate(dict.fromkeys(values + levels.domain))}
-    covering = _incidence(levels, joint)[:, : len(values)].tocoo()
+    joint, _, position = _number_values(values, levels.domain)
+    covering = _incidence(levels, joint, position)[:, : len(values)].tocoo()
     suppressed = np.flatnonzero(levels.suppressed)
     row = np.concatenate([covering.row, np.repeat(suppressed, len(values))])
     column = np.concatenate([covering.col, np.tile(np.arange(len(values)), suppressed.size)])
@@ -110,10 +110,44 @@ def covered(values: tuple[str, ...], levels: Levels) -> scipy.sparse.csr_array:
     return scipy.sparse.csr_array((np.ones(row.size, dtype=np.int32), (row, column)), shape=shape).astype(np.bool_)
 
 
+def match_sets(
+    known_levels: Levels, released: Levels, *, missing: Missing, max_pairs: float, contains: bool = False
+) -> scipy.sparse.csr_array | None:
+    """Return the pairs of levels of `compatible` without open levels, for columns that are not numeric.
+
+    contains : return the pairs of `contained` instead
+
+    Returns a CSR array (len(known_levels), len(released)) with sorted columns; None if more than `max_pairs` values are
+    shared by a known and a released level, so that a matrix is smaller.
+
+    >>> from unmask.tables.cells import parse_levels
+    >>> known, released = (parse_levels(texts, as_type="text", column="c") for texts in (["a", "b"], ["{a, c}", "*"]))
+    >>> match_sets(known, released, missing="own", max_pairs=10).toarray().tolist()
+    [[True, False], [False, False]]
+    """
+    known_values, released_values = _incidences(known_levels, released)
+    if known_values.sum(axis=0) @ released_values.sum(axis=0) > max_pairs:
+        return None
+    common = (known_values @ released_values.T).tocoo()
+    is_match = ~(known_levels.open(missing)[common.row] | released.open(missing)[common.col])
+    if contains:
+        is_match &= common.data == np.diff(known_values.indptr)[common.row]
+        is_match &= ~np.isin(common.row, list(known_levels.masks))  # a mask may hide values outside both domains
+    pairs = [(common.row[is_match], common.col[is_match])]
+    masks = list((_contained_masks if contains else _overlapping_masks)(known_levels.masks, released.masks))
+    if known_levels.missing >= 0 and released.missing >= 0 and missing != "wildcard":
+        masks.append((known_levels.missing, released.missing))
+    row, column = np.concatenate([*pairs, np.array(masks, dtype=np.int64).reshape(-1, 2).T], axis=1).astype(np.int64)
+    shape = (len(known_levels), len(released))
+    matches = scipy.sparse.csr_array((np.ones(len(row), dtype=np.bool_), (row, column)), shape=shape)
+    matches.sum_duplicates()  # also sorts columns
+    return matches
+
+
 def _intersect(known_levels: Levels, released: Levels) -> Booleans:
     """Return a matrix of the levels whose sets of values intersect."""
-    joint = {value: position for position, value in enumerate(dict.fromkeys(known_levels.domain + released.domain))}
-    left_values, right_values = _incidence(known_levels, joint), _incidence(released, joint).T.tocsr()
+    left_values, right_values = _incidences(known_levels, released)
+    right_values = right_values.T.tocsr()
     match = np.zeros((len(known_levels), len(released)), dtype=np.bool_)
     step = max(1, _BLOCK // max(1, len(released)))
     for begin in range(0, len(known_levels), step):
@@ -125,15 +159,21 @@ def _intersect(known_levels: Levels, released: Levels) -> Booleans:
 
 def _contain(known_levels: Levels, released: Levels) -> Booleans:
     """Return a matrix of the released levels that contain each known level."""
-    joint = {value: level for level, value in enumerate(dict.fromkeys(known_levels.domain + released.domain))}
-    known_values, released_values = _incidence(known_levels, joint), _incidence(released, joint)
+    known_values, released_values = _incidences(known_levels, released)
     match = np.asarray((known_values @ released_values.T).toarray() == np.diff(known_values.indptr)[:, None])
     match[list(known_levels.masks)] = False  # a mask may hide values outside both domains
-    for row, column in _overlapping_masks(known_levels.masks, released.masks):
-        known_mask, released_mask = known_levels.labels[row], released.labels[column]
-        shorter = len(released_mask.rstrip(EVERYTHING)) <= len(known_mask.rstrip(EVERYTHING))
-        match[row, column] = shorter and len(known_mask) <= len(released_mask)
+    for row, column in _contained_masks(known_levels.masks, released.masks):
+        match[row, column] = True
     return match
+
+
+def _contained_masks(known_masks: Mapping[int, str], released_masks: Mapping[int, str]) -> Iterator[tuple[int, int]]:
+    """Yield the positions of a known mask and a released mask that may hide at least the same values."""
+    for row, column in _overlapping_masks(known_masks, released_masks):
+        known_mask, released_mask = known_masks[row], released_masks[column]
+        shorter = len(released_mask.rstrip(EVERYTHING)) <= len(known_mask.rstrip(EVERYTHING))
+        if shorter and len(known_mask) <= len(released_mask):
+            yield row, column
 
 
 def _overlapping_masks(known_masks: Mapping[int, str], released_masks: Mapping[int, str]) -> Iterator[tuple[int, int]]:
@@ -155,18 +195,41 @@ def _overlapping_masks(known_masks: Mapping[int, str], released_masks: Mapping[i
                     yield (other_position, position) if is_swapped else (position, other_position)
 
 
-def _incidence(levels: Levels, joint: Mapping[str, int]) -> scipy.sparse.csr_array:
+def _incidences(known_levels: Levels, released: Levels) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array]:
+    """Return the values of each level of two columns, CSR; the values of both columns are numbered together."""
+    joint, *positions = _number_values(known_levels.domain, released.domain)
+    known_values, released_values = map(_incidence, (known_levels, released), (joint, joint), positions)
+    return known_values, released_values
+
+
+def _number_values(
+    domain: tuple[str, ...], other_domain: tuple[str, ...]
+) -> tuple[tuple[str, ...], Integers, Integers]:
+    """Return the values of two columns, and the position in them of each value of the first and second column."""
+    if domain == other_domain:
+        return domain, np.arange(len(domain)), np.arange(len(domain))
+    number = {value: position for position, value in enumerate(dict.fromkeys(domain + other_domain))}
+    of_first, of_second = (np.array([number[value] for value in side], np.int64) for side in (domain, other_domain))
+    return tuple(number), of_first, of_second
+
+
+def _incidence(levels: Levels, joint: tuple[str, ...], position: Integers) -> scipy.sparse.csr_array:
     """Return the joint values of each level, CSR. `*` is left out, because it also contains values of the other
     column.
+
+    position : (D,) position of each value of the domain among the joint values
     """
-    position = np.fromiter((joint[value] for value in levels.domain), dtype=np.int64, count=len(levels.domain))
     exact = np.flatnonzero(levels.place >= 0)
     wide = np.flatnonzero((levels.place < 0) & ~levels.suppressed)
-    row, value = levels.members.take(wide).to_scipy().nonzero()
-    mask_of, hidden = Masks(tuple(joint)).hidden_by(list(levels.masks.values()))
-    rows = np.concatenate([exact, wide[row], np.array(list(levels.masks), dtype=np.int64)[mask_of]])
-    columns = np.concatenate([position[levels.place[exact]], position[value], hidden])
-    incidence = scipy.sparse.csr_array((np.ones(rows.size, np.int32), (rows, columns)), shape=(len(levels), len(joint)))
+    members = levels.members.take(wide)
+    rows = [exact, np.repeat(wide, np.diff(members.indptr))]
+    columns = [position[levels.place[exact]], position[members.indices]]
+    if levels.masks:
+        mask_of, hidden = Masks(joint).hidden_by(list(levels.masks.values()))
+        rows.append(np.array(list(levels.masks))[mask_of])
+        columns.append(hidden)
+    row, column = np.concatenate(rows), np.concatenate(columns)
+    incidence = scipy.sparse.csr_array((np.ones(row.size, np.int32), (row, column)), shape=(len(levels), len(joint)))
     incidence.data[:] = 1  # a mask lists values of its own column twice
     return incidence
 

@@ -9,22 +9,19 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.arrays import Booleans, Floats, Integers
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.inference import from_classes, from_likelihood
 from unmask.core.posterior import MAX_DOUBLE_ENTRIES, Posterior, equal_weights, stored
 from unmask.ranges import Range, check_ranges
-from unmask.tables.attacks.pairing import (
-    CHUNK,
-    EqualValues,
-    Pairing,
+from unmask.tables.attacks.comparisons import (
+    Comparison,
     compare_known_levels,
     compare_levels,
-    find_compatible_pairs,
-    iterate_compatible_pairs,
-    pair,
-    pair_classes,
+    n_compatible,
+    sum_compatible,
 )
+from unmask.tables.attacks.pairing import Pairing, find_compatible_pairs, iterate_compatible_pairs, pair, pair_classes
 from unmask.tables.attacks.register import OwnerBelief, compute_owner_belief
 from unmask.tables.attacks.relation import classes_intersect, relation_of
 from unmask.tables.background import Background, Rng, people_of
@@ -114,14 +111,8 @@ class ClassAttack:
         log_stated = np.zeros(len(row))
         for i, ((known_column, cell), table) in enumerate(zip(pairing.columns, tables, strict=True)):
             known_cell, released_cell = pairing.observed[row, i], pairing.classes[klass, i]
-            if isinstance(table, EqualValues):  # each cell is one value, or open
-                log_stated += np.where(
-                    table.candidate[released_cell] < 0, _log_share_of_any(cell, table)[known_cell], 0.0
-                )
-            else:
-                log_stated += _log_share(
-                    known_column, cell, table, (known_cell, released_cell), missing=release.missing
-                )
+            pairs = known_cell, released_cell
+            log_stated += _log_share(known_column, cell, table, pairs, missing=release.missing)
         indptr, candidate, log_likelihood = pairing.expand_to_representatives(row, klass, log_stated)
         share = np.bincount(pairing.observation) / len(pairing.observation)
         return from_likelihood(
@@ -165,39 +156,25 @@ def _suppressed(columns: Iterable[tuple[Column, Column]]) -> bool:
 def _log_share(
     known_column: Column,
     cell: Column,
-    comparison: Booleans,
+    comparison: Comparison,
     pairs: tuple[NDArray[np.int32], NDArray[np.int32]],
     *,
     missing: Missing,
 ) -> Floats:
     """Return (n_pairs,) log p(value given the cell), 0 for open values; see `ClassAttack`.
 
-    comparison : (n_known_levels, n_released_levels) whether the cell contains the value
     pairs      : known level and released level of each compatible pair
     """
     known_cell, released_cell = pairs
     is_stated, anything = ~known_column.levels.open(missing), cell.levels.open(missing)
-    log_volume = np.log(np.maximum(comparison[is_stated].sum(axis=0), 1))
+    log_volume = np.log(np.maximum(n_compatible(comparison, is_stated), 1))
     share = np.where(is_stated[known_cell], -log_volume[released_cell], 0.0)
     if not anything.any() or not is_stated.any():
         return share
     cells, share_of_any = np.where(anything, 0.0, cell.counts), np.zeros(len(is_stated))
-    stated_rows, step = np.flatnonzero(is_stated), max(1, CHUNK // comparison.shape[1])
-    blocks = (stated_rows[start : start + step] for start in range(0, len(stated_rows), step))
-    shared = np.concatenate([(comparison[block] * np.exp(-log_volume)) @ cells for block in blocks])
-    share_of_any[is_stated] = _log_part(shared, cells)
+    shared = sum_compatible(comparison, np.exp(-log_volume) * cells)
+    share_of_any[is_stated] = _log_part(shared[is_stated], cells)
     return np.where(anything[released_cell], share_of_any[known_cell], share)
-
-
-def _log_share_of_any(cell: Column, equal_values: EqualValues) -> Floats:
-    """Return (n_known_levels,) log p(value given an open cell), if all other cells are exact values."""
-    cells = np.where(equal_values.candidate < 0, 0, cell.counts).astype(np.float64)
-    n = np.bincount(
-        np.maximum(equal_values.candidate, 0), weights=cells, minlength=int(equal_values.observed.max(initial=-1)) + 1
-    )
-    is_stated, log_share = equal_values.observed >= 0, np.zeros(len(equal_values.observed))
-    log_share[is_stated] = _log_part(n[equal_values.observed[is_stated]].astype(np.float64), cells)
-    return log_share
 
 
 def _log_part(shared: Floats, cells: Floats) -> Floats:

@@ -13,10 +13,10 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
+from unmask.tables.attacks.comparisons import find_compatible_levels
 from unmask.tables.column import Column, classes_of
 from unmask.tables.grouping import count_distinct
 from unmask.tables.levels import Missing
-from unmask.tables.matching import compatible
 
 MAX_COUNTED_CELLS = 1 << 18
 """Largest number of cells of a margin that are all counted. For a larger margin, only the needed cells are counted."""
@@ -88,10 +88,11 @@ def _bin_values(reference: Column, columns: Sequence[Column], missing: Missing) 
         )
         is_exact &= ~levels.open(missing)
         wide = np.flatnonzero(~is_exact)
-        is_compatible = compatible(reference.levels, levels.select(wide), missing=missing) & ~vague[:, None]
-        exact = np.concatenate([np.flatnonzero(is_exact), wide[~is_compatible.any(axis=0)]])
+        bin_, level_number = find_compatible_levels(reference.levels, levels.select(wide), missing=missing)
+        bin_, level_number = bin_[~vague[bin_]], level_number[~vague[bin_]]
+        has_bin = np.bincount(level_number, minlength=len(wide)) > 0
+        exact = np.concatenate([np.flatnonzero(is_exact), wide[~has_bin]])
         bin_of_level = [number.setdefault(levels.labels[exact_level], len(number)) for exact_level in exact]
-        bin_, level_number = np.nonzero(is_compatible)
         level = np.concatenate([exact, wide[level_number]])
         weight = np.concatenate([np.ones(len(exact)), reference.counts[bin_] + 1e-9])
         entries.append((level, np.concatenate([np.array(bin_of_level, dtype=np.int64), bin_]), weight))

@@ -15,8 +15,9 @@ from unmask.core.inference import from_likelihood
 from unmask.core.posterior import Posterior
 from unmask.core.randomness import secret_unless
 from unmask.ranges import check_types
+from unmask.tables.attacks.comparisons import compare_levels
 from unmask.tables.attacks.membership import belief_from_scores
-from unmask.tables.attacks.pairing import Pairing, compare_levels, find_compatible_pairs, pair
+from unmask.tables.attacks.pairing import Pairing, find_compatible_pairs, pair
 from unmask.tables.attacks.product_sums import Kernel, density, fit_mixture_share, list_likeliest
 from unmask.tables.attacks.reprotection import find_nearest, learn_weights, log_class_probabilities
 from unmask.tables.background import Background, Rng, people_of

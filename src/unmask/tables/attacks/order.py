@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import list_members, ranges
 from unmask.core.posterior import Posterior, equal_weights, stored
-from unmask.tables.attacks.pairing import Pairing, compare_levels, find_compatible_pairs, pair
+from unmask.tables.attacks.comparisons import compare_levels
+from unmask.tables.attacks.pairing import Pairing, find_compatible_pairs, pair
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column
 from unmask.tables.scales import NUMBERS

@@ -242,14 +242,22 @@ def multiply_columns(
 ) -> scipy.sparse.csc_array:
     """Return elementwise products of columns `left_column` of one matrix with columns `to` of another, without zeros.
 
-    The rows of the second matrix are rows of a table: table[row]. Pairs are ascending. Entries of the first matrix are
-    looked up in the table if they are far fewer than the entries of the second matrix.
+    The rows of the second matrix are rows of a table: table[row]. Pairs are ascending. If one matrix has far fewer
+    entries in its columns, they are looked up in the other one.
     """
     if np.diff(table.indptr).max(initial=0) <= 1:
         return _multiply_single_entry_rows(agree, left_column, table, row, to)
     factor = scipy.sparse.csc_array(table[row])
     length, n_factor, parts = np.diff(agree.indptr)[left_column], np.diff(factor.indptr)[to], []
-    for pair in np.split(np.arange(len(to)), np.flatnonzero(np.diff(np.cumsum(length) // MAX_ENTRIES)) + 1):
+    has_short_factor = 0 < ENTRIES_PER_LOOKUP * n_factor.sum() <= length.sum()
+    n_entries = np.cumsum(n_factor if has_short_factor else length)
+    for pair in np.split(np.arange(len(to)), np.flatnonzero(np.diff(n_entries // MAX_ENTRIES)) + 1):
+        if has_short_factor:
+            part = scipy.sparse.csc_array(factor[:, to[pair]])
+            part.data *= np.asarray(agree[part.indices, np.repeat(left_column[pair], n_factor[pair])]).reshape(-1)
+            part.eliminate_zeros()
+            parts.append(part)
+            continue
         part = scipy.sparse.csc_array(agree[:, left_column[pair]])
         if 0 < ENTRIES_PER_LOOKUP * part.nnz <= n_factor[pair].sum():
             part.data *= np.asarray(table[row[part.indices], np.repeat(to[pair], length[pair])]).reshape(-1)

@@ -14,11 +14,12 @@ import numpy as np
 import scipy
 
 from unmask.core.arrays import Booleans, Integers
-from unmask.tables.attacks.pairing import LevelIntersections, compare_levels_within, find_compatible_pairs, pair_classes
+from unmask.tables.attacks.comparisons import are_compatible, compare_contained, compare_levels
+from unmask.tables.attacks.pairing import find_compatible_pairs, pair_classes
 from unmask.tables.column import Column
 from unmask.tables.grouping import group
 from unmask.tables.levels import Missing
-from unmask.tables.matching import are_disjoint, contained
+from unmask.tables.matching import are_disjoint
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -116,19 +117,14 @@ def _relate(table: Table) -> tuple[Relation | None, bool]:
         several = relation.sums(scipy.sparse.csr_array(np.ones((len(opened), 1), dtype=np.int64))).max() > 1
         return (relation, True) if several else (None, False)
     pairing = pair_classes(table, table)
-    comparisons = compare_levels_within(columns, missing=missing)
-    row, klass = find_compatible_pairs(pairing, comparisons)
+    row, klass = find_compatible_pairs(pairing, compare_levels(pairing.columns, missing=missing))
     if len(row) == len(opened):
         return None, False
-    for j, (column, comparison) in enumerate(zip(columns, comparisons, strict=True)):
-        known_levels, released = classes.levels[row, j], classes.levels[klass, j]
-        if isinstance(comparison, LevelIntersections):
-            is_contained = comparison.contain(known_levels, released)
-        elif column.levels.is_set.any():
-            is_contained = contained(column.levels, column.levels, missing=missing)[known_levels, released]
-        else:
-            continue
-        row, klass = row[is_contained], klass[is_contained]
+    for j, column in enumerate(columns):
+        if column.levels.is_set.any():
+            comparison = compare_contained(column.levels, column.levels, missing=missing)
+            is_contained = are_compatible(comparison, classes.levels[row, j], classes.levels[klass, j])
+            row, klass = row[is_contained], klass[is_contained]
     if len(row) == len(opened):
         return None, True
     pairs = scipy.sparse.csr_array((np.ones(len(row), dtype=np.int64), (row, klass)), shape=(len(opened),) * 2)

@@ -11,7 +11,8 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Floats, Integers
-from unmask.tables.attacks.pairing import CHUNK, EqualValues, Pairing, compare_levels, pair
+from unmask.tables.attacks.comparisons import are_compatible, compare_levels
+from unmask.tables.attacks.pairing import CHUNK, Pairing, pair
 from unmask.tables.column import Column
 from unmask.tables.table import Table
 
@@ -99,9 +100,7 @@ def _distance_function(
     if place is not None:
         return lambda codes: np.asarray((place[codes][:, None] - released_place[class_codes]) ** 2)
     (comparison,) = compare_levels([(known_column, released_column)], missing="own")
-    if isinstance(comparison, EqualValues):
-        return lambda codes: np.where(comparison.are_compatible(codes[:, None], class_codes), 0.0, np.inf)
-    return lambda codes: np.where(comparison[codes][:, class_codes], 0.0, np.inf)
+    return lambda codes: np.where(are_compatible(comparison, codes[:, None], class_codes), 0.0, np.inf)
 
 
 def _select_nearest(d: Floats) -> tuple[Integers, Floats]:

@@ -12,7 +12,8 @@ from unmask.core.arrays import Floats, Integers
 from unmask.measures.base import UndefinedError
 from unmask.measures.excess import difference
 from unmask.measures.interval import wilson
-from unmask.tables.attacks.pairing import Pairing, compare_levels, iterate_compatible_pairs, pair
+from unmask.tables.attacks.comparisons import compare_levels
+from unmask.tables.attacks.pairing import Pairing, iterate_compatible_pairs, pair
 from unmask.tables.attacks.singling_out import Predicate, count_matches
 from unmask.tables.column import classes_of
 from unmask.tables.table import Table

@@ -10,13 +10,8 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
-from unmask.tables.attacks.pairing import (
-    EqualValues,
-    compare_levels,
-    iterate_compatible_pairs,
-    pair_classes,
-    shared_columns,
-)
+from unmask.tables.attacks.comparisons import EqualValues, compare_levels
+from unmask.tables.attacks.pairing import iterate_compatible_pairs, pair_classes, shared_columns
 from unmask.tables.attacks.relation import relation_of
 from unmask.tables.column import Column
 from unmask.tables.grouping import class_counts, group
@@ -424,7 +419,7 @@ def _keys(release: Table, original: Table) -> tuple[Keys, Keys, int]:
 
 def _number_values(original: Column, released: Column) -> tuple[tuple[Keys, Keys], int]:
     """Return the values of two columns, numbered together, and the number of values."""
-    equal_values = EqualValues.of(original, released)
+    equal_values = EqualValues.of(original.levels, released.levels)
     ours, theirs = equal_values.observed + 1, equal_values.candidate + 1  # `*` is a value of its own here
     n = int(max(ours.max(initial=-1), theirs.max(initial=-1))) + 1
     return (ours[original.codes], theirs[released.codes]), n

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.results.words import join_names
-from unmask.tables.attacks.pairing import Comparison, Pairing, compare_known_levels, pair
+from unmask.tables.attacks.comparisons import Comparison, are_compatible, compare_known_levels
+from unmask.tables.attacks.pairing import Pairing, pair
 from unmask.tables.column import Column
 from unmask.tables.protections.base import recode
 from unmask.tables.protections.generalization import next_level
@@ -138,7 +139,7 @@ class SinglingSearch:
         excluded = np.zeros(len(self._pairing.sizes), dtype=np.int64)
         known = self._pairing.observed[observation]
         for position, comparison in enumerate(self._comparisons):
-            fits = _fits(comparison, known[position], self._pairing.classes[:, position])
+            fits = are_compatible(comparison, known[position], self._pairing.classes[:, position])
             excluded |= (~fits).astype(np.int64) << position
         return excluded
 
@@ -166,17 +167,10 @@ class SinglingSearch:
                 continue
             level, coarser = _generalize(self.release, cell, original)
             (comparison,) = compare_known_levels([(known, coarser)], missing=self.release.missing)
-            fits = _fits(comparison, self._pairing.observed[observation][position], coarser.codes[rows])
+            fits = are_compatible(comparison, self._pairing.observed[observation][position], coarser.codes[rows])
             others = (excluded & ~np.int64(1 << position)) == 0
             ladder = cell.type if cell.hierarchy is None else "hierarchy"
             yield CoarserColumn(cell.name, ladder, level, int(sizes[others & fits].sum()))
-
-
-def _fits(comparison: Comparison, known: np.int32, cells: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return (n_classes,) whether released cells of one column fit a known level."""
-    if isinstance(comparison, np.ndarray):
-        return np.asarray(comparison[known, cells])
-    return comparison.are_compatible(np.full(len(cells), known), cells)
 
 
 def _generalize(release: Table, cell: Column, original: Table | None) -> tuple[float | str, Column]:

@@ -1,0 +1,363 @@
+"""Comparison of the levels of two columns: which known cells are compatible with which released cells.
+
+Two columns with few levels are compared by a matrix. Columns with many levels have forms that are smaller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from unmask.core.arrays import Booleans, Floats, Integers
+from unmask.tables.column import Column
+from unmask.tables.levels import Levels, Missing
+from unmask.tables.matching import compatible, contained, match_sets
+
+MIN_WIDE_PAIRS = 1 << 22
+"""Pairs of levels above which columns are compared without a matrix, if their cells allow it."""
+
+MAX_SPARSE_SHARE = 1 / 8
+"""Share of compatible pairs up to which a list of them is smaller than a matrix."""
+
+
+Codes: TypeAlias = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class EqualValues:
+    """Comparison of two columns of exact values: levels are compatible if they are equal or one of them is open.
+
+    It replaces the matrix of `compatible` if both columns have many levels.
+
+    observed, candidate : value number of each level, shared by both columns; -1 for an open level
+    """
+
+    observed: NDArray[np.int32]
+    candidate: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, observed: Levels, candidate: Levels, *, missing: Missing = "own") -> EqualValues:
+        """Return the comparison of two columns, whose values are numbered by their labels."""
+        number = {label: place for place, label in enumerate(dict.fromkeys(observed.labels + candidate.labels))}
+        numbers = (
+            np.where(side.open(missing), -1, [number[label] for label in side.labels]).astype(np.int32)
+            for side in (observed, candidate)
+        )
+        return cls(*numbers)
+
+    def are_compatible(self, first: Codes | np.integer[Any], second: Codes) -> Booleans:
+        """Test pairs of an observed level and a candidate level, element by element."""
+        first_value, second_value = self.observed[first], self.candidate[second]
+        return np.asarray((first_value == second_value) | (first_value < 0) | (second_value < 0))
+
+    def n_compatible(self, is_counted: Booleans) -> Integers:
+        """Return (n_candidate_levels,) number of observed levels with the same value, of those that are counted."""
+        values = self.observed[is_counted & (self.observed >= 0)]
+        return np.asarray(np.isin(self.candidate, values), dtype=np.int64)
+
+    def sum_compatible(self, weights: Floats) -> Floats:
+        """Return (n_observed_levels,) sum of the weights of the candidate levels with the same value."""
+        n_values = int(max(self.observed.max(initial=-1), self.candidate.max(initial=-1))) + 1
+        is_stated = self.candidate >= 0
+        of_value = np.bincount(self.candidate[is_stated], weights=weights[is_stated], minlength=n_values)
+        return np.append(of_value, 0.0)[self.observed]
+
+    @property
+    def opened(self) -> tuple[Booleans, Booleans]:
+        """Masks of the open levels: (n_observed_levels,), (n_candidate_levels,)."""
+        return self.observed < 0, self.candidate < 0
+
+    def components(self, observed: NDArray[np.int32], candidates: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the connected component of each cell, observed cells first: the number of its value."""
+        return np.concatenate([self.observed[observed], self.candidate[candidates]])
+
+
+@dataclass(frozen=True, eq=False)
+class OverlappingIntervals:
+    """Comparison of two numeric columns: levels are compatible if their intervals overlap or one of them is open.
+
+    It replaces the matrix of `compatible` if the columns have many levels.
+
+    observed, candidate : (2, n_levels) ranks of the lower and upper ends of the levels of each column, numbered
+        together. Missing cells rank below all values; open cells span all values.
+    """
+
+    observed: NDArray[np.int32]
+    candidate: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, observed: Levels, candidate: Levels, *, missing: Missing) -> OverlappingIntervals:
+        """Rank the ends of the levels."""
+        sides = observed.on_scale_of(candidate), candidate.on_scale_of(observed)
+        ends = [np.stack([levels.low, levels.high]) for levels in sides]
+        values = np.unique(np.concatenate(ends, axis=1))
+        ranks = [(np.searchsorted(values, end) + 1).astype(np.int32) for end in ends]
+        for above, (levels, rank) in enumerate(zip(sides, ranks, strict=True), start=1):
+            rank[:, np.isnan(levels.low)] = len(values) + above  # the scale cannot read the text: equal to no level
+            rank[:, levels.is_missing] = 0
+            rank[:, levels.open(missing)] = [[0], [len(values) + 2]]
+        return cls(*ranks)
+
+    def are_compatible(self, first: Codes | np.integer[Any], second: Codes) -> Booleans:
+        """Test pairs of an observed level and a candidate level, element by element."""
+        (low, high), (candidate_low, candidate_high) = self.observed, self.candidate
+        return np.asarray((low[first] <= candidate_high[second]) & (candidate_low[second] <= high[first]))
+
+    def n_compatible(self, is_counted: Booleans) -> Integers:
+        """Return (n_candidate_levels,) number of compatible observed levels, of those that are counted."""
+        (low, high), (candidate_low, candidate_high) = self.observed[:, is_counted], self.candidate
+        return _count_overlaps(candidate_low, candidate_high, low, high)
+
+    def sum_compatible(self, weights: Floats) -> Floats:
+        """Return (n_observed_levels,) sum of the weights of the compatible candidate levels."""
+        (low, high), (candidate_low, candidate_high) = self.observed, self.candidate
+        begun, ended = (
+            _sum_before(end, limit, weights) for end, limit in ((candidate_low, high + 1), (candidate_high, low))
+        )
+        is_used = weights > 0  # the difference of two sums is not exactly 0 if no level overlaps
+        overlaps = _count_overlaps(low, high, candidate_low[is_used], candidate_high[is_used]) > 0
+        return np.where(overlaps, begun - ended, 0.0)
+
+    @property
+    def opened(self) -> tuple[Booleans, Booleans]:
+        """Masks of the open levels: (n_observed_levels,), (n_candidate_levels,)."""
+        observed, candidate = ((low == 0) & (high > 0) for low, high in (self.observed, self.candidate))
+        return observed, candidate
+
+    def components(self, observed: NDArray[np.int32], candidates: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the component of each cell, observed cells first: the chain of overlapping intervals of both sides."""
+        low, high = np.concatenate([self.observed[:, observed], self.candidate[:, candidates]], axis=1)
+        order = np.argsort(low, kind="stable")
+        reached = np.maximum.accumulate(high[order])
+        chain = np.empty(len(low), dtype=np.int32)
+        chain[order] = np.concatenate(([0], np.cumsum(low[order][1:] > reached[:-1])))
+        return chain
+
+
+@dataclass(frozen=True, eq=False)
+class ContainingIntervals(OverlappingIntervals):
+    """Comparison of two numeric columns: levels are compatible if the candidate interval contains the observed one."""
+
+    def are_compatible(self, first: Codes | np.integer[Any], second: Codes) -> Booleans:
+        """Test pairs of an observed level and a candidate level, element by element."""
+        (low, high), (candidate_low, candidate_high) = self.observed, self.candidate
+        is_contained = (candidate_low[second] <= low[first]) & (high[first] <= candidate_high[second])
+        return np.asarray(is_contained | self.opened[0][first])
+
+    def n_compatible(self, is_counted: Booleans) -> Integers:
+        """Return (n_candidate_levels,) number of contained observed levels, of those that are counted."""
+        n = np.zeros(self.candidate.shape[1], dtype=np.int64)
+        for block in _blocks(np.flatnonzero(is_counted), len(n)):
+            n += rows_of(self, block).sum(axis=0)
+        return n
+
+    def sum_compatible(self, weights: Floats) -> Floats:
+        """Return (n_observed_levels,) sum of the weights of the candidate levels that contain each level."""
+        levels = np.arange(self.observed.shape[1])
+        return np.concatenate([rows_of(self, block) @ weights for block in _blocks(levels, len(weights))])
+
+
+def _sum_before(ends: Integers, limits: Integers, weights: Floats) -> Floats:
+    """Return, for each limit, the sum of the weights of the ends below it."""
+    order = np.argsort(ends, kind="stable")
+    return np.concatenate(([0.0], np.cumsum(weights[order])))[np.searchsorted(ends[order], limits)]
+
+
+def _count_overlaps(
+    low: NDArray[np.int32], high: NDArray[np.int32], other_low: NDArray[np.int32], other_high: NDArray[np.int32]
+) -> Integers:
+    """Return the number of other intervals that overlap each interval: those that begin before its end, without those
+    that end before its beginning.
+    """
+    begun, ended = np.searchsorted(np.sort(other_low), high, side="right"), np.searchsorted(np.sort(other_high), low)
+    return np.asarray(begun - ended, dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class MatchingSets:
+    """Comparison of two columns of sets: a list of the compatible pairs of levels.
+
+    It replaces the matrix of `compatible` if few pairs of many levels are compatible.
+
+    pairs : (n_observed_levels, n_candidate_levels) CSR with sorted columns, without open levels
+    opened : masks of the open levels: (n_observed_levels,), (n_candidate_levels,)
+    """
+
+    pairs: scipy.sparse.csr_array[Any, Any]
+    opened: tuple[Booleans, Booleans]
+
+    @classmethod
+    def of(
+        cls, observed: Levels, candidate: Levels, *, missing: Missing, contains: bool = False
+    ) -> MatchingSets | None:
+        """List the compatible pairs; None if they are more than `MAX_SPARSE_SHARE` of all.
+
+        contains : list the pairs of `contained`, in which the candidate level contains the observed level
+        """
+        max_pairs = MAX_SPARSE_SHARE * len(observed) * len(candidate)
+        pairs = match_sets(observed, candidate, missing=missing, max_pairs=max_pairs, contains=contains)
+        return None if pairs is None else cls(pairs, (observed.open(missing), candidate.open(missing)))
+
+    @cached_property
+    def _keys(self) -> Integers:
+        """(n_pairs,) number of each pair in the matrix, ascending."""
+        row = np.repeat(np.arange(self.pairs.shape[0], dtype=np.int64), np.diff(self.pairs.indptr))
+        return np.asarray(row * self.pairs.shape[1] + self.pairs.indices)
+
+    def are_compatible(self, first: Codes | np.integer[Any], second: Codes) -> Booleans:
+        """Test pairs of an observed level and a candidate level, element by element."""
+        key = first.astype(np.int64) * self.pairs.shape[1] + second
+        place = np.searchsorted(self._keys, key)
+        is_listed = np.append(self._keys, -1)[place] == key
+        return np.asarray(is_listed | self.opened[0][first] | self.opened[1][second])
+
+    def n_compatible(self, is_counted: Booleans) -> Integers:
+        """Return (n_candidate_levels,) number of compatible observed levels, of those that are counted."""
+        return np.asarray(is_counted.astype(np.int64) @ self.pairs)
+
+    def sum_compatible(self, weights: Floats) -> Floats:
+        """Return (n_observed_levels,) sum of the weights of the compatible candidate levels."""
+        return np.asarray(self.pairs @ weights)
+
+    def rows(self, levels: Codes) -> Booleans:
+        """Return the rows of the matrix for observed levels."""
+        return np.asarray(self.pairs[levels].toarray() | self.opened[0][levels][:, None] | self.opened[1])
+
+    def components(self, observed: NDArray[np.int32], candidates: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the connected component of each cell, observed cells first."""
+        (observed_levels, i), (candidate_levels, j) = (
+            np.unique(codes, return_inverse=True) for codes in (observed, candidates)
+        )
+        pairs = self.pairs[observed_levels].tocoo()
+        place = np.searchsorted(candidate_levels, pairs.col)
+        is_used = np.append(candidate_levels, -1)[place] == pairs.col
+        links = pairs.row[is_used], len(observed_levels) + place[is_used]
+        label = connected_components(links, len(observed_levels) + len(candidate_levels))
+        return np.concatenate([label[i], label[len(observed_levels) + j]])
+
+
+Comparison = Booleans | EqualValues | OverlappingIntervals | MatchingSets
+"""Compatible levels of two columns: a matrix (n_observed_levels, n_candidate_levels), or a form that replaces it."""
+
+
+def compare_levels(columns: Iterable[tuple[Column, Column]], *, missing: Missing) -> list[Comparison]:
+    """Compare the levels of each pair of columns, see `compatible`.
+
+    Columns with many levels are compared without a matrix: exact values by equality, numbers by the ends of their
+    intervals, and sets by a list of the compatible pairs if these are few.
+    """
+    return [_compare(observed.levels, candidate.levels, missing) for observed, candidate in columns]
+
+
+def _compare(observed: Levels, candidate: Levels, missing: Missing) -> Comparison:
+    if len(observed) * len(candidate) <= MIN_WIDE_PAIRS:
+        return compatible(observed, candidate, missing=missing)
+    is_numeric = observed.kind == "numeric", candidate.kind == "numeric"
+    is_exact = not (observed.is_set.any() or candidate.is_set.any())
+    if is_exact and (observed.type == candidate.type or observed.kind == candidate.kind == "categorical"):
+        return EqualValues.of(observed, candidate, missing=missing)
+    if all(is_numeric):
+        return OverlappingIntervals.of(observed, candidate, missing=missing)
+    sets = None if any(is_numeric) else MatchingSets.of(observed, candidate, missing=missing)
+    return compatible(observed, candidate, missing=missing) if sets is None else sets
+
+
+def find_compatible_levels(observed: Levels, candidate: Levels, *, missing: Missing) -> tuple[Codes, Codes]:
+    """Return the observed level and the candidate level of each compatible pair, by observed, then candidate level."""
+    comparison = _compare(observed, candidate, missing)
+    if not isinstance(comparison, MatchingSets):
+        observed_level, candidate_level = np.nonzero(rows_of(comparison, np.arange(len(observed))))
+        return observed_level, candidate_level
+    stated, (open_levels, anything) = comparison.pairs.tocoo(), map(np.flatnonzero, comparison.opened)
+    closed_levels, candidates = np.flatnonzero(~comparison.opened[0]), np.arange(len(candidate))
+    row = np.concatenate([stated.row, open_levels.repeat(len(candidate)), closed_levels.repeat(len(anything))])
+    column = np.concatenate([stated.col, np.tile(candidates, len(open_levels)), np.tile(anything, len(closed_levels))])
+    order = np.lexsort((column, row))
+    return row[order], column[order]
+
+
+def compare_contained(known_levels: Levels, released: Levels, *, missing: Missing) -> Comparison:
+    """Compare the levels of two columns of the same type: a level is compatible if it contains the known level."""
+    is_wide = len(known_levels) * len(released) > MIN_WIDE_PAIRS
+    if is_wide and known_levels.kind == "numeric":
+        return ContainingIntervals.of(known_levels, released, missing=missing)
+    if is_wide:
+        sets = MatchingSets.of(known_levels, released, missing=missing, contains=True)
+        if sets is not None:
+            return sets
+    return contained(known_levels, released, missing=missing)
+
+
+def are_compatible(comparison: Comparison, first: Codes | np.integer[Any], second: Codes) -> Booleans:
+    """Test pairs of an observed level and a candidate level, element by element."""
+    if isinstance(comparison, np.ndarray):
+        return np.asarray(comparison[first, second])
+    return comparison.are_compatible(first, second)
+
+
+def rows_of(comparison: Comparison, levels: Codes) -> Booleans:
+    """Return the rows of the matrix for observed levels, (len(levels), n_candidate_levels)."""
+    if isinstance(comparison, np.ndarray):
+        return np.asarray(comparison[levels])
+    if isinstance(comparison, MatchingSets):
+        return comparison.rows(levels)
+    return comparison.are_compatible(levels[:, None], np.arange(comparison.candidate.shape[-1]))
+
+
+def n_compatible(comparison: Comparison, is_counted: Booleans) -> Integers:
+    """Return (n_candidate_levels,) number of compatible observed levels, of those that are counted."""
+    if isinstance(comparison, np.ndarray):
+        return np.asarray(comparison[is_counted].sum(axis=0))
+    return comparison.n_compatible(is_counted)
+
+
+def sum_compatible(comparison: Comparison, weights: Floats) -> Floats:
+    """Return (n_observed_levels,) sum of the weights of the compatible candidate levels."""
+    if isinstance(comparison, np.ndarray):
+        blocks = _blocks(np.arange(len(comparison)), comparison.shape[1])
+        return np.concatenate([comparison[block] @ weights for block in blocks])
+    return comparison.sum_compatible(weights)
+
+
+def _blocks(levels: Codes, width: int) -> Iterator[Codes]:
+    step = max(1, MIN_WIDE_PAIRS // max(width, 1))
+    return (levels[start : start + step] for start in range(0, len(levels), step))
+
+
+def compare_known_levels(columns: Iterable[tuple[Column, Column]], *, missing: Missing) -> list[Comparison]:
+    """Compare the levels that the adversary knows with the released levels.
+
+    If the release itself is the source of the knowledge, the adversary knows people by sets. A record is then
+    compatible only if its cell contains the known set. Intersecting sets would also count records that only some of the
+    possible people match.
+    """
+    comparisons = compare_levels(columns := tuple(columns), missing=missing)
+    for position, (known_column, cell) in enumerate(columns):
+        if (
+            known_column.levels.is_set.any()
+            and known_column.levels.type == cell.levels.type
+            and _is_released(known_column, cell)
+        ):
+            comparisons[position] = compare_contained(known_column.levels, cell.levels, missing=missing)
+    return comparisons
+
+
+def _is_released(known_column: Column, cell: Column) -> bool:
+    """Return whether every known cell of a column also occurs in the release."""
+    released_labels = set(cell.levels.labels)
+    return all(known_column.levels.labels[level] in released_labels for level in np.flatnonzero(known_column.counts))
+
+
+def connected_components(links: tuple[NDArray[Any], NDArray[Any]], n: int) -> NDArray[np.int32]:
+    """Return the (n,) component of each node of an undirected graph.
+
+    links : both ends of each edge
+    """
+    graph = scipy.sparse.csr_array((np.ones(len(links[0]), np.int8), links), shape=(n, n))
+    return np.asarray(scipy.sparse.csgraph.connected_components(graph, directed=False)[1])
