@@ -8,8 +8,9 @@ an idle one takes no time of the processor. A table of 1,000,000 rows and 40 col
 attacked, 20,000 people drawn at random first and then everybody, with what it takes: in seconds on the clock, which say
 what they should on two cores without other work, in seconds of the processor, and in memory. A real browser takes
 clusters, a channel and a network from the file to the certificate, and each screen is looked at by axe-core, light and
-dark, at 1280 and 400 pixels.
-`--part abuse|requests|kill|idle|large|screens` runs one alone.
+dark, at 1280 and 400 pixels. A German workbook goes the same way with a hierarchy, once by the keyboard alone and once
+by touch at 400 pixels, to a release that is a workbook again; `--shots FOLDER` keeps pictures.
+`--part abuse|requests|kill|idle|large|screens|flow` runs one alone.
 """
 
 from __future__ import annotations
@@ -27,9 +28,11 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import duckdb
 import httpx
@@ -39,6 +42,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from tests.app.hospital import write_hospital
 from tests.app.requests import generated
+from tests.workbooks import write_workbook
 
 
 class User:
@@ -373,6 +377,9 @@ def screens() -> Section:
 
 AXE = (Path(__file__).parents[1] / "tests" / "app" / "axe" / "axe.min.js").read_text(encoding="utf-8")
 
+SERIOUS = """axe.run().then(found => found.violations.filter(one => ["serious", "critical"].includes(one.impact))
+  .map(one => `${one.id}: ${one.nodes.map(node => node.html.slice(0, 200)).join(" ")}`))"""
+
 VISITS = "secret,probability\nhome,0.4\nwork,0.3\nshop,0.2\ngym,0.1\n"
 
 PLACES = "place,x,y\nhome,0,0\nwork,100,0\nshop,0,300\ngym,200,200\n"
@@ -424,27 +431,228 @@ def _walk(browser: Any, folder: Path, name: str) -> Iterator[tuple[str, str, str
         page.close()
 
 
-def _faults(page: Any) -> tuple[str, str]:
+def _faults(page: Any, shot: Path | None = None) -> tuple[str, str]:
     serious = wide = 0
+    window = page.viewport_size
     page.wait_for_load_state()
     for scheme in ("light", "dark"):
         for width in (1280, 400):
             page.emulate_media(color_scheme=scheme)
             page.set_viewport_size({"width": width, "height": 800})
             page.evaluate(AXE)
-            serious += page.evaluate(
-                "axe.run().then(found => found.violations.filter(one => "
-                "['serious', 'critical'].includes(one.impact)).length)"
+            page.evaluate(
+                "for (const fold of document.querySelectorAll('details:not([open])')) fold.open = fold.seen = true"
             )
+            found = page.evaluate(SERIOUS)
+            serious += len(found)
+            for fault in found:
+                print(f"{page.url.rpartition('/')[2]}, {width} px, {scheme}: {fault}", file=sys.stderr)
             wide += page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
-    page.set_viewport_size({"width": 1280, "height": 800})
+            page.evaluate(
+                "for (const fold of document.querySelectorAll('details')) fold.open = fold.open && !fold.seen"
+            )
+            if shot is not None:
+                page.screenshot(path=f"{shot}-{width}-{scheme}.png", full_page=True)
+    page.set_viewport_size(window)
     return f"{serious}", f"{int(wide)}"
 
 
-PARTS = {"abuse": abuse, "requests": requests, "kill": kill, "idle": idle, "large": large, "screens": screens}
+class Keyboard:
+    """A user of a page without a mouse."""
+
+    window: ClassVar[dict[str, Any]] = {"viewport": {"width": 1280, "height": 800}}
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+
+    def reach(self, control: Any) -> None:
+        """Press Tab until the control has the focus."""
+        control.wait_for()
+        element = control.element_handle()
+        for _ in range(MAX_TABS):
+            if self.page.evaluate("element => element === document.activeElement", element):
+                return
+            self.page.keyboard.press("Tab")
+        raise RuntimeError(f"the keyboard does not reach {control}")
+
+    def press(self, control: Any) -> None:
+        """Press a button, a link or a summary."""
+        self.reach(control)
+        self.page.keyboard.press("Enter")
+
+    def type(self, control: Any, text: str) -> None:
+        """Type a text in a box."""
+        self.reach(control)
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.type(text)
+
+    def tick(self, box: Any) -> None:
+        """Tick a check box."""
+        self.reach(box)
+        self.page.keyboard.press("Space")
+
+    def choose(self, radios: Any, index: int) -> None:
+        """Choose a radio button: Tab reaches the checked one or the first of a group, and arrows the others."""
+        checked = radios.and_(self.page.locator(":checked"))
+        self.reach(checked if checked.count() else radios.first)
+        for _ in range(radios.count()):
+            if radios.nth(index).is_checked():
+                return
+            self.page.keyboard.press("ArrowDown")
+        raise RuntimeError(f"arrows do not reach radio button {index}")
+
+
+class Touch:
+    """A user of a phone."""
+
+    window: ClassVar[dict[str, Any]] = {"viewport": {"width": 400, "height": 800}, "has_touch": True}
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+
+    def press(self, control: Any) -> None:
+        """Tap a button, a link or a summary."""
+        control.tap()
+
+    def type(self, control: Any, text: str) -> None:
+        """Type a text in a box."""
+        control.tap()
+        control.fill(text)
+
+    def tick(self, box: Any) -> None:
+        """Tick a check box."""
+        box.tap()
+
+    def choose(self, radios: Any, index: int) -> None:
+        """Tap a radio button."""
+        radios.nth(index).tap()
+
+
+MAX_TABS = 400
+"""Presses of Tab after which a control counts as out of reach."""
+
+GERMAN = (
+    "Patientennummer",
+    "Geburtsdatum",
+    "Geschlecht",
+    "PLZ",
+    "Aufnahmedatum",
+    "Station",
+    "Kasse",
+    "Diagnose",
+    "Kosten",
+)
+"""Headings of the workbook."""
+
+
+def write_german_workbook(path: Path, n: int) -> None:
+    """Write a hospital's table as a German workbook, with dates and numbers as such."""
+    write_hospital(path.with_suffix(".csv"), n)
+    lines = path.with_suffix(".csv").read_text(encoding="cp1252").splitlines()[1:]
+    rows: list[list[Any]] = [list(GERMAN)]
+    for line in lines:
+        cells: list[Any] = line.split(";")
+        for index in (1, 4):
+            cells[index] = datetime.strptime(cells[index], "%d.%m.%Y").date()
+        cells[8] = float(cells[8].replace(",", "."))
+        rows.append(cells)
+    write_workbook(path, Entlassungen=rows)
+
+
+def flow(shots: Path | None = None) -> Section:
+    """Take a German workbook to the certificate, by keyboard and by touch."""
+    rows: list[tuple[str, str, str, str]] = []
+    verdicts = []
+    with tempfile.TemporaryDirectory() as folder, open_browser() as browser:
+        write_german_workbook(Path(folder) / "Entlassungen.xlsx", 240)
+        for kind in (Keyboard, Touch):
+            name = kind.__name__.lower()
+            with open_app(Path(folder)) as visitor:
+                page = browser.new_context(accept_downloads=True, **kind.window).new_page()
+                page.set_default_timeout(120_000)
+                rows += ((name, *line) for line in _go(kind(page), visitor, Path(folder), shots and shots / name))
+                page.close()
+            book = Path(folder) / "release.xlsx"
+            written, n_rows = _read_release(book)
+            verdicts.append(Verdict(f"{name}: a workbook of every person", "240 rows", f"{n_rows} rows", n_rows == 240))
+            in_groups = {"operativ"} <= written["Station"] <= {"operativ", "Innere", "Kardiologie", "Pädiatrie", "*"}
+            said = f"{len(written['Station'])} wards"
+            verdicts.append(Verdict(f"{name}: wards are in the groups of the hierarchy", "all", said, in_groups))
+            book.unlink()
+    serious, wide = sum(int(line[2]) for line in rows), sum(int(line[3]) for line in rows)
+    verdicts.append(Verdict("no screen has a serious fault", "0", f"{serious}", not serious))
+    verdicts.append(Verdict("no screen is wider than its window", "0", f"{wide}", not wide))
+    heads = ("user", "screen", "serious faults", "beyond the edge")
+    return Section("A German workbook, from the file to the certificate", heads, tuple(rows), verdicts=tuple(verdicts))
+
+
+def _go(user: Any, visitor: User, folder: Path, shots: Path | None) -> Iterator[tuple[str, str, str]]:
+    """Go from the file to the certificate; yield serious faults and overflows of each screen."""
+    page = user.page
+    buttons = partial(page.get_by_role, "button")
+
+    def look(screen: str) -> tuple[str, str, str]:
+        return (screen, *_faults(page, None if shots is None else shots.with_name(f"{shots.name}-{screen}")))
+
+    page.goto(visitor.file.as_uri())
+    page.wait_for_url(lambda url: url.startswith("http") and "key" not in url)
+    user.type(page.get_by_label("Path on this computer"), str(folder / "Entlassungen.xlsx"))
+    user.press(buttons(name="Open", exact=True).first)
+    buttons(name="Continue to").wait_for()
+    yield look("open")
+    user.press(buttons(name="Continue to"))
+    buttons(name="Continue").first.wait_for()
+    yield look("roles")
+    card = page.locator(".card", has=page.get_by_role("heading", name="Station"))
+    user.press(card.locator("summary"))
+    user.press(buttons(name="Make a hierarchy of Station"))
+    user.press(buttons(name="Make the hierarchy"))
+    for ward in ("Chirurgie", "Urologie"):
+        user.tick(page.locator(".board").get_by_label(ward))
+    user.type(page.get_by_label("Name", exact=True), "operativ")
+    user.press(buttons(name="Move to group"))
+    page.get_by_label("Name of group operativ").wait_for()
+    user.choose(page.locator("[name=finest]"), 1)
+    user.press(buttons(name="Use this level"))
+    page.wait_for_function("document.querySelector('[name=finest][value=\"1\"]').defaultChecked")
+    yield look("hierarchy")
+    user.press(page.get_by_role("link", name="Back to the roles"))
+    user.press(buttons(name="Continue").first)
+    user.tick(page.get_by_role("checkbox", name="order reader"))
+    user.choose(page.locator("[name=policy]"), page.locator("[name=policy]").count() - 1)
+    user.type(page.locator("[name=require]"), "identity:success_probability.worst <= 0.1")
+    yield look("adversaries")
+    user.press(buttons(name="Make the release and attack it"))
+    page.get_by_text("Is it acceptable?").wait_for()
+    page.locator("[data-events]").wait_for(state="detached")
+    yield look("verdict")
+    user.press(page.get_by_role("link", name="Sign and download"))
+    user.type(page.get_by_label("Purpose"), "Planung")
+    user.press(buttons(name="Certify"))
+    buttons(name="Certify again").wait_for()
+    yield look("sign")
+    with page.expect_download() as download:
+        user.press(page.get_by_label("Excel: download the release"))
+    download.value.save_as(folder / "release.xlsx")
+    user.press(page.get_by_role("link", name="Price"))
+    buttons(name="Compare releases").wait_for()
+    yield look("price")
+
+
+def _read_release(path: Path) -> tuple[dict[str, set[str]], int]:
+    """Return the values of each column of a workbook, as a spreadsheet shows them, and the number of rows."""
+    from python_calamine import CalamineWorkbook
+
+    heads, *rows = CalamineWorkbook.from_path(path).get_sheet_by_index(0).to_python()
+    return {str(head): {str(row[index]) for row in rows} for index, head in enumerate(heads)}, len(rows)
+
+
+PARTS = {
+    "abuse": abuse, "requests": requests, "kill": kill, "idle": idle, "large": large, "screens": screens, "flow": flow,
+}  # fmt: skip
 
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     resolve_localhost()
-    sys.exit(main(__doc__, PARTS))
+    sys.exit(main(__doc__, PARTS, shots=Path))

@@ -1,4 +1,5 @@
-"""First screens in a browser: all four answers are seen at 1280 by 800 pixels, and nothing is wider than its window.
+"""First screens in a browser: four answers are seen at 1280 by 800 pixels, nothing is wider than its window, and
+axe-core finds no serious fault on a page with its folds open.
 
     PYTHONPATH=. python verification/first_screens.py [PAGE.html ...] [--shots FOLDER]
 
@@ -17,6 +18,11 @@ from show import Section, Verdict, open_browser, run
 
 LOOKS = {"light": (1280, "light"), "dark": (1280, "dark"), "narrow": (400, "light")}
 """Look -> width of the window, and the colors that its reader wishes for."""
+
+AXE = (Path(__file__).parents[1] / "tests" / "app" / "axe" / "axe.min.js").read_text(encoding="utf-8")
+
+SERIOUS = """axe.run().then(found => found.violations.filter(one => ["serious", "critical"].includes(one.impact))
+  .map(one => `${one.id}: ${one.nodes[0].html.slice(0, 120)}`))"""
 
 BOTTOMS = "all => all.map(one => one.getBoundingClientRect().bottom)"
 
@@ -40,15 +46,21 @@ def verify_screens(files: list[Path], shots: Path | None) -> Section:
                 window.set_content(page)
                 boxes = window.eval_on_selector_all(".verdict h1, .trio > div > *", BOTTOMS)
                 wide = window.evaluate("document.documentElement.scrollWidth")
+                window.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
+                window.evaluate(AXE)
+                faults = window.evaluate(SERIOUS)
                 if shots is not None:
                     window.screenshot(path=str(shots / f"{name}-{look}.png"))
                 window.close()
-                rows.append((f"{name}, {look}", str(len(boxes)), f"{max(boxes):.0f}", str(wide)))
+                rows.append((f"{name}, {look}", *map(str, (len(boxes), round(max(boxes)), wide, len(faults)))))
+                found = "; ".join(faults) or "0"
+                verdicts.append(Verdict(f"{name}, {look}: axe-core finds no serious fault", "0", found, not faults))
                 verdicts.append(Verdict(f"{name}, {look}: as wide as its window", str(width), str(wide), wide <= width))
                 if look != "narrow":
                     claim = f"{name}, {look}: answered on the first screen"
                     verdicts.append(Verdict(claim, "800 pixels", f"{max(boxes):.0f}", max(boxes) <= 800))
-    return Section("First screens", ("page", "parts", "lowest", "width"), tuple(rows), verdicts=tuple(verdicts))
+    heads = ("page", "parts", "lowest", "width", "serious faults")
+    return Section("First screens", heads, tuple(rows), verdicts=tuple(verdicts))
 
 
 if __name__ == "__main__":

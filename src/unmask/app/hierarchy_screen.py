@@ -26,7 +26,7 @@ MIN_GROUP_ROWS = 12
 
 STARTS = {
     "intervals": "intervals of numbers",
-    "parts": "months, years and decades of dates, or first characters of codes",
+    "parts": "first characters",
     "alone": "each value alone, to be moved by hand",
     "alphabetical": "neighbors in the alphabet",
     "rare": "rare values together",
@@ -77,7 +77,7 @@ def show(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
         "column": name,
         "file": project.document["columns"][name]["hierarchy"] if hierarchy else "",
         "type": source.typed.type,
-        "starts": {key: label for key, label in STARTS.items() if _fits(key, source.typed)},
+        "starts": _list_starts(source.typed),
         "size": MIN_GROUP_ROWS,
         "cards": cards,
         "level": level,
@@ -89,16 +89,20 @@ def show(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _fits(start: str, typed: Column) -> bool:
-    is_parted = typed.type in ("date", "datetime") or (typed.type == "code" and typed.levels.by_prefix)
-    return {"intervals": typed.type == "number", "parts": is_parted}.get(start, True)
+def _list_starts(typed: Column) -> dict[str, str]:
+    """Return the automatic hierarchies that fit the type of a column."""
+    is_date, is_code = typed.type in ("date", "datetime"), typed.type == "code" and typed.levels.by_prefix
+    unfit = {"intervals"} if typed.type != "number" else set()
+    unfit |= {"parts"} if not (is_date or is_code) else set()
+    starts = {**STARTS, "parts": "months, years and decades"} if is_date else STARTS
+    return {key: label for key, label in starts.items() if key not in unfit}
 
 
 def _show_level(
     step: int, source: Source, hierarchies: Mapping[str, Hierarchy], levels: Mapping[str, Any], name: str
 ) -> LevelCard:
     hierarchy = hierarchies.get(name)
-    people = preview(source, hierarchies, {**levels, name: step if hierarchy else levels.get(name)})
+    people = preview(source, hierarchies, {**levels, name: step if hierarchy else None})
     n_nodes = len(set(hierarchy.ancestor[step])) if hierarchy else int((source.values.counts > 0).sum())
     return LevelCard(step, n_nodes, *people, levels.get(name, 0) == step)
 
