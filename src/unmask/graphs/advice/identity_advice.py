@@ -7,12 +7,12 @@ is the number of people.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs import Attack, IdentitySeparation, Pair, SeedPairs, SocialGraph, select_seeds, split
@@ -174,6 +174,14 @@ def advise(
     equal_secrets : number of identities with the same value
     k          : number of people, including you, that no attack can tell apart. Prints what a new identity needs
     seed       : random seed of every draw
+
+    >>> star = SocialGraph.from_edges([0, 0, 0, 1], [1, 2, 3, 2])
+    >>> advice = advise(star, 0, discovery=[0.5, 0.1])
+    >>> advice.degree, advice.rank, advice.strong.loss, advice.weak.assignment
+    (3, 1, 0.5, (0.0, 1.0))
+
+    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, chapters 4 to
+    6: equations (4.3), (5.8) to (5.15), (6.7), table 6.1, theorems 1 to 3.
     """
     if discovery and runs:
         raise UnmaskError(
@@ -182,18 +190,44 @@ def advise(
     if accepts != "uniform" and not (discovery or runs):
         raise UnmaskError("--accepts is about identities that are found or not; add --discovery or --runs")
     (simulated,) = parse_attacks([attack], Path()).values()
-    y = _count_identities(int(graph.degree[node]), identities, shares=shares, discovery=discovery)
-    chances: ArrayLike | None = discovery or None
+    degree = int(graph.degree[node])
+    y = _count_identities(degree, identities, shares=shares, discovery=discovery)
+    chances = np.asarray(discovery, dtype=np.float64) if discovery else None
     if runs:
         rng = np.random.default_rng(seed)
         chances = simulated_discovery(graph, node, simulated, identities=y, n_seeds=leaked, runs=runs, rng=rng)
     seeding = Seeding(tuple(shares), model, clique, tolerance, top)
     rule = accepts if isinstance(accepts, str) else tuple(accepts)
     stakes = Stakes(tuple(loss), tuple(gain), rule, equal_secrets)
-    advice = advise_identity(
-        graph, node, identities=y, discovery=chances, runs=runs or None, seeding=seeding, stakes=stakes
+    if equal_secrets > y:
+        raise UnmaskError(f"--equal-secrets is {equal_secrets}, but there are {y} identities; give at most {y}")
+    losses, gains = _one_for_each("loss", stakes.loss, y), _one_for_each("gain", stakes.gain, y)
+    anonymity = local_anonymity(graph)
+    value = float(anonymity[node])
+    is_defined, border = value == value, find_border(graph, seeding.top)
+    grouped, game = in_clique(graph, node, seeding.clique), equilibrium(y, loss=losses, gain=gains)
+    safest = equilibrium(y, loss=losses, gain=losses).assignment
+    return IdentityAdvice(
+        degree=degree,
+        anonymity=value if is_defined else None,
+        rank=int(np.count_nonzero(anonymity < value)) + 1 if is_defined else None,
+        people=graph.n_nodes,
+        in_clique=grouped,
+        tried=seeding.top or max(1, round(TOP_SHARE * graph.n_nodes)),
+        border=border,
+        escapes=tuple(_list_escapes(degree, grouped, max(border, 1), seeding)),
+        discovery=None if chances is None else tuple(chances.tolist()),
+        runs=runs or None,
+        unit="loss" if stakes.loss else "probability",
+        strong=_placing(game.assignment, game.loss, game.decision),
+        weak=None if chances is None else _place_against_weak(chances, stakes.accepts, losses),
+        unknown=_placing(safest, worst_loss(safest, loss=losses)),
+        equal_loss=stakes.equal_secrets / y * float(losses.max()),
+        seeding=seeding,
+        stakes=stakes,
+        hidden=None if k is None else hidden_identities(graph, node, k),
+        k=k,
     )
-    return advice if k is None else replace(advice, k=k, hidden=hidden_identities(graph, node, k))
 
 
 def _count_identities(degree: int, identities: int | None, **options: Sequence[float]) -> int:
@@ -218,74 +252,6 @@ def hidden_identities(graph: SocialGraph, node: int, k: int) -> dict[int, int]:
     """
     ties = {c: int(new_ties(graph, [node], contacts=c, k=k)[0]) for c in range(1, MAX_CONTACTS + 1)}
     return {contacts: new for contacts, new in ties.items() if new >= 0}
-
-
-def advise_identity(
-    graph: SocialGraph,
-    node: int,
-    *,
-    identities: int = MAX_IDENTITIES,
-    discovery: ArrayLike | None = None,
-    runs: int | None = None,
-    seeding: Seeding = Seeding(),
-    stakes: Stakes = Stakes(),
-) -> IdentityAdvice:
-    """Return advice for the person at a node: effect of seeding, and the game of y identities against three
-    adversaries.
-
-    Parameters
-    ----------
-    identities : int
-        Number y of identities if `discovery` is None; at most the number of contacts.
-    discovery : (y,) array, optional
-        Probability that each identity is found.
-    runs : int, optional
-        Number of simulated attacks behind `discovery`.
-    seeding : Seeding
-        Division of the contacts, and how an adversary starts.
-    stakes : Stakes
-        Payoffs, and the decision rule of an adversary who finds some identities.
-
-    >>> star = SocialGraph.from_edges([0, 0, 0, 1], [1, 2, 3, 2])
-    >>> advice = advise_identity(star, 0, discovery=[0.5, 0.1])
-    >>> advice.degree, advice.rank, advice.strong.loss, advice.weak.assignment
-    (3, 1, 0.5, (0.0, 1.0))
-
-    G. Gulyas, "Protecting privacy against structural de-anonymization attacks in social networks", 2015, chapters 4 to
-    6: equations (4.3), (5.8) to (5.15), (6.7), table 6.1, theorems 1 to 3.
-    """
-    degree = len(graph.neighbors(node))
-    chances = None if discovery is None else np.asarray(discovery, dtype=np.float64).reshape(-1)
-    y = min(identities, max(degree, 1)) if chances is None else len(chances)
-    if y < 1:
-        raise UnmaskError(f"there are {y} identities, expected at least 1, or one discovery chance for each")
-    if stakes.equal_secrets > y:
-        raise UnmaskError(f"--equal-secrets is {stakes.equal_secrets}, but there are {y} identities; give at most {y}")
-    loss, gain = _one_for_each("loss", stakes.loss, y), _one_for_each("gain", stakes.gain, y)
-    anonymity = local_anonymity(graph)
-    value = float(anonymity[node])
-    is_defined, border = value == value, find_border(graph, seeding.top)
-    grouped, game = in_clique(graph, node, seeding.clique), equilibrium(y, loss=loss, gain=gain)
-    safest = equilibrium(y, loss=loss, gain=loss).assignment
-    return IdentityAdvice(
-        degree=degree,
-        anonymity=value if is_defined else None,
-        rank=int(np.count_nonzero(anonymity < value)) + 1 if is_defined else None,
-        people=graph.n_nodes,
-        in_clique=grouped,
-        tried=seeding.top or max(1, round(TOP_SHARE * graph.n_nodes)),
-        border=border,
-        escapes=tuple(_list_escapes(degree, grouped, max(border, 1), seeding)),
-        discovery=None if chances is None else tuple(chances.tolist()),
-        runs=runs,
-        unit="loss" if stakes.loss else "probability",
-        strong=_placing(game.assignment, game.loss, game.decision),
-        weak=None if chances is None else _place_against_weak(chances, stakes.accepts, loss),
-        unknown=_placing(safest, worst_loss(safest, loss=loss)),
-        equal_loss=stakes.equal_secrets / y * float(loss.max()),
-        seeding=seeding,
-        stakes=stakes,
-    )
 
 
 def _one_for_each(name: str, amounts: tuple[float, ...], y: int) -> Floats:
