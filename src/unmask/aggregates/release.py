@@ -96,7 +96,9 @@ class Tabulation:
         shape = [len(domain.labels(axes[column])) for column in ordered]
         wanted = [ordered.index(column.partition(LEVEL_MARK)[0]) for column in self.columns]
         rows = np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape).transpose(wanted).ravel()
-        return sparse.csr_array(matrix[rows])
+        ordered_rows = sparse.csr_array(matrix[rows])
+        ordered_rows.eliminate_zeros()  # kron stores dense blocks
+        return ordered_rows
 
 
 @dataclass(frozen=True, eq=False)
