@@ -1,0 +1,191 @@
+"""Reconstruction of the records of an area from its tables: all solutions, or what every solution has in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.aggregates.attacks.integer_programs import IntegerProgram, find_possible, floor_bound
+from unmask.aggregates.attacks.systems import AreaSystem
+from unmask.aggregates.rules import Counts
+
+MAX_SOLUTIONS: Final = 100_000
+"""Largest number of solutions of an area that are listed one by one."""
+
+FIRST_SOLUTIONS: Final = 2_000
+"""Solutions after which the size of the search tree is estimated."""
+
+NODES_PER_SOLUTION: Final = 20
+"""Branches of the search for each solution that it may list."""
+
+N_VERTICES: Final = 8
+"""Solutions of random objectives, from which chains start."""
+
+Status = Literal["one", "several", "contradiction", "undecided"]
+
+
+@dataclass(frozen=True, eq=False)
+class Reconstruction:
+    """Solutions of the system of an area.
+
+    Parameters
+    ----------
+    system : AreaSystem
+        Unknown counts and their bounds.
+    status : {"one", "several", "contradiction", "undecided"}
+        Number of solutions; "undecided" if the search for a second one was stopped.
+    solutions : (n, n_cells) array
+        Known solutions.
+    is_complete : bool
+        True if these are all solutions.
+    """
+
+    system: AreaSystem
+    status: Status
+    solutions: NDArray[np.int32]
+    is_complete: bool
+
+
+def reconstruct(system: AreaSystem, *, rng: np.random.Generator, max_solutions: int = MAX_SOLUTIONS) -> Reconstruction:
+    """Find the solutions of a system: all of them by a depth-first search, otherwise some by integer programs.
+
+    The search is left early if its first solutions show that there are too many: found / searched estimates their
+    number.
+
+    Parameters
+    ----------
+    system : AreaSystem
+        Reduced system of an area.
+    rng : Generator
+        Source of random objectives.
+    max_solutions : int
+        Largest number of solutions to list.
+
+    Returns
+    -------
+    Reconstruction
+
+    References
+    ----------
+    P. Kilby, J. Slaney, S. Thiebaux and T. Walsh, "Estimating search tree size", AAAI 2006.
+    """
+    nothing = np.zeros((0, len(system.cells)), dtype=np.int32)
+    if not system.is_feasible:
+        return Reconstruction(system, "contradiction", nothing, True)
+    if (system.low == system.high).all():
+        return Reconstruction(system, "one", system.low[None].astype(np.int32), True)
+    found, searched = _enumerate(system, min(FIRST_SOLUTIONS, max_solutions))
+    if searched < 1.0 and 0 < len(found) < 2 * max_solutions * searched:
+        found, searched = _enumerate(system, max_solutions)
+    if searched == 1.0:
+        status: Status = "contradiction" if not len(found) else "one" if len(found) == 1 else "several"
+        return Reconstruction(system, status, found, True)
+    return _reconstruct_by_programs(system, found[:1], rng)
+
+
+def _enumerate(system: AreaSystem, max_solutions: int) -> tuple[NDArray[np.int32], float]:
+    from unmask.aggregates.attacks._search import enumerate_counts
+
+    solutions = np.zeros((max_solutions, len(system.cells)), dtype=np.int32)
+    max_nodes = NODES_PER_SOLUTION * max_solutions
+    n_found, searched = enumerate_counts(system.links, system.low.copy(), system.high.copy(), solutions, max_nodes)
+    return solutions[:n_found].copy(), searched
+
+
+def _reconstruct_by_programs(system: AreaSystem, found: NDArray[np.int32], rng: np.random.Generator) -> Reconstruction:
+    """Return solutions of random objectives; the first two decide whether there are several."""
+    program, solutions = IntegerProgram(system), list(found)
+    for _ in range(N_VERTICES):
+        optimum = program.maximize(rng.normal(size=len(system.cells)))
+        if optimum.status == "infeasible":
+            return Reconstruction(system, "contradiction", found[:0], True)
+        if optimum.counts is not None:
+            solutions.append(optimum.counts.astype(np.int32))
+    distinct = np.unique(np.array(solutions, dtype=np.int32).reshape(-1, len(system.cells)), axis=0)
+    status: Status = "several" if len(distinct) > 1 else "undecided"
+    if len(distinct) == 1:
+        other = program.find_other(distinct[0].astype(np.int64))
+        status = "one" if other.status == "infeasible" else "undecided" if other.counts is None else "several"
+        if other.counts is not None:
+            distinct = np.vstack([distinct, other.counts.astype(np.int32)])
+    return Reconstruction(system, status, distinct, status == "one")
+
+
+def bound_certain_cells(result: Reconstruction) -> tuple[NDArray[np.int64], Counts, Counts]:
+    """Return the cells that hold a person in every solution, with the smallest and the largest count.
+
+    Cells that are empty in a known solution are left out at once. For the others, bounds are tightened by propagation,
+    then by a linear program, and by an integer program only if the linear bound leaves a doubt.
+
+    Returns
+    -------
+    cells : (n,) int array
+        Positions among `result.system.cells`.
+    low, high : (n,) int arrays
+        Bounds of the count, `low` at least 1.
+    """
+    system, solutions = result.system, result.solutions
+    if result.status == "contradiction" or not len(solutions):
+        nothing = np.zeros(0, dtype=np.int64)
+        return nothing, nothing, nothing
+    if result.is_complete:
+        low, high = solutions.min(axis=0).astype(np.int64), solutions.max(axis=0).astype(np.int64)
+        cells = np.flatnonzero(low >= 1)
+        return cells, low[cells], high[cells]
+    program = IntegerProgram(system)
+    candidates = np.flatnonzero((solutions > 0).all(axis=0))
+    smallest = np.array([-_tighten(program, cell, -1.0) for cell in candidates.tolist()], dtype=np.int64)
+    cells, low = candidates[smallest >= 1], smallest[smallest >= 1]
+    return cells, low, np.array([_tighten(program, cell, 1.0) for cell in cells.tolist()], dtype=np.int64)
+
+
+def _tighten(program: IntegerProgram, cell: int, sign: float) -> int:
+    """Return an upper bound of sign * count: by propagation, a linear program, and an integer program."""
+    system = program.system
+    objective = np.zeros(len(system.cells))
+    objective[cell] = sign
+    known = -int(system.low[cell]) if sign < 0 else int(system.high[cell])
+    if system.low[cell] == system.high[cell] or (sign < 0 and system.low[cell] >= 1):
+        return known
+    linear = floor_bound(program.relax(objective))
+    known = int(min(known, linear))
+    if sign < 0 and known <= -1:  # at least one person for certain
+        return known
+    return int(min(known, floor_bound(program.maximize(objective).bound)))
+
+
+def find_possible_values(
+    result: Reconstruction, profile: NDArray[np.int64], value: NDArray[np.int64], *, rng: np.random.Generator
+) -> dict[int, NDArray[np.int8]]:
+    """Decide which values each profile may have.
+
+    Parameters
+    ----------
+    result : Reconstruction
+        Solutions of an area.
+    profile, value : (n_cells,) int arrays
+        Profile of known attributes and sensitive value of each cell of the system.
+    rng : Generator
+        Source of random objectives.
+
+    Returns
+    -------
+    dict
+        Profile -> (n_values,) array: 1 possible, 0 impossible, -1 undecided. Profiles that no cell has are left out.
+        A person of a profile with one possible value has it for certain.
+    """
+    n_values = int(value.max(initial=-1)) + 1
+    pairs = profile * n_values + value
+    distinct, inverse = np.unique(pairs, return_inverse=True)
+    groups: list[NDArray[np.int64]] = [np.flatnonzero(inverse == group) for group in range(len(distinct))]
+    if result.is_complete:
+        states = np.array([int(result.solutions[:, cells].any()) for cells in groups], dtype=np.int8)
+    else:
+        states = find_possible(IntegerProgram(result.system), groups, result.solutions, rng)
+    table = {int(item): np.zeros(n_values, dtype=np.int8) for item in np.unique(profile)}
+    for pair, state in zip(distinct.tolist(), states.tolist(), strict=True):
+        table[pair // n_values][pair % n_values] = state
+    return table

@@ -1,0 +1,108 @@
+"""Systems of the counts of one area, reduced to the cells that may be positive."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from unmask.aggregates.release import AggregateRelease
+from unmask.aggregates.rules import UNBOUNDED, Counts
+
+if TYPE_CHECKING:
+    from unmask.aggregates.attacks._search import Links
+
+
+@dataclass(frozen=True, eq=False)
+class AreaSystem:
+    """Counts x of the cells of an area with row_low <= matrix x <= row_high and low <= x <= high.
+
+    Parameters
+    ----------
+    cells : (n_cells,) int array
+        Positions in the cross of the columns of the release. All other cells are certainly empty.
+    matrix : csr_array (n_rows, n_cells)
+        0/1 matrix of the rows with at least one of these cells.
+    row_low, row_high : (n_rows,) int arrays
+        Bounds of the rows.
+    rows : (n_rows,) int array
+        Positions of the rows in the matrix of the release.
+    low, high : (n_cells,) int arrays
+        Bounds of the cells after propagation.
+    is_feasible : bool
+        False if propagation found a contradiction.
+    """
+
+    cells: NDArray[np.int64]
+    matrix: sparse.csr_array
+    row_low: Counts
+    row_high: Counts
+    rows: NDArray[np.int64]
+    low: Counts
+    high: Counts
+    is_feasible: bool
+    _links: list[Links] = field(default_factory=list)
+
+    @property
+    def links(self) -> Links:
+        """Return the arrays of the system as compiled loops take them."""
+        if not self._links:
+            self._links.append(link(self.matrix, self.row_low, self.row_high))
+        return self._links[0]
+
+
+def link(matrix: sparse.csr_array, row_low: Counts, row_high: Counts) -> Links:
+    """Return a system of intervals as compiled loops take it."""
+    from unmask.aggregates.attacks._search import Links
+
+    by_cell = sparse.csc_array(matrix)
+    starts, places = (matrix.indptr, by_cell.indptr), (matrix.indices, by_cell.indices)
+    row_start, cell_start = (array.astype(np.int64) for array in starts)
+    row_cell, cell_row = (array.astype(np.int64) for array in places)
+    return Links(row_start, row_cell, cell_start, cell_row, row_low.astype(np.int64), row_high.astype(np.int64))
+
+
+def reduce_system(
+    matrix: sparse.csr_array, row_low: Counts, row_high: Counts, *, by_cell: sparse.csc_array | None = None
+) -> AreaSystem:
+    """Drop the cells below an exact zero, and propagate the bounds of the rows.
+
+    Parameters
+    ----------
+    matrix : csr_array (rows, cells)
+        0/1 matrix.
+    row_low, row_high : arrays of int
+        Bounds of the rows.
+    by_cell : csc_array, optional
+        The same matrix by cells, if it is known.
+
+    Returns
+    -------
+    AreaSystem
+    """
+    from unmask.aggregates.attacks._search import tighten
+
+    columns = sparse.csc_array(matrix) if by_cell is None else by_cell
+    alive = columns.T @ (row_high <= 0).astype(np.int64) == 0
+    cells = np.flatnonzero(alive)
+    reduced = sparse.csr_array(columns[:, cells])
+    lengths = np.diff(reduced.indptr)
+    used = (lengths > 0) & ((row_low > 0) | (row_high < UNBOUNDED))
+    is_possible = bool((row_low <= row_high).all() and (row_low[lengths == 0] <= 0).all())
+    rows = np.flatnonzero(used)
+    reduced = sparse.csr_array(reduced[rows])
+    low, high = np.zeros(len(cells), dtype=np.int64), np.full(len(cells), UNBOUNDED, dtype=np.int64)
+    links = link(reduced, row_low[rows], row_high[rows])
+    is_possible = is_possible and bool(tighten(links, low, high))
+    return AreaSystem(cells, reduced, row_low[rows], row_high[rows], rows, low, high, is_possible, [links])
+
+
+def list_systems(release: AggregateRelease) -> Iterator[AreaSystem]:
+    """Yield the reduced system of each area of a release, in order."""
+    by_cell = sparse.csc_array(release.matrix)
+    for area in range(release.n_areas):
+        yield reduce_system(release.matrix, *release.bounds(area), by_cell=by_cell)
