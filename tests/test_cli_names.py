@@ -31,14 +31,14 @@ def people(tmp_path, monkeypatch):
 @pytest.mark.parametrize("command", sorted(_commands()))
 def test_every_option_of_names_adds_up(command):
     for option in _commands()[command].params:
-        is_named = option.name in NAMES or (command, option.name) in NAMES_OF_NETWORKS
+        is_named = option.name in NAMES or (command, option.name) in NAMES_OF_DOMAINS
         assert isinstance(option.type, Names) == is_named, option.name
         assert not isinstance(option.type, Names) or option.multiple
 
 
 NAMES = {"quasi_identifiers", "sensitive", "keep", "identifiers", "na", "transition"}
 
-NAMES_OF_NETWORKS = {("audit graph", "attacks"), ("audit graph", "seeds")}
+NAMES_OF_DOMAINS = {("audit graph", "attacks"), ("audit graph", "seeds"), ("audit aggregates", "knows")}
 """Options that elsewhere are something else."""
 
 

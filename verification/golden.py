@@ -1,4 +1,4 @@
-"""Results of 40 runs over all domains, compared digit for digit: `UNMASK_DATA=... python verification/golden.py`.
+"""Results of 42 runs over all domains, compared digit for digit: `UNMASK_DATA=... python verification/golden.py`.
 
 Each run is a command with `--json` on real or generated data. `--freeze` writes the results to `golden.jsonl`, one line
 a number. Without it, every difference to that file is printed: what disappeared, what is new, and what changed. Exits
@@ -21,6 +21,8 @@ import pandas as pd
 from click.testing import CliRunner
 from show import CLOSING
 
+from unmask import aggregates
+from unmask.aggregates import AggregateRelease, Domain, Rule, tabulate
 from unmask.cli import main as unmask
 
 FROZEN = Path(__file__).with_name("golden.jsonl")
@@ -73,6 +75,8 @@ RUNS: Mapping[str, str] = {
     "channel over places": "audit channel places.csv --coordinates coordinates.csv --loss euclidean --unit m",
     "design of a mechanism": "design --prior prior.csv --budget 0.2 -o mechanism.csv",
     "design for a location": "design --prior prior.csv --loss hamming --budget 0.6 --epsilon 1 -o private.csv",
+    "published tables": "audit aggregates suppressed --original people.csv",
+    "published tables without their original": "audit aggregates suppressed --sensitive diagnosis --knows sex",
     "price": "price 1-60 --attacker case-study",
     "game": "game game.toml",
 }
@@ -114,6 +118,7 @@ def write_inputs(folder: Path, data: Path) -> None:
         folder / "records.csv", index=False
     )
     write_items(folder, rng)
+    write_tables(census, folder)
     (folder / "game.toml").write_text(GAME)
 
 
@@ -164,6 +169,21 @@ def write_items(folder: Path, rng: np.random.Generator) -> None:
     pd.DataFrame({"item": items, "cluster": [f"c{number}" for number in cluster]}).to_csv(
         folder / "guess.csv", index=False
     )
+
+
+def write_tables(census: pd.DataFrame, folder: Path) -> None:
+    """Write tables of counts by zip code, with counts of 1 and 2 suppressed, and the records behind them."""
+    people = census.assign(age=np.where(census.age < 40, "young", np.where(census.age < 65, "middle", "old")))
+    people = people.astype(str)
+    people.to_csv(folder / "people.csv", index=False)
+    records = {name: people[name].to_numpy() for name in people}
+    domain = Domain({name: sorted(people[name].unique()) for name in ("sex", "age", "diagnosis")})
+    areas = sorted(people.zip.unique())
+    tables = [
+        tabulate(records, columns, Rule(threshold=3), domain, geography="zip", areas=areas)
+        for columns in (["sex", "age"], ["age", "diagnosis"], ["sex", "diagnosis"])
+    ]
+    aggregates.write_release(AggregateRelease(domain, tuple(tables), "zip", tuple(areas)), folder / "suppressed")
 
 
 GAME = """

@@ -72,6 +72,11 @@ DOMAINS: dict[str, Domain] = {
         "graph",
         "Attack a released network: how many people are re-identified by their edges alone.",
     ),
+    "aggregates": Domain(
+        "unmask.aggregates.audit",
+        ("unmask.aggregates",),
+        summary="Attack published tables of counts: how many records are reconstructed, and which values are inferred.",
+    ),
 }
 """Name -> its modules; nothing of a domain is imported before its first use."""
 

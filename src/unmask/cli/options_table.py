@@ -26,6 +26,13 @@ from unmask.cli.option_types import (
 from unmask.protection_specs import parse_specs
 
 DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "unmask.aggregates.audit:audit_files": {
+        "original": {"help": "Table of the true records, with the columns of the tables and of areas.", "type": FILE, "heading": "Input"},
+        "sensitive": {"help": "Columns that the adversary infers, separated by commas; by default each column in turn.", "type": Names(), "multiple": True, "heading": "Knowledge", "parse": join_names},
+        "knows": {"help": "Columns that the adversary knows of a person, separated by commas; by default all other columns.", "type": Names(), "multiple": True, "heading": "Knowledge", "parse": join_names},
+        "group_size": {"help": "Groups of fewer people that differences of tables determine are counted.", "default": 10, "show_default": True, "type": click.IntRange(2, None), "parse": check_number, "heading": "Knowledge"},
+        "seed": {"help": "Seed of random objectives, chains and baseline draws.", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number},
+    },
     "unmask.channels.audit:audit_files": {
         "prior": {"help": "CSV of secret and probability; uniform when left out.", "type": FILE, "heading": "Input"},
         "joint": {"help": "CSV of the probability of each secret (lines) with each input of the channel (columns), if the channel shows other data than the secret.", "type": FILE, "heading": "Input"},
@@ -296,5 +303,13 @@ AUDITS: Mapping[str, AuditSignature] = {
         False,
         ("auxiliary", "truth", "similarity", "seeds_file", "overlaps", "protections", "attacks", "seeds", "transition", "evidence", "within", "times", "truth_partial", "truth_sampled", "largest_component", "runs", "discovery", "seed", "time_limit", "measures", "checkpoint", "source", "target", "delimiter", "header", "skip_lines", "comment", "encoding", "form", "ids", "missing_ids", "two_mode"),
         ("code", "watched", "progress"),
+    ),
+    "unmask.aggregates.audit:audit_files": AuditSignature(
+        "Attack published tables of counts: how many records are reconstructed, and which values are inferred.\n\nTABLES is a folder with a description, tables.toml, and a CSV file for each table. The description names the\ncategories of the columns, the column of areas, and the rule of each table: suppression, rounding or perturbation.\n\nAll records that fit the tables are searched. An area with one solution is reconstructed for certain, without the\noriginal. With --original, claims are compared with the true records.\n\n\\b\nunmask audit aggregates published --report out.html\nunmask audit aggregates published --original records.csv --sensitive income --knows age,sex\nunmask audit aggregates published --policy 'areas_reconstructed <= 0.05'",
+        "tables",
+        1,
+        False,
+        ("original", "sensitive", "knows", "group_size", "seed"),
+        (),
     ),
 }

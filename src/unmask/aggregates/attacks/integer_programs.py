@@ -129,10 +129,11 @@ def floor_bound(bound: float) -> float:
 def find_possible(
     program: IntegerProgram,
     groups: Sequence[NDArray[np.int64]],
+    owner: NDArray[np.int64],
     witnesses: NDArray[np.integer],
     rng: np.random.Generator,
 ) -> NDArray[np.int8]:
-    """Decide which groups of cells may hold a person.
+    """Decide which groups of cells may hold a person, until each owner has two such groups.
 
     A witness, a solution with a person in the group, shows that it may. Sums of all open groups are maximized, so that
     one program finds several witnesses, or shows that all open groups are empty.
@@ -143,6 +144,8 @@ def find_possible(
         Programs of the area.
     groups : sequence of arrays
         Positions of the cells of each group.
+    owner : (n_groups,) int array
+        Owner of each group, numbered from 0.
     witnesses : (n, n_cells) array
         Known solutions.
     rng : Generator
@@ -151,27 +154,28 @@ def find_possible(
     Returns
     -------
     (n_groups,) array of int8
-        1 possible, 0 impossible, -1 undecided within the limit of time.
+        1 possible, 0 impossible, -1 undecided: not needed, or stopped at the limit of time.
     """
-    possible = np.zeros(len(groups), dtype=np.int8)
-    for position, cells in enumerate(groups):
-        possible[position] = 1 if witnesses[:, cells].any() else -1
-    while still := np.flatnonzero(possible == -1).tolist():
+    seen = np.asarray((witnesses > 0).sum(axis=0) > 0)
+    possible = np.array([1 if seen[cells].any() else -1 for cells in groups], dtype=np.int8)
+    while True:
+        n_possible = np.bincount(owner, possible == 1, minlength=len(groups))
+        still = np.flatnonzero((possible == -1) & (n_possible[owner] < 2)).tolist()
+        if not still:
+            return possible
         objective = np.zeros(len(program.system.cells))
         for position in still:
             objective[groups[position]] = rng.uniform(0.5, 1.0)
-        if program.relax((objective > 0).astype(np.float64)) < 1 - LP_ROUNDING:
+        is_empty = program.relax((objective > 0).astype(np.float64)) < 1 - LP_ROUNDING
+        optimum = None if is_empty else program.maximize(objective)
+        if optimum is None or optimum.bound < 0.5 - LP_ROUNDING:
             possible[still] = 0
-            break
-        optimum = program.maximize(objective)
-        if optimum.bound < 0.5 - LP_ROUNDING:
-            possible[still] = 0
-            break
-        seen = [p for p in still if optimum.counts is not None and optimum.counts[groups[p]].any()]
-        if not seen:
-            break
-        possible[seen] = 1
-    return possible
+            return possible
+        counts = optimum.counts
+        witnessed = [position for position in still if counts is not None and counts[groups[position]].any()]
+        if not witnessed:
+            return possible
+        possible[witnessed] = 1
 
 
 def find_contradiction(names: Sequence[str], is_feasible: Callable[[Sequence[str]], bool]) -> list[str]:

@@ -175,7 +175,8 @@ def find_possible_values(
     -------
     dict
         Profile -> (n_values,) array: 1 possible, 0 impossible, -1 undecided. Profiles that no cell has are left out.
-        A person of a profile with one possible value has it for certain.
+        A person of a profile with one possible value and no undecided one has it for certain. A profile with two
+        possible values may have undecided ones.
     """
     n_values = int(value.max(initial=-1)) + 1
     pairs = profile * n_values + value
@@ -184,8 +185,15 @@ def find_possible_values(
     if result.is_complete:
         states = np.array([int(result.solutions[:, cells].any()) for cells in groups], dtype=np.int8)
     else:
-        states = find_possible(IntegerProgram(result.system), groups, result.solutions, rng)
+        states = _find_by_programs(result, groups, distinct // n_values, rng)
     table = {int(item): np.zeros(n_values, dtype=np.int8) for item in np.unique(profile)}
     for pair, state in zip(distinct.tolist(), states.tolist(), strict=True):
         table[pair // n_values][pair % n_values] = state
     return table
+
+
+def _find_by_programs(
+    result: Reconstruction, groups: list[NDArray[np.int64]], profile: NDArray[np.int64], rng: np.random.Generator
+) -> NDArray[np.int8]:
+    owner = np.unique(profile, return_inverse=True)[1]
+    return find_possible(IntegerProgram(result.system), groups, owner, result.solutions, rng)

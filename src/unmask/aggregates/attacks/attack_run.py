@@ -1,0 +1,179 @@
+"""Attacks on all areas of a release: what the adversary computes without the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from unmask.aggregates.attacks.belief import CountBelief, infer_counts
+from unmask.aggregates.attacks.integer_programs import IntegerProgram, find_contradiction
+from unmask.aggregates.attacks.population import fit_population
+from unmask.aggregates.attacks.reconstruction import (
+    MAX_SOLUTIONS,
+    Reconstruction,
+    bound_certain_cells,
+    find_possible_values,
+    reconstruct,
+)
+from unmask.aggregates.attacks.systems import list_systems, reduce_system
+from unmask.aggregates.release import AggregateRelease
+from unmask.aggregates.rules import Counts
+from unmask.core.errors import UnmaskError, nearest
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """Sensitive column that the adversary infers from known columns of a person.
+
+    Parameters
+    ----------
+    sensitive : str
+        Column of the system.
+    knows : tuple of str
+        Other columns of the system.
+    profile, value : (n_cells,) int arrays
+        Number of the combination of known values, and of the sensitive value, of each cell of the cross.
+    """
+
+    sensitive: str
+    knows: tuple[str, ...]
+    profile: NDArray[np.int64]
+    value: NDArray[np.int64]
+
+
+def make_questions(release: AggregateRelease, sensitive: Sequence[str], knows: Sequence[str]) -> list[Question]:
+    """Return a question for each sensitive column; by default each column, with all others known."""
+    for name in (*sensitive, *knows):
+        if name not in release.columns:
+            raise UnmaskError(f"{name!r} is not a column of the tables; {nearest(name, release.columns)}")
+    if both := {*sensitive} & {*knows}:
+        raise UnmaskError(f"{min(both)!r} is sensitive and known; leave it out of one of both")
+    codes = dict(zip(release.columns, np.indices(release.shape).reshape(len(release.shape), -1), strict=True))
+    questions = []
+    for column in sensitive or release.columns:
+        known = tuple(name for name in (knows or release.columns) if name != column)
+        profile = np.zeros_like(codes[column])
+        for name in known:
+            profile = profile * (int(codes[name].max()) + 1) + codes[name]
+        questions.append(Question(column, known, profile, codes[column]))
+    return questions
+
+
+@dataclass(frozen=True, eq=False)
+class AreaAttack:
+    """Knowledge of the adversary about one area.
+
+    Parameters
+    ----------
+    reconstruction : Reconstruction
+        Solutions of the tables of the area.
+    belief : CountBelief
+        Belief about its counts.
+    certain_cells, certain_low, certain_high : int arrays
+        Cells of the cross that hold a person in every solution, and bounds of their counts.
+    certain_values : tuple of dict
+        For each question, profile -> its only possible value.
+    """
+
+    reconstruction: Reconstruction
+    belief: CountBelief
+    certain_cells: NDArray[np.int64]
+    certain_low: Counts
+    certain_high: Counts
+    certain_values: tuple[dict[int, int], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class AttackRun:
+    """Attacks on all areas.
+
+    Parameters
+    ----------
+    release : AggregateRelease
+        Attacked release.
+    questions : list of Question
+        Questions about sensitive columns.
+    population : (n_cells,) array
+        Distribution of the people of all areas, see `fit_population`.
+    areas : list of AreaAttack
+        In the order of the release.
+    contradicting : list of str
+        Tables that contradict each other in the first area without a solution.
+    """
+
+    release: AggregateRelease
+    questions: list[Question]
+    population: NDArray[np.float64]
+    areas: list[AreaAttack]
+    contradicting: list[str]
+
+
+def run_attacks(
+    release: AggregateRelease,
+    sensitive: Sequence[str],
+    knows: Sequence[str],
+    *,
+    rng: np.random.Generator,
+    max_solutions: int = MAX_SOLUTIONS,
+) -> AttackRun:
+    """Reconstruct each area, and infer its counts and the sensitive values of its people.
+
+    Parameters
+    ----------
+    release : AggregateRelease
+        Published tables.
+    sensitive, knows : sequences of str
+        See `make_questions`.
+    rng : Generator
+        Source of random objectives and of chains.
+    max_solutions : int
+        Solutions of an area that are listed.
+
+    Returns
+    -------
+    AttackRun
+    """
+    questions, population = make_questions(release, sensitive, knows), fit_population(release)
+    areas: list[AreaAttack] = []
+    contradicting: list[str] = []
+    for number, system in enumerate(list_systems(release)):
+        result = reconstruct(system, rng=rng, max_solutions=max_solutions)
+        belief = infer_counts(result, population[system.cells])
+        cells, low, high = bound_certain_cells(result)
+        values = tuple(_find_certain_values(result, question, rng) for question in questions)
+        areas.append(AreaAttack(result, belief, system.cells[cells], low, high, values))
+        if result.status == "contradiction" and not contradicting:
+            contradicting = explain_contradiction(release, number)
+    return AttackRun(release, questions, population, areas, contradicting)
+
+
+def _find_certain_values(result: Reconstruction, question: Question, rng: np.random.Generator) -> dict[int, int]:
+    """Return the profiles with one possible value."""
+    if result.status == "contradiction":
+        return {}
+    cells = result.system.cells
+    possible = find_possible_values(result, question.profile[cells], question.value[cells], rng=rng)
+    return {
+        profile: int(np.argmax(states == 1))
+        for profile, states in possible.items()
+        if np.count_nonzero(states == 1) == 1 and not (states == -1).any()
+    }
+
+
+def explain_contradiction(release: AggregateRelease, area: int) -> list[str]:
+    """Return the names of tables that contradict each other in an area, none of which can be left out."""
+    names = [item.name for item in release.by_area]
+    low, high = release.bounds(area)
+
+    def is_feasible(chosen: Sequence[str]) -> bool:
+        rows = np.flatnonzero(np.isin(release.row_tables, [names.index(name) for name in chosen]))
+        system = reduce_system(sparse.csr_array(release.matrix[rows]), low[rows], high[rows])
+        if not system.is_feasible:
+            return False
+        return IntegerProgram(system).maximize(np.zeros(len(system.cells))).status != "infeasible"
+
+    return find_contradiction(names, is_feasible)

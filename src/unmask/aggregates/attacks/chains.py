@@ -1,0 +1,3 @@
+"""Chains."""
+
+MAX_R_HAT = 1.05

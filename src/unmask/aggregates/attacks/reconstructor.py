@@ -1,0 +1,116 @@
+"""Adversary who finds the records that fit the tables of an area, and infers the sensitive values of its people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.aggregates.attacks.attack_run import AttackRun, Question, run_attacks
+from unmask.aggregates.attacks.reconstruction import MAX_SOLUTIONS
+from unmask.aggregates.release import AggregateRelease
+from unmask.core.posterior import Posterior
+from unmask.ranges import Range, check_ranges
+
+
+@dataclass(frozen=True, eq=False)
+class KnownPeople:
+    """Knowledge about people: the area and the known columns of each.
+
+    Parameters
+    ----------
+    question : Question
+        Sensitive column, known columns, and their codes.
+    area, profile : (n_people,) int arrays
+        Area, and combination of known values, of each person.
+    """
+
+    question: Question
+    area: NDArray[np.int64]
+    profile: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Reconstructor:
+    """Find all records that fit the tables of an area, and infer sensitive values by their mean.
+
+    Assumes: the rules of the tables are as stated, and people of an area are independent draws from the population.
+
+    Fails when: noise without bounds hides the counts.
+
+    Parameters
+    ----------
+    max_solutions : int
+        Solutions of an area that are listed; beyond, they are sampled.
+
+    References
+    ----------
+    S. Garfinkel, J. Abowd, C. Martindale, "Understanding database reconstruction attacks on public data",
+    Communications of the ACM 2019.
+    """
+
+    max_solutions: Annotated[int, Range(1)] = MAX_SOLUTIONS
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+    def __call__(
+        self, release: AggregateRelease, knowledge: KnownPeople, *, rng: np.random.Generator | None = None
+    ) -> Posterior:
+        """Return the belief about the sensitive value of each known person."""
+        question = knowledge.question
+        run = self.run(release, [question.sensitive], question.knows, rng=rng or np.random.default_rng(0))
+        return infer_values(run, knowledge)[0]
+
+    def run(
+        self, release: AggregateRelease, sensitive: Sequence[str], knows: Sequence[str], *, rng: np.random.Generator
+    ) -> AttackRun:
+        """Attack all areas, see `run_attacks`."""
+        return run_attacks(release, sensitive, knows, rng=rng, max_solutions=self.max_solutions)
+
+
+def infer_values(run: AttackRun, people: KnownPeople) -> tuple[Posterior, Posterior]:
+    """Return the beliefs about the sensitive values of people, with the tables of their area and without them.
+
+    p(s | F) = E[x(F, s)] / E[x(F)] for a person of an area with known values F. It is the probability for a random
+    person of the area with these values.
+
+    Without the tables of the area, the expectation is over the population of all areas. If there is one area only, the
+    baseline is the share of each value among all people.
+    """
+    question = people.question
+    n_values, n_profiles = int(question.value.max()) + 1, int(question.profile.max()) + 1
+    keys = people.area * n_profiles + people.profile
+    distinct, observation = np.unique(keys, return_inverse=True)
+    area_of, profile_of = np.divmod(distinct, n_profiles)
+    pairs = question.profile * n_values + question.value
+    table = np.bincount(pairs, run.population, minlength=n_profiles * n_values).reshape(n_profiles, n_values)
+    marginal = table.sum(axis=0)
+    shares = table / table.sum(axis=1, keepdims=True) if run.release.geography else np.tile(marginal, (n_profiles, 1))
+    baseline = shares[profile_of]
+    belief = table[profile_of] / table[profile_of].sum(axis=1, keepdims=True)
+    start = np.searchsorted(area_of, np.arange(len(run.areas) + 1))
+    for number, attack in enumerate(run.areas):
+        rows = slice(start[number], start[number + 1])
+        if not len(attack.belief.draws):
+            continue
+        cells = attack.reconstruction.system.cells
+        mean = np.bincount(pairs[cells], attack.belief.mean, minlength=table.size).reshape(table.shape)[
+            profile_of[rows]
+        ]
+        sums = mean.sum(axis=1, keepdims=True)
+        belief[rows] = np.where(sums > 0, mean / np.maximum(sums, 1e-300), belief[rows])
+    labels = tuple(run.release.domain.categories[question.sensitive])
+    is_exact = all(attack.reconstruction.status == "one" for attack in run.areas)
+    options: dict[str, Any] = {
+        "prior": marginal / marginal.sum(),
+        "observation": observation,
+        "candidate_label": labels,
+    }
+    return (
+        Posterior.from_dense(belief, status="exact" if is_exact else "model", **options),
+        Posterior.from_dense(baseline, status="model", **options),
+    )

@@ -1,0 +1,233 @@
+"""Audit of published tables: records reconstructed, certain claims and inferred values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any
+
+import numpy as np
+
+from unmask.aggregates.attacks.attack_run import AttackRun
+from unmask.aggregates.attacks.chains import MAX_R_HAT
+from unmask.aggregates.attacks.reconstructor import KnownPeople, Reconstructor, infer_values
+from unmask.aggregates.audit.blocks import ADVICE, describe_risk, headline, make_blocks
+from unmask.aggregates.audit.facts import (
+    Targets,
+    count_by_area,
+    count_certain,
+    find_certain_people,
+    find_differences,
+    find_targets,
+    group_areas,
+    list_violations,
+    measure_overlap,
+)
+from unmask.aggregates.audit.tables import AggregateFacts, ValueFacts, calibration_table, make_tables
+from unmask.aggregates.measures import AREAS_RECONSTRUCTED, RECORDS_RECONSTRUCTED, VALUES_CERTAIN
+from unmask.aggregates.release import AggregateRelease
+from unmask.core.errors import UnmaskError
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
+from unmask.domains import name_releases
+from unmask.measures.registry import Quantity
+from unmask.ranges import Option, Range
+from unmask.results import Result, Row
+from unmask.scoring import score
+
+RECONSTRUCTOR, POPULATION = "reconstructor", "population"
+"""Adversary who solves the tables of an area, and the baseline without them."""
+
+RECORDS = "records"
+"""Target of measures about whole records."""
+
+SUCCESS = ("success_probability", "realized_success")
+"""Measures whose value before the release is the success of the baseline."""
+
+
+def audit(
+    release: AggregateRelease | Mapping[str, AggregateRelease],
+    *,
+    truth: Any = None,
+    sensitive: Annotated[Sequence[str], Option("Knowledge", commas=True)] = (),
+    knows: Annotated[Sequence[str], Option("Knowledge", commas=True)] = (),
+    group_size: Annotated[int, Range(2), Option("Knowledge")] = 10,
+    seed: Annotated[int, Range(0)] = 0,
+) -> Result:
+    """Attack published tables of counts: how many records are reconstructed, and which values are inferred.
+
+    Parameters
+    ----------
+    release : AggregateRelease
+        Published tables.
+    truth : mapping of str to array, or a data frame, optional
+        Column -> value of each record of the original, with the column of areas.
+    sensitive : sequence of str
+        columns that the adversary infers, separated by commas; by default each column in turn
+    knows : sequence of str
+        columns that the adversary knows of a person, separated by commas; by default all other columns
+    group_size : int
+        groups of fewer people that differences of tables determine are counted
+    seed : int
+        seed of random objectives, chains and baseline draws
+
+    Returns
+    -------
+    Result
+        Measures, tables and findings.
+
+    Raises
+    ------
+    UnmaskError
+        If several releases are given, or the original lacks a column or has a value outside the domain.
+    """
+    releases = name_releases(release)
+    if len(releases) != 1:
+        raise UnmaskError(
+            f"{len(releases)} releases were given, expected 1; put all tables of the same people into one"
+        )
+    (name, tables), rng = next(iter(releases.items())), np.random.default_rng(seed)
+    run = Reconstructor().run(tables, sensitive, knows, rng=rng)
+    targets = find_targets(run, truth, rng)
+    if not len(targets.cell):
+        raise UnmaskError("the tables fit no people, or the original has no rows; check the rules and the original")
+    return describe_run(name, run, targets, group_size=group_size, rng=rng)
+
+
+def describe_run(name: str, run: AttackRun, targets: Targets, *, group_size: int, rng: np.random.Generator) -> Result:
+    """Return the result of attacks on all areas, compared with the targets."""
+    counts = count_by_area(run.release, targets)
+    overlap = measure_overlap(run, counts, rng) if targets.are_true else None
+    beliefs = [
+        infer_values(run, KnownPeople(question, targets.area, question.profile[targets.cell]))
+        for question in run.questions
+    ]
+    truths = [Truth(question.value[targets.cell]) if targets.are_true else None for question in run.questions]
+    scored = [_score(name, run, i, *beliefs[i], truths[i]) for i in range(len(beliefs))]
+    chains = [area.belief.r_hat for area in run.areas if area.belief.method == "chain"]
+    facts = AggregateFacts(
+        release=name,
+        areas=tuple(group_areas(run, counts, overlap)),
+        values=tuple(_describe_values(run, targets, i, rows) for i, rows in enumerate(scored)),
+        certain=count_certain(run, counts if targets.are_true else None),
+        differences=find_differences(run.release, group_size),
+        violations=list_violations(run, counts) if targets.are_true else {},
+        contradicting=tuple(run.contradicting),
+        statuses=dict(Counter(area.reconstruction.status for area in run.areas)),
+        methods=dict(Counter(area.belief.method for area in run.areas)),
+        unconverged=sum(r_hat > MAX_R_HAT for r_hat in chains),
+        max_r_hat=max(chains, default=1.0),
+        group_size=group_size,
+        has_truth=targets.are_true,
+        geography=run.release.geography,
+    )
+    pairs = zip(run.questions, beliefs, truths, strict=True)
+    judged = [(question.sensitive, belief, truth) for question, (belief, _), truth in pairs if truth is not None]
+    return Result(
+        title=f"Published tables {name}",
+        kind="Audit of published tables",
+        command="audit aggregates",
+        setting=_setting(facts, run),
+        headline=headline(facts),
+        rows=(*_record_rows(facts), *(row for rows in scored for row in rows)),
+        facts=make_tables(facts, run, calibration_table(judged)),
+        blocks=make_blocks(facts),
+        at_risk=describe_risk(facts),
+        advice=ADVICE,
+        adversaries={
+            RECONSTRUCTOR: "finds all records that fit the tables",
+            POPULATION: "knows the population of all areas only",
+        },
+        preferred_measures=SUCCESS[::-1],
+        sample_condition="areas_reconstructed <= 0.05",
+        assumptions=_assumptions(run),
+        cautions=tuple(_cautions(facts)),
+        not_run=tuple(_not_run(facts, run)),
+    )
+
+
+def _score(
+    name: str, run: AttackRun, number: int, belief: Posterior, baseline: Posterior, truth: Truth | None
+) -> list[Row]:
+    """Return the rows of both adversaries; success of the reconstructor is compared with the baseline."""
+    target = run.questions[number].sensitive
+    base_rows = score(baseline, truth, release=name, adversary=POPULATION, target=target).rows
+    before = {row.measure: row.posterior for row in base_rows}
+    rows = score(belief, truth, release=name, adversary=RECONSTRUCTOR, target=target).rows
+    compared = [
+        replace(row, prior=before[row.measure], gain=row.posterior - before[row.measure])
+        if row.measure in SUCCESS and row.measure in before else row
+        for row in rows
+    ]  # fmt: skip
+    return [*compared, *base_rows]
+
+
+def _describe_values(run: AttackRun, targets: Targets, number: int, rows: Sequence[Row]) -> ValueFacts:
+    question = run.questions[number]
+    values = {(row.adversary, row.measure): row for row in rows}
+    certain, right = find_certain_people(run, targets, number)
+    main = values[RECONSTRUCTOR, SUCCESS[0]]
+    realized = values.get((RECONSTRUCTOR, SUCCESS[1]))
+    baseline = values.get((POPULATION, SUCCESS[1]), values[POPULATION, SUCCESS[0]])
+    return ValueFacts(
+        question.sensitive, question.knows, main.posterior, np.nan if realized is None else realized.posterior,
+        baseline.posterior, int(certain.sum()), int(right.sum()) if targets.are_true else -1, len(targets.cell),
+        main.status,
+    )  # fmt: skip
+
+
+def _record_rows(facts: AggregateFacts) -> Iterator[Row]:
+    """Yield the measures about areas, records and certain values."""
+
+    def row(quantity: Quantity, value: float, target: str, n: int, prior: float, status: str = "exact") -> Row:
+        names: Any = {"release": facts.release, "adversary": RECONSTRUCTOR, "target": target}
+        return Row.of_number(value, **names, measure=quantity.name, unit=quantity.unit, prior=prior, n=n, status=status)
+
+    yield row(AREAS_RECONSTRUCTED, facts.n_one / facts.n_areas, RECORDS, facts.n_areas, 0.0)
+    if facts.has_truth:
+        status = "exact" if facts.n_one == facts.n_areas else "model"
+        yield row(RECORDS_RECONSTRUCTED, facts.reconstructed, RECORDS, facts.people, facts.baseline, status)
+    for item in facts.values:
+        yield row(VALUES_CERTAIN, item.certain / item.people, item.sensitive, item.people, 0.0)
+
+
+def _setting(facts: AggregateFacts, run: AttackRun) -> str:
+    tables = "a table" if len(run.release.tabulations) == 1 else f"{len(run.release.tabulations)} tables"
+    areas = f" of {facts.n_areas:,} areas" if facts.geography else ""
+    return f"An adversary has {tables} of counts{areas}, and knows the rules by which they were published."
+
+
+def _assumptions(run: AttackRun) -> tuple[str, ...]:
+    geography = run.release.geography
+    baseline = (
+        "The baseline infers values from the population of all areas, which the tables of all areas imply."
+        if geography
+        else "The baseline is the share of each value among all people, because the release has one area only."
+    )
+    return (
+        "The adversary knows the categories of each column and the rule of each table.",
+        "A person whose value is inferred is known to be in the area, with the known columns.",
+        "People of an area are independent draws from the population of all areas, apart from its tables.",
+        baseline,
+    )
+
+
+def _cautions(facts: AggregateFacts) -> Iterator[str]:
+    if facts.contradicting:
+        yield f"A stated rule is wrong: {', '.join(facts.contradicting)} contradict each other."
+    if facts.violations:
+        yield f"The original contradicts the stated rule of {', '.join(facts.violations)}. Certain claims may be false."
+    if facts.unconverged:
+        yield f"Chains did not converge in {facts.unconverged:,} areas (split R-hat above {MAX_R_HAT})."
+    if not facts.has_truth:
+        yield "Without the original, success is what the adversary expects, and no claim is checked."
+
+
+def _not_run(facts: AggregateFacts, run: AttackRun) -> Iterator[tuple[str, str]]:
+    if whole := [item.name for item in run.release.tabulations if item not in run.release.by_area]:
+        yield f"Tables without areas ({', '.join(whole)})", "each area is solved by its own tables"
+    if contradictions := facts.statuses.get("contradiction", 0):
+        yield f"Beliefs about {contradictions:,} areas", "their tables have no solution; the baseline replaces them"
+    if not facts.has_truth:
+        yield "Realized success", "the original is not known; pass it with --original"
