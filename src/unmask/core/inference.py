@@ -184,7 +184,7 @@ def compose(
         values = _sum_values(link, value_of_candidate, m)
     else:
         means = scipy.sparse.csr_array(scipy.sparse.eye_array(m)) if means is None else means
-        statements = _count_statements(link, value_of_candidate, means.shape[0])
+        statements = count_candidates(link, value_of_candidate, means.shape[0])
         prior = statements.sum(axis=0) @ means / link.n_candidates if prior is None else prior
         values = _multiply_values(link, statements, means, prior if outside is None else outside)
     with np.errstate(divide="ignore"):
@@ -225,9 +225,7 @@ def _multiply_values(
     link: Posterior, statements: scipy.sparse.csr_array, means: scipy.sparse.csr_array, absent_prior: Floats
 ) -> CsrRows:
     """Return (n_observations, n_values) the probability of each value from statements and unlisted mass."""
-    p = np.exp(link.log_probability.astype(np.float64))
-    through = scipy.sparse.csr_array((p, link.candidate, link.indptr), shape=(link.n_observations, link.n_candidates))
-    values = scipy.sparse.csr_array((through @ statements) @ means)
+    values = scipy.sparse.csr_array((link.to_sparse() @ statements) @ means)
     if link.unlisted.any():
         released = statements.sum(axis=0) @ means
         values = scipy.sparse.csr_array(values + _unlisted_values(link, statements, means, released, absent_prior))
@@ -235,12 +233,10 @@ def _multiply_values(
     return CsrRows(values.data, values.indices, values.indptr, values.shape)
 
 
-def _count_statements(link: Posterior, statement: NDArray[np.int32], n_statements: int) -> scipy.sparse.csr_array:
-    """Return (n_candidates, n_statements) the number of candidates of each entry with each statement."""
+def count_candidates(link: Posterior, group: NDArray[np.integer], n_groups: int) -> scipy.sparse.csr_array:
+    """Return (n_candidates, n_groups) the number of candidates of each entry in each group; `group` is by candidate."""
     n = link.n_candidates
-    return scipy.sparse.csr_array(
-        scipy.sparse.coo_array((np.ones(n), (link.representatives, statement)), shape=(n, n_statements))
-    )
+    return scipy.sparse.coo_array((np.ones(n), (link.representatives, group)), shape=(n, n_groups)).tocsr()
 
 
 def _unlisted_values(
@@ -250,7 +246,7 @@ def _unlisted_values(
 
     The other candidates share it if their number is known. Otherwise it is distributed like the prior, which may differ
     between rows.
-    statements : result of `_count_statements`; means : as in `compose`; released : (n_values,) candidates of each value
+    statements : result of `count_candidates`; means : as in `compose`; released : (n_values,) candidates of each value
     """
     rows, shape = np.flatnonzero(link.unlisted), (link.n_observations, link.n_candidates)
     ones = scipy.sparse.csr_array((np.ones(len(link.candidate)), link.candidate, link.indptr), shape=shape)

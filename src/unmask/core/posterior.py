@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
@@ -190,6 +191,11 @@ class Posterior:
     def row(self) -> Integers:
         """Return the row of each entry."""
         return np.repeat(np.arange(self.n_observations), np.diff(self.indptr))
+
+    def to_sparse(self) -> scipy.sparse.csr_array[Any, Any]:
+        """Return the listed probabilities, (n_observations, n_candidates); an entry is that of its representative."""
+        entries = np.exp(self.log_probability, dtype=np.float64), self.candidate, self.indptr
+        return scipy.sparse.csr_array(entries, shape=(self.n_observations, self.n_candidates))
 
     def to_dense(self) -> Floats:
         """Return the listed probabilities of each target, (n_targets, n_candidates), 0 elsewhere.

@@ -169,12 +169,12 @@ class Knowledge:
         if origin is not None:
             released[origin] = np.arange(len(origin))
         person = self._people(released, population.person, rng)
-        table = replace(population.take(person), sensitive=(), kept=(), weight=None)
+        table = population.take(person)
         names = self.columns if isinstance(self.columns, tuple) else [c.name for c in table.quasi_identifiers]
         columns = [self._blur(table.column(name), population.column(name), rng) for name in names]
         if isinstance(self.columns, int):
             columns = _hide_columns(columns, self.columns, rng)
-        return Known(replace(table, quasi_identifiers=tuple(columns)), person, Truth(released[person]), population)
+        return Known(table.known_by(columns), person, Truth(released[person]), population)
 
     def _people(self, released: Integers, person: Integers | None, rng: np.random.Generator) -> Integers:
         inside = np.flatnonzero(released != ABSENT)
@@ -304,10 +304,9 @@ class Register:
     def __call__(self, population: Table, origin: Integers, *, rng: np.random.Generator) -> Known:
         """Draw the register in random order, with the row of the person behind each record, or ABSENT."""
         person = rng.permutation(population.n_rows)[: max(1, round(self.coverage * population.n_rows))]
-        table = replace(population.take(person), sensitive=(), kept=(), weight=None)
-        if self.columns is not None:
-            table = replace(table, quasi_identifiers=tuple(table.column(name) for name in self.columns))
-        return Known(table, person, found_in(origin, person), population)
+        table = population.take(person)
+        columns = table.quasi_identifiers if self.columns is None else map(table.column, self.columns)
+        return Known(table.known_by(columns), person, found_in(origin, person), population)
 
 
 def attribute_truth(population: Table, person: Integers, belief: Posterior, sensitive: str) -> Truth:

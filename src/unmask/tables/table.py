@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -265,6 +265,10 @@ class Table:
         """
         check_columns(self.names, [name], place="the table")
         return self.columns[self.names.index(name)]
+
+    def known_by(self, columns: Iterable[Column]) -> Table:
+        """Return the table with these columns as quasi-identifiers, and no others."""
+        return replace(self, quasi_identifiers=tuple(columns), sensitive=(), kept=(), weight=None)
 
     def take(self, rows: Rows) -> Table:
         """Return a selection of the rows (numbers, a mask or a slice). Levels are unchanged, so codes remain

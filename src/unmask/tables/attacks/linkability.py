@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy
 
-from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.noisy import NearestNeighbor
@@ -96,8 +95,7 @@ class Linkability:
             raise UnmaskError(f"{self!r} needs both parts of the people; give Parts(people, other=...)")
         people, candidates = knowledge.people, knowledge.other
         first, second = (self.link(release, Background(part), rng=rng) for part in (people, candidates))
-        rows = [_rows(belief) for belief in (first, second)]
-        shared = scipy.sparse.csr_array(rows[0] @ rows[1].T)[:, second.observation]
+        shared = scipy.sparse.csr_array(first.to_sparse() @ second.to_sparse().T)[:, second.observation]
         shared.sort_indices()
         mass = np.asarray(shared.sum(axis=1))
         nothing, n = mass == 0, candidates.n_rows
@@ -114,11 +112,3 @@ class Linkability:
             status="scores",
             provenance={"attack": repr(self)},
         )
-
-
-def _rows(belief: Posterior) -> scipy.sparse.csr_array:
-    """Return (n_observations, n_released_rows) the listed probabilities, CSR."""
-    p: Floats = np.exp(belief.log_probability, dtype=np.float64)
-    return scipy.sparse.csr_array(
-        (p, belief.candidate, belief.indptr), shape=(belief.n_observations, belief.n_candidates)
-    )

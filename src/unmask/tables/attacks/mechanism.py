@@ -249,8 +249,7 @@ def _evidence_by_rule(
     population_pairing = pairing if population is None else pair(population, release)
     names = [released.name for _, released in pairing.columns]
     if [released.name for _, released in population_pairing.columns] != names:
-        columns = tuple(general.column(name) for name in names)
-        population_pairing = pair(replace(general, quasi_identifiers=columns, sensitive=(), kept=()), release)
+        population_pairing = pair(general.known_by(map(general.column, names)), release)
     population_row, population_class = _find_fitting_pairs(protection, population_pairing, release)
     n_people = np.bincount(
         population_class, np.bincount(population_pairing.observation)[population_row], minlength=len(pairing.sizes)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -144,8 +143,7 @@ def _protect_again(protection: Any, pairing: Pairing, population: Table, rng: np
     rows = rng.choice(population.n_rows, min(pairing.n_candidates, population.n_rows), replace=False)
     release, origin = protection(population.take(rows), rng=rng)
     people = population.take(rows[origin])
-    columns = tuple(people.column(released_column.name) for _, released_column in pairing.columns)
-    return pair(replace(people, quasi_identifiers=columns, sensitive=(), kept=()), release)
+    return pair(people.known_by(people.column(released_column.name) for _, released_column in pairing.columns), release)
 
 
 def log_class_probabilities(near: NearestClasses, weights: Floats) -> Floats:

@@ -11,7 +11,7 @@ import scipy
 
 from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
-from unmask.core.inference import from_likelihood
+from unmask.core.inference import count_candidates, from_likelihood
 from unmask.core.posterior import Posterior
 from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.classes import ClassAttack
@@ -122,7 +122,7 @@ def link_pseudonyms(link: Posterior, rows_seen: Integers, pseudonym: Integers, n
     >>> np.exp(belief.log_probability).round(3).tolist(), belief.candidate.tolist()
     ([0.667, 0.333, 1.0], [0, 1, 1])
     """
-    rows = _pseudonym_beliefs(link, pseudonym, n_pseudonyms)
+    rows = scipy.sparse.csr_array(link.to_sparse() @ count_candidates(link, pseudonym, n_pseudonyms))
     size = np.bincount(pseudonym, minlength=n_pseudonyms)
     belief = scipy.sparse.vstack(list(_products(rows, link.observation[rows_seen])), format="csr")
     belief.sort_indices()
@@ -134,18 +134,6 @@ def link_pseudonyms(link: Posterior, rows_seen: Integers, pseudonym: Integers, n
         observation=np.arange(len(rows_seen)),
         status=link.status,
         provenance={"rows": link.provenance, "seen": rows_seen.shape[1]},
-    )
-
-
-def _pseudonym_beliefs(link: Posterior, pseudonym: Integers, n: int) -> scipy.sparse.csr_array:
-    """Return (n_observations, n) the belief that the row has each pseudonym, CSR."""
-    pairs = link.representatives, pseudonym
-    is_row_of_pseudonym = scipy.sparse.coo_array(
-        (np.ones(link.n_candidates), pairs), shape=(link.n_candidates, n)
-    ).tocsr()
-    entries = np.exp(link.log_probability.astype(np.float64)), link.candidate, link.indptr
-    return scipy.sparse.csr_array(
-        scipy.sparse.csr_array(entries, shape=(link.n_observations, link.n_candidates)) @ is_row_of_pseudonym
     )
 
 

@@ -189,8 +189,8 @@ class AttackedRelease:
         """Find people's records by the order of the rows; the adversary has the population in its order."""
         assert self.known is not None
         names = {column.name for column in self.known.people.quasi_identifiers}
-        columns = tuple(column for column in self.known.population.quasi_identifiers if column.name in names)
-        source = replace(self.known.population, quasi_identifiers=columns, sensitive=(), kept=(), weight=None)
+        population = self.known.population
+        source = population.known_by(column for column in population.quasi_identifiers if column.name in names)
         belief, person = attack(self.table, Background(source)), self.known.person
         note = ORDERS[belief.provenance["order"]]
         belief = replace(belief, observation=belief.observation[person], weight=equal_weights(len(person)))

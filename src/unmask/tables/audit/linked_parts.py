@@ -95,5 +95,4 @@ def _link_people(
 
 def _known_by(table: Table, names: Sequence[str]) -> Table:
     """Return the table with these columns known, without unused levels."""
-    columns = tuple(drop_unused_levels(table.column(name)) for name in names)
-    return replace(table, quasi_identifiers=columns, sensitive=(), kept=(), weight=None)
+    return table.known_by(drop_unused_levels(table.column(name)) for name in names)

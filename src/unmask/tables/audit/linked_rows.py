@@ -61,8 +61,8 @@ def link_rows(
         belief = attack(scene.table, Traces(None, observations=row, pseudonym=pseudonym))
         return AttackRun(scene.release, adversary, "identity", belief, None, row[:, 0], drawn_from=n)
     rows, population = scene.origin[row], scene.known.population
-    columns = tuple(population.column(known_column.name) for known_column in scene.known.people.quasi_identifiers)
-    people = replace(population, quasi_identifiers=columns, sensitive=(), kept=(), weight=None).take(rows.ravel())
+    columns = (population.column(known_column.name) for known_column in scene.known.people.quasi_identifiers)
+    people = population.known_by(columns).take(rows.ravel())
     belief = attack(
         scene.table, Traces(people, observations=np.arange(row.size).reshape(row.shape), pseudonym=pseudonym)
     )

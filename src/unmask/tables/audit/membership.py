@@ -83,7 +83,7 @@ def audit_membership(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Aud
     if len(sample.inside) < 2 * MIN_MEMBERS:
         twins = f"{sample.twins:,} people of the sample have the same record as a person of the other kind"
         return Audit((), ((QUESTION, twins),))
-    release = replace(scene.table, quasi_identifiers=scene.table.columns, sensitive=(), kept=(), weight=None)
+    release = scene.table.known_by(scene.table.columns)
     margins = margins_of(sample.people, (release, sample.reference), sample.reference)
     attacks, not_run = [], []
     for adversary, names in _known_columns(scene.table, sample).items():

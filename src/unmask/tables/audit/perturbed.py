@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy
 
 from unmask.core.arrays import Booleans
 from unmask.core.errors import NotRunError, UnmaskError
@@ -93,21 +92,12 @@ class Seeded:
 
 def _adds_nothing(protection: Any, scene: AttackedRelease) -> bool:
     """Return whether the prosecutor has the same belief about each person, record by record."""
-    simulated, linked = (
-        Seeded(MechanismAttack(protection))(scene.table, scene.background),
-        scene.link().expand_classes(),
-    )
+    simulated = Seeded(MechanismAttack(protection))(scene.table, scene.background)
+    linked = scene.link().expand_classes()
     first, second = np.unique([simulated.observation, linked.observation], axis=1)
-    difference = abs(_probabilities(simulated)[first] - _probabilities(linked)[second])
+    difference = abs(simulated.to_sparse()[first] - linked.to_sparse()[second])
     is_same = np.allclose(simulated.unlisted[first], linked.unlisted[second], 0, ROUNDING)
     return difference.max() <= ROUNDING and is_same
-
-
-def _probabilities(belief: Posterior) -> scipy.sparse.csr_array:
-    """Return the (n_observations, n_candidates) listed probabilities."""
-    shape = (belief.n_observations, belief.n_candidates)
-    probability = np.exp(belief.log_probability, dtype=np.float64)
-    return scipy.sparse.csr_array((probability, belief.candidate, belief.indptr), shape=shape)
 
 
 def max_targets(n_rows: int) -> int:
@@ -203,7 +193,7 @@ def _share_of_mismatches(mismatches: dict[str, Booleans], truth: Truth) -> float
 
 
 def _compared(table: Table, columns: Sequence[Column]) -> Table:
-    return replace(table, quasi_identifiers=(*table.quasi_identifiers, *columns), sensitive=(), kept=(), weight=None)
+    return table.known_by((*table.quasi_identifiers, *columns))
 
 
 def _drop_from_table(table: Table) -> Table:

@@ -9,6 +9,7 @@ import scipy
 
 from unmask.core.arrays import Booleans, Integers
 from unmask.core.csr_rows import segment_max
+from unmask.core.inference import count_candidates
 from unmask.core.posterior import Posterior, stored
 from unmask.core.truth import Truth
 from unmask.measures.truth_positions import find_person_entries
@@ -84,11 +85,13 @@ def _of_the_picked(belief: Posterior, person: Integers, likeliest: Booleans) -> 
     (sum over e in T of N_pe) (sum over all e of N_pe p(e)), divided by the number of records in T.
     """
     n, n_rows = belief.n_candidates, belief.n_observations
-    all_records, person_records = _records(belief, person)
+    person_records = count_candidates(belief, person, int(person.max()) + 1)
     place = belief.row[likeliest], belief.candidate[likeliest]
     picked = scipy.sparse.coo_array((np.ones(len(place[0])), place), shape=(n_rows, n)).tocsr()
     tied = belief.sum_candidates(likeliest.astype(np.float64))
-    attained = (picked @ person_records).multiply(all_records @ person_records).sum(axis=1) / np.maximum(tied, 1.0)
+    attained = (picked @ person_records).multiply(belief.to_sparse() @ person_records).sum(axis=1) / np.maximum(
+        tied, 1.0
+    )
     is_listed = np.diff(belief.indptr) > 0
     return replace(
         belief,
@@ -100,15 +103,6 @@ def _of_the_picked(belief: Posterior, person: Integers, likeliest: Booleans) -> 
         representative=None,
         status="model" if belief.status == "exact" else belief.status,  # exact for rows, and people count alike
     )
-
-
-def _records(belief: Posterior, person: Integers) -> tuple[scipy.sparse.csr_array, scipy.sparse.csr_array]:
-    """Return (n_observations, n) the probability of each record, and (n, n_people) the records of each person."""
-    n, p = belief.n_candidates, np.exp(belief.log_probability.astype(np.float64))
-    theirs = scipy.sparse.coo_array(
-        (np.ones(n), (belief.representatives, person)), shape=(n, int(person.max()) + 1)
-    ).tocsr()
-    return scipy.sparse.csr_array((p, belief.candidate, belief.indptr), shape=(belief.n_observations, n)), theirs
 
 
 def count_people_as_candidates(belief: Posterior, person: Integers) -> Posterior:
@@ -129,8 +123,7 @@ def count_people_as_candidates(belief: Posterior, person: Integers) -> Posterior
     (array([0.25, 0.75]), 2)
     """
     numbers, number = np.unique(person, return_inverse=True)
-    all_records, person_records = _records(belief, number)
-    summed = scipy.sparse.csr_array(all_records @ person_records)
+    summed = scipy.sparse.csr_array(belief.to_sparse() @ count_candidates(belief, number, len(numbers)))
     summed.sort_indices()
     n_unlisted = len(numbers) - np.diff(summed.indptr)
     return replace(

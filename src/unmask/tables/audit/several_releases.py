@@ -84,7 +84,7 @@ def _combine(
     assert scene.known is not None
     attack = IntersectionAttack(tuple(other_scene.table for other_scene in scenes if other_scene is not scene), columns)
     population, person = scene.known.population, scene.known.person
-    everybody = attack(scene.table, Background(replace(population, sensitive=(), kept=(), weight=None)))
+    everybody = attack(scene.table, Background(population.known_by(population.quasi_identifiers)))
     belief = replace(everybody, observation=everybody.observation[person], weight=equal_weights(len(person)))
     yield scene.identify(COLLECTOR, belief)
     released = _condition_on_release(belief)

@@ -127,11 +127,8 @@ def _share_columns(release: Table, members: Table, control: Table) -> tuple[Tabl
             "no released column is in the original and the control group, too, with the same type; give tables with "
             "the same columns, written alike"
         )
-    shared = (
-        replace(table, quasi_identifiers=tuple(map(table.column, names)), sensitive=(), kept=(), weight=None)
-        for table in (release, *people_tables)
-    )
-    return next(shared), next(shared), next(shared)
+    release, members, control = (table.known_by(map(table.column, names)) for table in (release, members, control))
+    return release, members, control
 
 
 def _make_rows(release: str, kind: str, trial: SingledOut) -> Iterator[Row]:

@@ -139,9 +139,7 @@ def shift_by(names: Iterable[str], people: Table, control: Table) -> Shift:
     rows = [table.draw_row_of_each_person(rng) for table in (people, control)]
     n = min(MAX_COMPARED, *map(len, rows))
     tables = [table.take(drawn[:n]) for table, drawn in zip((people, control), rows, strict=True)]
-    return measure_shift(
-        *(replace(side, quasi_identifiers=tuple(map(side.column, columns)), sensitive=(), kept=()) for side in tables)
-    )
+    return measure_shift(*(side.known_by(map(side.column, columns)) for side in tables))
 
 
 def _stack(people: Table, control: Table) -> Table:
