@@ -25,6 +25,7 @@ from unmask.tables import Table
 from unmask.tables.criteria.risk import sample_weight_risk
 from unmask.tables.risk.records import evaluate_records
 from unmask.tables.risk.suda import find_special_uniques
+from unmask.tables.utility import interval_overlap, score_propensity
 
 KEYS = ("urbrur", "roof", "walls", "water", "electcon", "relat", "sex")
 
@@ -151,7 +152,60 @@ def verify_size() -> Section:
     )
 
 
-PARTS = {"survey": verify_survey, "uniques": verify_special_uniques, "guide": verify_guide, "size": verify_size}
+N_PROPENSITY = 200
+"""Pairs of tables whose propensity score is compared with its expectation."""
+
+
+def verify_utility() -> Section:
+    """Compare analyses with documented values, and the propensity score with its expectation in repeated draws.
+
+    Of a correct model, rows are drawn from the distribution that is fitted to the original; other people are drawn from
+    the distribution of the original.
+    """
+    overlap = float(interval_overlap(*np.array([[0.0], [2.0], [1.0], [3.0]]))[0])
+    rng = np.random.default_rng(0)
+    of_model, of_people = np.array([_score_draws(rng) for _ in range(N_PROPENSITY)]).T
+    error = 3 * of_model.std() / np.sqrt(N_PROPENSITY)
+    ratio, ratio_of_people = float(of_model.mean()), float(of_people.mean())
+    return Section(
+        "Utility for analysts",
+        verdicts=(
+            Verdict("overlap of [0, 2] and [1, 3] (Karr et al. 2006)", 0.5, overlap, overlap == 0.5),
+            Verdict("pMSE ratio of a correct model (Snoke et al. 2018)", 1, f"{ratio:.3f}", abs(ratio - 1) < error),
+            Verdict(
+                "pMSE ratio of other people, 1 / (1 - c)", 1.5, f"{ratio_of_people:.3f}",
+                abs(ratio_of_people - 1.5) < 1.5 * error,
+            ),
+        ),
+    )  # fmt: skip
+
+
+def _score_draws(rng: np.random.Generator) -> tuple[float, float]:
+    """Return the ratios of 500 rows of a model of 1,000 people, and of 500 other people."""
+    original, others = rng.multinomial(1000, DISTRIBUTION), rng.multinomial(500, DISTRIBUTION)
+    drawn = rng.multinomial(500, original / original.sum())
+    tables = [_read_cells(counts) for counts in (original, drawn, others)]
+    return score_propensity(tables[0], tables[1]).ratio, score_propensity(tables[0], tables[2]).ratio
+
+
+DISTRIBUTION = np.outer([0.2, 0.3, 0.5], [0.1, 0.2, 0.3, 0.4]).ravel()
+"""Distribution of two columns with 3 and 4 values; the model of the propensity score is saturated."""
+
+
+def _read_cells(counts: np.ndarray) -> Table:
+    """Return a table with so many rows of each pair of values."""
+    cells = np.repeat(np.arange(12), counts)
+    columns = {"a": [f"a{cell // 4}" for cell in cells], "b": [f"b{cell % 4}" for cell in cells]}
+    return Table.read(columns, quasi_identifiers=["a", "b"])
+
+
+PARTS = {
+    "survey": verify_survey,
+    "uniques": verify_special_uniques,
+    "guide": verify_guide,
+    "utility": verify_utility,
+    "size": verify_size,
+}
 
 if __name__ == "__main__":
     raise SystemExit(main(__doc__, PARTS))

@@ -78,6 +78,7 @@ SECTIONS: Final[Mapping[str, Any]] = {
     "adversaries": list_of(Table(_PART, is_open=True)),
     "seeds": Annotated[int, Range(1, MAX_SEEDS)] | list[Annotated[int, Range(0, 2**63 - 1)]],
     "measures": list_of(str),
+    "analysis": list_of(Table({"compute": str}, ("compute",))),
     "budget": Table(parameters("unmask.plan:Budget")),
 }
 """Section -> its type."""
@@ -289,6 +290,11 @@ def group_by_role(columns: Any) -> dict[str, Any]:
     return options | ({"weight": options["weight"][0]} if "weight" in options else {})
 
 
+def list_analyses(document: Settings) -> list[str]:
+    """Return the texts of the published analyses."""
+    return [entry["compute"] for entry in document.get("analysis", [])]
+
+
 def read_certificate(document: Settings) -> dict[str, str]:
     """Return the notes of the owner about the release: its author, recipient and purpose."""
     return {key: str(value) for key, value in document.get("certificate", {}).items()}
@@ -309,7 +315,9 @@ def stored_options() -> frozenset[str]:
     """Return the options of `unmask audit` and `unmask protect` that a document stores."""
     reading = {*list_reading_keys(), *ROLES.values(), *MEANINGS.values()}
     protecting = {"data", "protection", *protection_specs.MONDRIAN, "relaxed", "levels"}
-    return frozenset(reading | protecting | {"releases", "origins", "synthetic", "policies"} | {*list_table_keys()})
+    return frozenset(
+        reading | protecting | {"releases", "origins", "synthetic", "policies", "analyses"} | {*list_table_keys()}
+    )
 
 
 # --- options of commands ----------------------------------------------------------------------------------------------
@@ -323,6 +331,8 @@ def derive_audit_options(document: Settings, folder: Path) -> tuple[list[str], d
     if not releases:
         return [_locate_data(table, folder)], options
     options |= _find_levels(document)
+    if "file" in table and (analyses := list_analyses(document)):
+        options["analyses"] = analyses
     if "file" in table:
         options |= {"original": _locate_data(table, folder), **_derive_hold_back(table)}
     if origins := [_locate(folder, release["origin"]) for release in releases if "origin" in release]:
@@ -462,6 +472,7 @@ def format_options(options: Settings) -> str:
     lists = {
         "protections": list(protection_specs.list_entries(options)),
         "releases": list(map(_drop_defaults, published)),
+        "analysis": [{"compute": text} for text in options.get("analyses", ())],
     }
     sections = {
         "data": stored.pop("data"),

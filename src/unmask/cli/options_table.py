@@ -233,6 +233,7 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "together": {"help": "All the releases are published, and an adversary combines them.", "default": False, "show_default": True, "is_flag": True},
         "parts": {"help": "Two parts of columns, A,B:C,D, that an adversary has from two sources and tries to link.", "type": click.UNPROCESSED, "parse": parse_parts, "metavar": "A,B:C,D"},
         "measures": {"help": "Further measures, such as renyi_entropy_bits:2.", "type": str, "multiple": True, "heading": "Output", "metavar": "NAME[:NUMBER]", "flags": ("--measure",)},
+        "analyses": {"help": "Published analysis to compare before and after protection: table: sex, job; mean: income by region; correlation: age, income; regression: income ~ age + sex; or propensity.", "type": str, "multiple": True, "heading": "Output", "metavar": "KIND:COLUMNS", "flags": ("--analysis",)},
         "engine": {"help": "Keep tables in an engine, so that a table may be a glob, a folder of Parquet, or DATABASE::TABLE.", "type": str, "heading": "Large data", "metavar": "duckdb|spark[://MASTER]"},
         "memory_limit": {"help": "Memory of the engine and of the arrays together, 4GiB by default (needs --engine).", "type": str, "heading": "Large data", "metavar": "SIZE"},
         "temp_directory": {"help": "Spill directory (needs --engine).", "type": FILE, "heading": "Large data"},
@@ -277,7 +278,7 @@ AUDITS: Mapping[str, AuditSignature] = {
         "releases",
         -1,
         True,
-        ("quasi_identifiers", "sensitive", "keep", "identifiers", "person", "household", "weight", "types", "orders", "hierarchies", "cells", "missing", "na", "decimal", "delimiter", "header", "encoding", "original", "origins", "register", "control", "attacker", "protection", "attacks", "steps", "levels", "coverage", "population", "hold_back", "synthetic", "targets", "knows", "seed", "without", "together", "parts", "measures", "engine", "memory_limit", "temp_directory", "dry_run"),
+        ("quasi_identifiers", "sensitive", "keep", "identifiers", "person", "household", "weight", "types", "orders", "hierarchies", "cells", "missing", "na", "decimal", "delimiter", "header", "encoding", "original", "origins", "register", "control", "attacker", "protection", "attacks", "steps", "levels", "coverage", "population", "hold_back", "synthetic", "targets", "knows", "seed", "without", "together", "parts", "measures", "analyses", "engine", "memory_limit", "temp_directory", "dry_run"),
         ("page", "watched", "record_risks", "trials", "code"),
     ),
     "unmask.linkage.audit:audit_files": AuditSignature(

@@ -9,7 +9,7 @@ from typing import Any
 
 from unmask.catalog import is_plugin, list_measures
 from unmask.core.errors import UnmaskError, nearest
-from unmask.document import in_document, list_datasets, load
+from unmask.document import in_document, list_analyses, list_datasets, load
 from unmask.domains import DOMAINS, import_audit
 from unmask.measures import CRITERIA, described
 from unmask.plan import NOTHING, Budget, Part, Plan, Settings
@@ -52,7 +52,7 @@ def read_plan(path: Path, *, allow_code: bool = False) -> Plan:
     document = checked_document(path)
     with in_document(path):
         code = path.resolve().parent if allow_code else None
-        return _plan({**document, "data": list(_with_control(document))}, path, code)
+        return _plan({**document, "data": list(_complete_datasets(document))}, path, code)
 
 
 def checked_document(path: Path) -> dict[str, Any]:
@@ -84,12 +84,14 @@ def _check_measure(name: str) -> None:
         raise UnmaskError(f"{name!r} is neither a measure nor a criterion; {hint}")
 
 
-def _with_control(document: Settings) -> Iterator[Settings]:
-    """Yield the entries of `data`; a file that is the only entry gets the control group of the document."""
-    control, entries = document.get("control", {}), list_datasets(document)
+def _complete_datasets(document: Settings) -> Iterator[Settings]:
+    """Yield the entries of `data`: tables with the analyses of the document, the only file with its control group."""
+    control, analyses, entries = document.get("control", {}), list_analyses(document), list_datasets(document)
     for entry in entries:
         has_control = "file" in control and "file" in entry and len(entries) == 1
-        yield {**entry, "control": control["file"]} if has_control else entry
+        is_table = str(entry.get("use", "tables.")).startswith("tables.")
+        added = {"control": control["file"]} if has_control else {}
+        yield {**entry, **added, **({"analyses": analyses} if analyses and is_table else {})}
 
 
 def _plan(document: Settings, path: Path, code: Path | None) -> Plan:

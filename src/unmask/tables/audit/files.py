@@ -46,7 +46,7 @@ READING = tuple(name for name in signature(Table.read).parameters if name not in
 
 SHARED = (
     "coverage", "population", "hold_back", "synthetic", "targets", "knows", "seed", "without", "together", "parts",
-    "measures",
+    "measures", "analyses",
 )  # fmt: skip
 """Parameters of `audit` that an audit of files has, too."""
 
@@ -166,7 +166,7 @@ def audit_files(
     is_alone = len(tables) == 1 and not settings["synthetic"] and not settings["hold_back"]
     if trials is not None and original is not None and is_alone:
         others = {name: inputs[name] for name in ("register", "control")}
-        trials.update({"table": inputs["original"], "levels": levels, **others, **settings})
+        trials.update({"table": inputs["original"], "levels": levels, **others, **settings, "analyses": ()})
     return replace(result, cautions=(*warnings, *result.cautions))
 
 
@@ -193,6 +193,7 @@ def _refuse_rows(settings: Mapping[str, Any]) -> None:
     """Raise an error for a setting that needs every row of a table."""
     for name, value in settings.items():
         if value and name not in COUNTED:
+            name = {"analyses": "analysis"}.get(name, name)
             raise UnmaskError(f"--{name.replace('_', '-')} needs the table in memory; leave it or --engine out")
 
 

@@ -74,6 +74,12 @@ UTILITY = {
 }
 """Measure of remaining utility, between 0 and 1 -> its definition."""
 
+ANALYSES = {
+    "analyses": "mean overlap of the 95 % intervals of published analyses",
+    "propensity": "1 - pMSE / its largest value",
+}
+"""Measure of remaining utility for the analyses of the document -> its definition."""
+
 UTILITY_OF_ROWS = ("utility", "kept")
 """Measures of utility that compare each record before and after protection."""
 
@@ -93,6 +99,7 @@ MEASURES = (
     *MEMBERSHIP_MEASURES,
     *SINGLING_MEASURES,
     *UTILITY,
+    *ANALYSES,
     *MORE,
 )
 
@@ -111,6 +118,7 @@ DATASET = {
     **parameters("unmask.tables.audit.table_audit:audit", "hold_back"),
     "orders": dict_of(list_of(Any)),
     "control": str,
+    "analyses": list_of(str),
 }
 
 
@@ -136,7 +144,7 @@ def answers(adversary: Part, attack: Any) -> tuple[str, Sequence[str]]:
     if isinstance(attack, SinglingOut | Linkability):
         return IDENTITY, SINGLING_MEASURES
     prices = (measure.name for measure in _prices(adversary, None))
-    standard = (*(measure.name for measure in STANDARD), *UTILITY)
+    standard = (*(measure.name for measure in STANDARD), *UTILITY, *ANALYSES)
     return getattr(attack, "sensitive", IDENTITY), (*standard, *prices)
 
 
@@ -179,7 +187,8 @@ def _keep_unchanged(table: Table, *, rng: np.random.Generator) -> tuple[Table, I
 def attack(cell: Cell, population: Sample, released: Released, attack: Any) -> list[Row]:
     """Return the rows of the attack of a cell, and the remaining utility of the release."""
     utility_rows = measure_utility(cell, population.members, released.release, _origin(cell, released))
-    return [*_attack(cell, population, released, attack), *utility_rows]
+    analysis_rows = _measure_analyses(cell, population.members, released.release)
+    return [*_attack(cell, population, released, attack), *utility_rows, *analysis_rows]
 
 
 def _attack(cell: Cell, population: Sample, released: Released, attack: Any) -> Iterable[Row]:
@@ -324,3 +333,26 @@ def measure_utility(cell: Cell, population: Table, release: Table, origin: Integ
     }
     n_rows = {name: n_released if name == "utility" else population.n_rows for name in wanted}
     return [cell.row(name, "share", remaining[name], prior=1.0, n=n_rows[name], note=UTILITY[name]) for name in wanted]
+
+
+def _measure_analyses(cell: Cell, population: Table, release: Table) -> list[Row]:
+    """Return the utility of a release for the analyses of the document, 0 to 1, as rows."""
+    analyses = tuple(cell.dataset.settings.get("analyses", ()))
+    if not any(map(cell.wants, ANALYSES)):
+        return []
+    compared = _compare_analyses(population, release, analyses)
+    values = {
+        "analyses": [item.mean_overlap for item in compared if item.propensity is None],
+        "propensity": [item.propensity.indistinguishable for item in compared if item.propensity is not None],
+    }
+    return [
+        cell.row(name, "share", float(np.mean(values[name])), prior=1.0, n=population.n_rows, note=note)
+        for name, note in ANALYSES.items()
+        if values[name] and cell.wants(name)
+    ]
+
+
+@lru_cache(maxsize=2)
+def _compare_analyses(population: Table, release: Table, analyses: tuple[str, ...]) -> tuple[utility.Comparison, ...]:
+    """Return the analyses of a release, which do not depend on the adversary."""
+    return utility.compare_analyses(population, release, analyses)

@@ -33,6 +33,7 @@ from unmask.tables.audit.control_comparison import WORDS
 from unmask.tables.audit.generalization_steps import try_steps
 from unmask.tables.audit.not_run import group_by_reason, list_not_run
 from unmask.tables.audit.person_explanation import PersonExplainer
+from unmask.tables.audit.published_analyses import add_analyses, measure_analyses
 from unmask.tables.audit.release_attacks import attack_release, check_attacks
 from unmask.tables.audit.release_facts import ReleaseFacts, measure_exposure, measure_release, measure_utility
 from unmask.tables.audit.result import TableFacts, add_steps, make_result
@@ -50,6 +51,9 @@ if TYPE_CHECKING:
 
 ATTACKER = Option(metavar="PATH|case-study", names=("case-study",), key="audit.attacker")
 """Form of the parameter `attacker` on a command line and in a document."""
+
+ANALYSES = Option("Output", "--analysis", metavar="KIND:COLUMNS")
+"""Form of the parameter `analyses`."""
 
 KNOWS = Option("Knowledge", metavar="KEY=VALUE,...", key="audit.knows")
 """Form of the parameter `knows`."""
@@ -76,6 +80,7 @@ def audit(
     attacker: Annotated[str | unmask.economics.Attacker | None, ATTACKER] = None,
     steps: bool = False,
     measures: MeasureNames = (),
+    analyses: Annotated[Sequence[str], ANALYSES] = (),
     **settings: Any,
 ) -> Result:
     """Attack releases of a table: how many people are re-identified, and which values are inferred.
@@ -107,6 +112,9 @@ def audit(
         try one step of generalization of each quasi-identifier, of releases whose original and origin are given
     measures : sequence of str
         further measures, such as renyi_entropy_bits:2. A policy that names one takes it, too
+    analyses : sequence of str
+        published analysis to compare before and after protection: table: sex, job; mean: income by region;
+        correlation: age, income; regression: income ~ age + sex; or propensity. Repeatable (needs --original)
     **settings
         Fields of `AuditorKnowledge`.
 
@@ -118,6 +126,10 @@ def audit(
     if truth is not None:
         raise UnmaskError("the truth of a table is its original and the origin of its rows; give original and origin")
     releases = name_releases(release)
+    original = settings.get("original")
+    if analyses and original is None:
+        raise UnmaskError("an analysis is compared with the original, and no original was given; give both")
+    compared = measure_analyses(original, releases, analyses) if original is not None and analyses else None
     origins = {
         name: check_row_numbers("origin", rows, releases[name])
         for name, rows in _by_release("origin", origin, releases).items()
@@ -139,7 +151,8 @@ def audit(
     source = None if attacker is None else _read_attacker(attacker)
     title, requested = f"Audit of {', '.join(releases)}", parse_measures(measures)
     result = audit_tables(releases, knowledge, title=title, attacker=source, measures=requested, steps=steps)
-    return replace(result, cautions=(*result.cautions, *readings))
+    result = replace(result, cautions=(*result.cautions, *readings))
+    return result if compared is None else add_analyses(result, compared)
 
 
 def _by_release(name: str, value: Any, releases: Mapping[str, Table]) -> dict[str, Any]:
