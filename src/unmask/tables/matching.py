@@ -146,6 +146,10 @@ def match_sets(
 
 def _intersect(known_levels: Levels, released: Levels) -> Booleans:
     """Return a matrix of the levels whose sets of values intersect."""
+    if not (known_levels.is_set.any() or released.is_set.any()):
+        _, *positions = _number_values(known_levels.domain, released.domain)
+        known_value, released_value = map(_exact_values, (known_levels, released), positions)
+        return np.asarray((known_value[:, None] == released_value) & (released_value >= 0))
     left_values, right_values = _incidences(known_levels, released)
     right_values = right_values.T.tocsr()
     match = np.zeros((len(known_levels), len(released)), dtype=np.bool_)
@@ -211,6 +215,14 @@ def _number_values(
     number = {value: position for position, value in enumerate(dict.fromkeys(domain + other_domain))}
     of_first, of_second = (np.array([number[value] for value in side], np.int64) for side in (domain, other_domain))
     return tuple(number), of_first, of_second
+
+
+def _exact_values(levels: Levels, position: Integers) -> Integers:
+    """Return the joint value of each level, for levels without sets; -1 for missing, suppressed and unknown levels."""
+    place = levels.place.copy()
+    sets_of_one = np.flatnonzero(levels.atomic & (place < 0))
+    place[sets_of_one] = levels.members.indices[levels.members.indptr[sets_of_one]]
+    return np.where(place >= 0, np.append(position, -1)[place], -1)
 
 
 def _incidence(levels: Levels, joint: tuple[str, ...], position: Integers) -> scipy.sparse.csr_array:
