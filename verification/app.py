@@ -614,7 +614,7 @@ def _go(user: Any, visitor: User, folder: Path, shots: Path | None) -> Iterator[
     page.get_by_label("Name of group operativ").wait_for()
     user.choose(page.locator("[name=finest]"), 1)
     user.press(buttons(name="Use this level"))
-    page.wait_for_function("document.querySelector('[name=finest][value=\"1\"]').defaultChecked")
+    page.wait_for_function("document.querySelector('[name=finest][value=\"1\"]')?.defaultChecked")
     yield look("hierarchy")
     user.press(page.get_by_role("link", name="Back to the roles"))
     user.press(buttons(name="Continue").first)

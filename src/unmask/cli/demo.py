@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from unmask.cli.files import print_json, print_overview, refuse_to_overwrite
+from unmask.cli.files import print_json, print_releases, refuse_to_overwrite
 from unmask.cli.option_types import FILE
 from unmask.cli.output import describe_version
 from unmask.cli.terminal import print_line, print_text
@@ -67,6 +67,6 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
     )
     with replace_files(report) as places:
         write_text(places[report], render(result))
-        print_overview(result.without_small())
+        print_releases(result.without_small())
     print_line(f"wrote {report} (seed {seed})", err=True)
     print_line("next, with a table of your own: unmask look FILE, or unmask open FILE in the browser", err=True)

@@ -61,6 +61,13 @@ def print_verdict(result: Result) -> None:
     _print_lines(verdict_lines(result))
 
 
+def print_releases(result: Result) -> None:
+    """Print three sentences about judged releases, and a line for each."""
+    from unmask.render.terminal import release_lines
+
+    _print_lines(release_lines(result))
+
+
 def print_findings(result: Result) -> None:
     """Print the verdict and the findings, a sentence each."""
     from unmask.findings.sentences import sentences

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import compress
 from typing import NamedTuple
 
 from unmask.core.errors import visible
 from unmask.facts import Count
+from unmask.findings.conditions import first_sentence
 from unmask.findings.row_words import row_value
 from unmask.findings.sentences import list_findings, select_leading, sentences
 from unmask.findings.verdict_words import (
@@ -28,7 +29,7 @@ from unmask.policy import Assessment, Verdict
 from unmask.results import Result, Row
 from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, number, percent
-from unmask.results.names import IDENTITY, LIMITS, OBSERVER, ORDER_READER
+from unmask.results.names import IDENTITY, LIMITS, OBSERVER, ORDER_READER, PROSECUTOR
 from unmask.results.result import Value
 from unmask.results.rows import ORIGINAL
 from unmask.results.scope import Scope, headlines
@@ -39,7 +40,9 @@ CRITERIA = {"rows": "rows", "classes": "classes", "k": "k", "l_distinct": "l"}
 CLOSENESS = ("t_hierarchical", "t_ordered", "t_equal")
 """Distances of t-closeness, the one with most knowledge of the values first."""
 
-NAMES = frozenset({"", "condition", "how far", "release", "policy", "adversary", "target", "measure", "unit"})
+NAMES = frozenset(
+    {"", "condition", "how far", "release", "policy", "adversary", "target", "measure", "unit", "verdict"}
+)
 """Heads of columns of words."""
 
 BELIEVED = "success_probability"
@@ -50,6 +53,10 @@ WIDEST = 48
 
 MOST = 20
 """Rows of a result without a success."""
+
+
+Key = tuple[str, str, str]
+"""Release, adversary and target of a row."""
 
 
 class Line(NamedTuple):
@@ -78,6 +85,34 @@ def lines(result: Result) -> Iterator[Line]:
     if not heads:
         columns = ("release", "adversary", "measure", "value", "before", "unit")
         yield from _grid(columns, [(_measured(row), "") for row in result.rows[:MOST]])
+
+
+def release_lines(result: Result) -> Iterator[Line]:
+    """Yield three sentences about judged releases, and the prosecutor's success on each release.
+
+    The sentences are the verdict, the success on the riskiest release, and the adversaries that no condition is about.
+    """
+    state, summary = combine_verdicts(result.verdicts)
+    heads = {key: row for key, row in headlines(result).items() if key[1:] == (PROSECUTOR, IDENTITY)}
+    yield Line(visible(f"{STATES[state]} {summary}"), "head")
+    for finding in list_findings(Scope(result), heads)[:1]:
+        yield Line(visible(first_sentence(finding)).replace(SPACE, " "))
+    yield Line(visible(describe_unjudged(result.verdicts, result)).replace(SPACE, " "))
+    yield from _release_grid(heads, result)
+
+
+def _release_grid(heads: Mapping[Key, Row], result: Result) -> Iterator[Line]:
+    """Yield a line for each release: success, people above the limit, highest risk and verdict."""
+    exceed = {(item.release, item.adversary, item.target): _at_risk(item) for item in result.distribution}
+    worst = {(row.release, row.adversary, row.target): row.worst for row in result.rows if row.measure == BELIEVED}
+    verdicts = {verdict.release: verdict.state for verdict in result.verdicts}
+    head = ("release", "re-identified", f"above {percent(LIMITS['identity'], 0)}", "highest risk", "verdict")
+    lines = []
+    for key, row in heads.items():
+        verdict = verdicts.get(row.release, "")
+        cells = (row.release, row_value(row), _figure(exceed.get(key)), percent(worst[key]), verdict)
+        lines.append((cells, "risk" if verdict == "not acceptable" else ""))
+    yield from _grid(head, lines)
 
 
 def _adversaries(heads: Sequence[Row], result: Result) -> Iterator[Line]:
