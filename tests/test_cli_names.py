@@ -38,7 +38,10 @@ def test_every_option_of_names_adds_up(command):
 
 NAMES = {"quasi_identifiers", "sensitive", "keep", "identifiers", "na", "transition"}
 
-NAMES_OF_DOMAINS = {("audit graph", "attacks"), ("audit graph", "seeds"), ("audit aggregates", "knows")}
+NAMES_OF_DOMAINS = {
+    ("audit graph", "attacks"), ("audit graph", "seeds"), ("audit aggregates", "knows"),
+    ("protect aggregates", "tables"),
+}  # fmt: skip
 """Options that elsewhere are something else."""
 
 

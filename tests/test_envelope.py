@@ -55,7 +55,7 @@ def run(folder, words):
     return CliRunner().invoke(main, placed)
 
 
-MADE = ("release.csv", "origin.csv", "run", "k3.csv", "separated.txt", "m.csv")
+MADE = ("release.csv", "origin.csv", "run", "k3.csv", "separated.txt", "m.csv", "tables")
 """Files that the commands write."""
 
 COMMANDS = [
@@ -66,6 +66,8 @@ COMMANDS = [
     ("audit", "linkage", "--truth", "truth.csv", "--guess", "guess.csv"),
     ("protect", "people.csv", *ROLES, "--k", "3", "-o", "k3.csv"),
     ("protect", "graph", "net.csv", "--with", "IdentitySeparation:minimum_degree=2", "-o", "separated.txt"),
+    ("protect", "aggregates", "people.csv", "--tables", "zip*job", "--round", "5", "-o", "tables"),
+    ("audit", "aggregates", "tables", "--original", "people.csv"),
     ("design", "--prior", "prior.csv", "--budget", "0.2", "-o", "m.csv"),
     ("price", "1-5", "--attacker", "case-study"),
     ("price", "release.csv", *ROLES),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from unmask.cli.advise import advise
+from unmask.cli.aggregates import protect_aggregates
 from unmask.cli.certify import certify
 from unmask.cli.check import check
 from unmask.cli.choose import choose, choose_columns
@@ -39,6 +40,6 @@ def main() -> None:
 
 for command in (
     init, advise, advise_identity, certify, check, choose, choose_columns, columns, demo, design, deter,
-    game, list_, look, new, open_, price, protect, protect_graph, report, study,
+    game, list_, look, new, open_, price, protect, protect_aggregates, protect_graph, report, study,
 ):  # fmt: skip
     main.add_command(command)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 UNDOES = "it reverses the release"
 """Reason why the origin of a release is secret."""
 
-OWNER_FILES = frozenset({"control", "data", "file", "graph", "hierarchies", "origins", "original", "truth"})
+OWNER_FILES = frozenset({"control", "data", "file", "graph", "hierarchies", "origins", "original", "records", "truth"})
 """Parameters whose files only the owner has: a digest could confirm a guess of their content."""
 
 OTHER_FILES = frozenset(

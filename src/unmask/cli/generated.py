@@ -55,7 +55,7 @@ def options(source: str, *names: str, **settings: Mapping[str, Any]) -> Callable
     return decorate
 
 
-HEADINGS = ("Input", "Knowledge", "Protection", "Policy", "Output", "Large data", "Options")
+HEADINGS = ("Input", "Knowledge", "Protection", "Magnitudes", "Policy", "Output", "Large data", "Options")
 """Headings of options in a help text, in their order."""
 
 

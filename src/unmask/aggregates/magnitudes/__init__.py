@@ -5,6 +5,7 @@ from unmask.aggregates.magnitudes.magnitude_suppression import (
     MagnitudeCells,
     MagnitudeSuppression,
     audit_magnitudes,
+    feasible_interval,
     suppress_magnitudes,
 )
 from unmask.aggregates.magnitudes.sensitivity import SensitivityRule
@@ -15,5 +16,6 @@ __all__ = [
     "MagnitudeSuppression",
     "SensitivityRule",
     "audit_magnitudes",
+    "feasible_interval",
     "suppress_magnitudes",
 ]

@@ -12,7 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import Bounds
 
 from unmask.aggregates.magnitudes.sensitivity import SensitivityRule
-from unmask.aggregates.protections.linked_cells import Floats, LinkedCells, Mask, feasible_intervals, outsider
+from unmask.aggregates.protections.linked_cells import (
+    MAX_PROGRAM_SECONDS,
+    Floats,
+    LinkedCells,
+    Mask,
+    minimize,
+    outsider,
+)
 from unmask.aggregates.protections.suppression import Demand, Suppression, find_changed_cells, suppress_cells
 from unmask.core.errors import UnmaskError
 
@@ -181,6 +188,41 @@ def _list_lone_demands(cells: MagnitudeCells, levels: Floats, hidden: Mask) -> I
             yield Demand(int(cell), levels[cell], knowledge)
 
 
+def feasible_interval(cells: MagnitudeCells, hidden: Mask, cell: int, holding: int = -1) -> tuple[float, float]:
+    """Return the smallest and the largest value of a cell over all contributions that agree with a release.
+
+    Parameters
+    ----------
+    cells : MagnitudeCells
+        All cells of the release.
+    hidden : (n_cells,) array of bool
+        Suppressed cells.
+    cell : int
+        Number of the cell.
+    holding : int
+        Holding that knows its own contributions; -1 for an outsider.
+
+    Returns
+    -------
+    low, high : float
+        Infinity without an upper end.
+
+    References
+    ----------
+    M. Fischetti & J. J. Salazar Gonzalez, "Solving the cell suppression problem on tabular data with linear
+    constraints", Management Science 47(7), 2001.
+    """
+    linked, row = cells.linked(), cells.rows[[cell]].toarray().ravel()
+    low, high = linked.limits(hidden)
+    knowledge, reals = cells.knowledge(holding), np.zeros(len(row), dtype=bool)
+    ends = [
+        minimize(sign * row, linked.rows, low, high, bounds=knowledge, integer=reals, seconds=MAX_PROGRAM_SECONDS)
+        for sign in (1, -1)
+    ]
+    low_end, high_end = (end.fun if end.status == 0 else -np.inf for end in ends)
+    return max(float(low_end), 0.0), -float(high_end)
+
+
 @dataclass(frozen=True, eq=False)
 class MagnitudeAudit:
     """Intervals of suppressed cells, and how precisely contributors are estimated.
@@ -221,21 +263,13 @@ def audit_magnitudes(cells: MagnitudeCells, hidden: Mask) -> MagnitudeAudit:
     -------
     MagnitudeAudit
     """
-    linked, (largest, holders) = cells.linked(), cells.rank(2)
-    low, high = linked.limits(hidden)
-    chosen = np.flatnonzero(hidden)
-
-    def intervals(column: int) -> Floats:
-        """Return the intervals for the outsider (-1), or for the contributors of a rank."""
-        ends = []
-        for cell in chosen.tolist():
-            knowledge = cells.knowledge(-1 if column < 0 else int(holders[cell, column]))
-            ends.append(feasible_intervals(linked.rows, low, high, [cell], integer=False, knowledge=knowledge))
-        return np.array(ends).reshape(len(chosen), 2)
-
+    (largest, holders), chosen = cells.rank(2), np.flatnonzero(hidden)
+    outside, by_largest, inside = (
+        np.array([feasible_interval(cells, hidden, *pair) for pair in pairs]).reshape(-1, 2)
+        for pairs in (zip(chosen.tolist(), who.tolist(), strict=True) for who in np.insert(holders[chosen], 0, -1, 1).T)
+    )
     first, second = largest[chosen].T
-    inside, by_largest = intervals(1), intervals(0)
     with np.errstate(divide="ignore", invalid="ignore"):
         excess = 100 * ((inside[:, 1] - second) / first - 1)
         of_second = np.where(second > 0, 100 * ((by_largest[:, 1] - first) / second - 1), np.inf)
-    return MagnitudeAudit(chosen, intervals(-1), inside, excess, of_second)
+    return MagnitudeAudit(chosen, outside, inside, excess, of_second)

@@ -3,7 +3,8 @@
 from unmask.aggregates.protections.cell_key import draw_cell_keys, perturb_counts, transition_matrix
 from unmask.aggregates.protections.count_protections import PerturbByCellKeys, RoundCounts, SuppressSmallCounts
 from unmask.aggregates.protections.information_loss import TableLoss, measure_loss
-from unmask.aggregates.protections.linked_cells import LinkedCells, feasible_intervals, outsider
+from unmask.aggregates.protections.linked_cells import LinkedCells, outsider
+from unmask.aggregates.protections.release_check import compute_intervals
 from unmask.aggregates.protections.rounding import round_controlled, round_randomly
 from unmask.aggregates.protections.suppression import Demand, Suppression, suppress_cells
 
@@ -15,8 +16,8 @@ __all__ = [
     "SuppressSmallCounts",
     "Suppression",
     "TableLoss",
+    "compute_intervals",
     "draw_cell_keys",
-    "feasible_intervals",
     "measure_loss",
     "outsider",
     "perturb_counts",

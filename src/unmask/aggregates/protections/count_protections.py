@@ -68,6 +68,11 @@ class SuppressSmallCounts:
         check_ranges(self)
 
     @property
+    def smallest(self) -> int:
+        """Counts below it are those to protect."""
+        return self.threshold
+
+    @property
     def rule(self) -> Rule:
         """Rule that readers of the tables know."""
         return Rule(threshold=self.threshold, zeros=self.zeros, secondary=True)
@@ -137,6 +142,11 @@ class RoundCounts:
         check_ranges(self)
 
     @property
+    def smallest(self) -> int:
+        """Counts below it are those to protect."""
+        return self.base
+
+    @property
     def rule(self) -> Rule:
         """Rule that readers of the tables know."""
         return Rule(base=self.base, rounding="half-up" if self.method == "nearest" else "random")
@@ -189,6 +199,11 @@ class PerturbByCellKeys:
         self.rule  # noqa: B018  # refuses a variance that no distribution has
 
     @property
+    def smallest(self) -> int:
+        """Counts below it are those to protect."""
+        return self.max_noise + 1
+
+    @property
     def rule(self) -> Rule:
         """Rule that readers of the tables know."""
         transitions = transition_matrix(self.max_noise, self.variance, forbidden=self.forbidden)
@@ -204,6 +219,9 @@ class PerturbByCellKeys:
             return perturb_counts(rows @ atoms, draw_cell_keys(rows, atoms, rng=rng), np.array(rule.perturbation))
 
         return publish(tables, rule, _map_areas(tables, counts, perturb))
+
+
+CountProtection = SuppressSmallCounts | RoundCounts | PerturbByCellKeys
 
 
 def _map_areas(tables: AggregateRelease, counts: Counts, function: Callable[[Any, Floats], Floats]) -> Floats:

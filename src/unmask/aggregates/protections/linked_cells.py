@@ -1,16 +1,13 @@
-"""Published cells as sums of the same unpublished counts, and the interval that an adversary computes for each."""
+"""Published cells as sums of the same unpublished counts, and programs over these counts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import Bounds, LinearConstraint, milp
-
-from unmask.core.errors import FailedError
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -125,85 +122,3 @@ def minimize(
 def find_unit(*amounts: Floats) -> float:
     """Return the unit in which the largest finite amount is `LARGEST_AMOUNT`."""
     return max(float(np.abs(item[np.isfinite(item)]).max(initial=0.0)) for item in amounts) / LARGEST_AMOUNT or 1.0
-
-
-def feasible_intervals(
-    rows: Any,
-    low: Floats,
-    high: Floats,
-    targets: Iterable[int],
-    *,
-    integer: bool = True,
-    knowledge: Bounds | None = None,
-    seconds: float = MAX_PROGRAM_SECONDS,
-) -> Floats:
-    """Return the smallest and the largest value of cells over all tables that agree with a release.
-
-    All tables are solved together.
-
-    Parameters
-    ----------
-    rows : (n_cells, n_atoms) sparse array
-        1 where an atom is part of a cell.
-    low, high : (n_cells,) array
-        What the release says about each cell, see `AggregateRelease.bounds`.
-    targets : iterable of int
-        Cells whose interval is computed.
-    integer : bool
-        True for counts.
-    knowledge : scipy.optimize.Bounds, optional
-        Bounds of the atoms; by default those of an outsider.
-    seconds : float
-        Time limit of each program.
-
-    Returns
-    -------
-    (n_targets, 2) array
-        An interval that contains every feasible value. It is exact unless a program reached the time limit; then it
-        may be too wide. Unbounded cells end at infinity.
-
-    Raises
-    ------
-    FailedError
-        If no table agrees with the release and the knowledge.
-
-    References
-    ----------
-    M. Fischetti & J. J. Salazar Gonzalez, "Solving the cell suppression problem on tabular data with linear
-    constraints", Management Science 47(7), 2001.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> rows = csr_array(np.array([[1, 0], [0, 1], [1, 1]]))
-    >>> feasible_intervals(rows, np.array([0, 1, 5]), np.array([9, 9, 5]), [0])
-    array([[0., 4.]])
-    """
-    known = outsider(rows.shape[1]) if knowledge is None else knowledge
-    ends = [[_end(rows, low, high, cell, sign, integer, known, seconds) for sign in (1, -1)] for cell in targets]
-    return np.array(ends, dtype=np.float64).reshape(len(ends), 2)
-
-
-def _end(
-    rows: Any, low: Floats, high: Floats, cell: int, sign: int, integer: bool, knowledge: Bounds, seconds: float
-) -> float:
-    """Return the smallest (sign 1) or the largest (sign -1) value of a cell."""
-    if low[cell] == high[cell]:
-        return float(low[cell])
-    objective = sign * rows[[cell]].toarray().ravel()
-    result = minimize(
-        objective,
-        rows,
-        low,
-        high,
-        bounds=knowledge,
-        integer=np.full(rows.shape[1], integer),
-        seconds=seconds,
-    )
-    if result.status == 2:
-        raise FailedError("no table agrees with the published cells, expected at least one; check rule and zeros")
-    bound = result.fun if result.status == 0 else result.get("mip_dual_bound") if result.status == 1 else None
-    if bound is None or not np.isfinite(bound):
-        return 0.0 if sign > 0 else np.inf
-    rounded = (np.round if result.status == 0 else np.ceil)(bound) if integer else bound
-    return float(sign * rounded)
