@@ -15,12 +15,15 @@ DEFAULT_K = 12
 """Smallest class: with fewer than 12 people the risk exceeds the 9 % of the first policy."""
 
 
-POLICY = {
+FIRST_POLICY = "ema-0.09"
+"""Shipped policy of first commands: the limit of the European Medicines Agency for the risk of one person."""
+
+FIRST_CONDITION = {
     "require": "identity:success_probability.worst <= 0.09",
     "name": "Largest re-identification risk",
     "source": "EMA policy 0070",
 }
-"""The first condition."""
+"""Condition of that policy, as a document has it."""
 
 
 def first_document(file: str, reading: Mapping[str, Any], facts: Sequence[ColumnFacts]) -> dict[str, Any]:
@@ -39,7 +42,7 @@ def first_document(file: str, reading: Mapping[str, Any], facts: Sequence[Column
         "columns": roles,
         "protections": [{"use": "tables.Mondrian", "with": {"k": DEFAULT_K}}],
         "adversaries": list(adversaries([name for name, role in roles.items() if role == "sensitive"])),
-        "policy": [POLICY],
+        "policy": [FIRST_CONDITION],
     }
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from unmask.core.errors import UnmaskError
 from unmask.data.frames import columns_of
+from unmask.document import ROLES
+from unmask.first_document import FIRST_POLICY, unit_of
 from unmask.results.blocks import Block
 from unmask.results.table import Column
 from unmask.results.table import Table as Facts
@@ -22,14 +24,8 @@ if TYPE_CHECKING:
     from unmask.tables import Table
     from unmask.tables.unit import CountingUnit
 
-POLICY = "ema-0.09"
-"""Policy of a first look: the limit of the European Medicines Agency for the risk of one person."""
-
-OPTIONS = {
-    "quasi-identifier": "quasi_identifiers", "sensitive": "sensitive", "identifier": "identifiers", "keep": "keep",
-    "weight": "weight",
-}  # fmt: skip
-"""Role -> option of `tables.Table.read` with the columns of this role."""
+OPTIONS = {role: option for role, option in ROLES.items() if option}
+"""Role -> parameter of `tables.Table.read` with the columns of this role."""
 
 ROLE_COLUMNS = (
     Column("column", "Column"), Column("values", "Different values", "number"), Column("role", "Role"),
@@ -74,7 +70,12 @@ class Roles:
 
 
 def look(
-    source: object, *, policy: str | Policy = POLICY, person: str | None = None, changes: bool = True, **reading: Any
+    source: object,
+    *,
+    policy: str | Policy = FIRST_POLICY,
+    person: str | None = None,
+    changes: bool = True,
+    **reading: Any,
 ) -> Result:
     """Audit a table as it is, with guessed roles of its columns, and try protections.
 
@@ -130,7 +131,6 @@ def guess_roles(source: object, *, person: str | None = None, **reading: Any) ->
 
     The unit of counting is open, with a question, if a column that numbers people has equal values.
     """
-    from unmask.first_document import unit_of
     from unmask.tables import Table
     from unmask.tables.risk import column_facts
     from unmask.tables.table import check_roles

@@ -75,11 +75,6 @@ def format_document(
     return "\n\n".join(sections) + "\n"
 
 
-def _is_section(value: Any) -> bool:
-    """Return whether a value has a header of its own."""
-    return isinstance(value, Mapping) or _is_list_of_tables(value)
-
-
 def _is_list_of_tables(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(entry, Mapping) for entry in value)
 

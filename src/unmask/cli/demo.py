@@ -13,6 +13,7 @@ from unmask.cli.option_types import FILE
 from unmask.cli.output import describe_version
 from unmask.cli.terminal import print_line, print_text
 from unmask.data.writing import replace_files, write_text
+from unmask.first_document import FIRST_POLICY
 
 
 @click.command(name="list")
@@ -61,7 +62,7 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
     holder: dict[str, Any] = {"register": register.people, "register_origin": register.person, "coverage": 0.8}
     result = audit_tables(tables, original=census, origin=origins, seed=seed, **holder)
     result = replace(
-        judge_result(result, [read_policy("ema-0.09")]),
+        judge_result(result, [read_policy(FIRST_POLICY)]),
         title="A generated census, released with k = 3, 12 and 50",
         reproduce=describe_version(),
     )

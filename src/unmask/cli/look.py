@@ -14,6 +14,7 @@ from unmask.cli.option_types import FILE
 from unmask.cli.options import optional_table_options
 from unmask.cli.output import describe_version, write_page
 from unmask.cli.terminal import print_line, print_table
+from unmask.first_document import FIRST_POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 @click.command("look", cls=Command)
 @click.argument("file", type=FILE)
 @optional_table_options
-@click.option("--policy", default="ema-0.09", show_default=True, help="Policy of the verdict.")
+@click.option("--policy", default=FIRST_POLICY, show_default=True, help="Policy of the verdict.")
 @click.option(
     "--changes/--no-changes", default=True, show_default=True, help="Try protections if it is not acceptable."
 )

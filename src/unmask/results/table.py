@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -110,6 +110,14 @@ class Table:
         all_columns = tuple(columns)
         names = [column.name for column in all_columns]
         return cls(name, all_columns, tuple(dict(zip(names, values, strict=True)) for values in records))
+
+    @classmethod
+    def of_releases(cls, name: str, columns: Sequence[Column], facts: Mapping[str, Iterable[object]]) -> Table:
+        """Return the table of facts by release: the release, and attributes with the names of the other columns."""
+        pairs = ((release, item) for release, items in facts.items() for item in items)
+        names = [column.name for column in columns[1:]]
+        records = ((release, *(getattr(item, column_name) for column_name in names)) for release, item in pairs)
+        return cls.from_records(name, columns, records)
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -12,6 +12,7 @@ from unmask.findings.conditions import compute_ratio, make_item
 from unmask.findings.row_words import row_value
 from unmask.findings.sentences import describe_result, severity
 from unmask.findings.verdict_words import NO_POLICY, name_requirement
+from unmask.first_document import FIRST_POLICY
 from unmask.measures.registry import SHARES
 from unmask.policy.verdict import State
 from unmask.results import Advice, Alternative, AtRisk, Decision, DecisionItem, Fact, StudyRow
@@ -188,7 +189,7 @@ def _suggest_condition(facts: StudyFacts, dataset: str) -> str:
     """Return a policy to choose by: an embedded one if people are re-identified, otherwise a condition to complete."""
     rows = list(facts.mentioned[dataset].values())
     if not rows or any(row.target == IDENTITY for row in rows):
-        return "ema-0.09"
+        return FIRST_POLICY
     row = max(rows, key=severity)
     return f'"{row.measure}{"<=" if row.direction == "high" else ">="}NUMBER"'
 

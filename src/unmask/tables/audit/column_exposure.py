@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from unmask.facts import ColumnFacts, Printed, Restored
 from unmask.results import Block, Column, Table, View
@@ -13,18 +14,6 @@ from unmask.results.words import plural, start_with_release
 
 N_NAMED = 3
 """Columns that a sentence names."""
-
-
-@dataclass(frozen=True)
-class ReleaseSentence:
-    """A sentence about one release, written from tables without small counts."""
-
-    write: Callable[[Mapping[str, Table], str], str]
-    release: str
-
-    def __call__(self, tables: Mapping[str, Table]) -> str:
-        """Return the sentence."""
-        return self.write(tables, self.release)
 
 
 @dataclass(frozen=True)
@@ -92,17 +81,9 @@ UNCOUNTED = "Without the original, the ends of fixed bins are counted too, so th
 
 def exposure_tables(exposure: ColumnExposure) -> Iterator[Table]:
     """Yield the tables of columns, of restored cells and of printed values."""
-    yield _fact_table("exposure_columns", FACT_COLUMNS, exposure.columns)
-    yield _fact_table("exposure_restored", RESTORED_COLUMNS, exposure.restored)
-    yield _fact_table("exposure_printed", PRINTED_COLUMNS, exposure.printed)
-
-
-def _fact_table(name: str, columns: tuple[Column, ...], facts: Mapping[str, tuple[object, ...]]) -> Table:
-    fields = [column.name for column in columns[1:]]
-    release_facts = [(release, fact) for release, items in facts.items() for fact in items]
-    return Table.from_records(
-        name, columns, ((release, *(getattr(fact, f) for f in fields)) for release, fact in release_facts)
-    )
+    yield Table.of_releases("exposure_columns", FACT_COLUMNS, exposure.columns)
+    yield Table.of_releases("exposure_restored", RESTORED_COLUMNS, exposure.restored)
+    yield Table.of_releases("exposure_printed", PRINTED_COLUMNS, exposure.printed)
 
 
 def exposure_blocks(exposure: ColumnExposure, riskiest: str) -> Iterator[Block]:
@@ -115,13 +96,13 @@ def exposure_blocks(exposure: ColumnExposure, riskiest: str) -> Iterator[Block]:
     if any(exposure.restored.values()):
         heading = "Generalized cells that another column restores"
         views = (View("exposure_restored", ("release", "column", "by", "cells", "guessed", "restored")),)
-        yield Block("restored", heading, ReleaseSentence(describe_restored, riskiest), (), views, RESTORED)
+        yield Block("restored", heading, partial(describe_restored, release=riskiest), (), views, RESTORED)
     if any(exposure.printed.values()):
         is_counted = any(item.alone is not None for items in exposure.printed.values() for item in items)
         introduction = PRINTED + (COUNTED if is_counted else UNCOUNTED)
         views = (View("exposure_printed", ("release", "column", "values", "alone")),)
         heading = "Who can be seen to be in the data"
-        yield Block("printed", heading, ReleaseSentence(describe_printed, riskiest), (), views, introduction)
+        yield Block("printed", heading, partial(describe_printed, release=riskiest), (), views, introduction)
 
 
 def describe_unique(tables: Mapping[str, Table]) -> str:

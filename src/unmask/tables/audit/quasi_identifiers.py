@@ -33,10 +33,7 @@ ESTIMATED = " With so many columns they are estimated from some of the orders; \
 
 def contribution_table(contributions: Mapping[str, Iterable[Contribution]]) -> Table:
     """Return the table of the contributions to each target, by release."""
-    names = [column.name for column in CONTRIBUTION_COLUMNS[1:]]
-    release_contributions = [(release, item) for release, items in contributions.items() for item in items]
-    records = ((release, *(getattr(item, name) for name in names)) for release, item in release_contributions)
-    return Table.from_records("contributions", CONTRIBUTION_COLUMNS, records)
+    return Table.of_releases("contributions", CONTRIBUTION_COLUMNS, contributions)
 
 
 def contribution_block(table: Table) -> Block:
