@@ -308,6 +308,31 @@ def test_e9_weights_and_parameters_of_their_own_come_from_columns(wide):
         assert rows["wide", measure]["posterior"] == pytest.approx(values.mean())
 
 
+def test_assumptions_name_the_values_that_come_from_columns(truth, guess, tmp_path):
+    own = write(
+        tmp_path / "own.csv",
+        "item,subject,alpha,beta,wanted",
+        [(f"i{k}", owner, 0.5, 0.9, int(owner == "ann")) for k, owner in enumerate(["ann"] * 5 + ["bob"] * 3 + ["cy"])],
+    )
+
+    def assumptions(source, *options):
+        done = invoke("audit", "linkage", "--truth", source, "--guess", guess, "--json", *options)
+        result = parsed(done.stdout)
+        return [row["assumption"] for row in result["tables"]["assumptions"]][:3]
+
+    assert assumptions(truth, "--beta", 0.999) == [
+        "A subject is breached if one cluster holds at least 99.9\u00a0% of the items of the subject.",
+        "Missing items weigh 0.5 and foreign ones 0.5.",
+        "Foreign items are unwelcome to the subjects.",
+    ]
+    values = (f"{name}={name}" for name in ("alpha", "beta", "wanted"))
+    assert assumptions(own, *(word for value in values for word in ("--own", value))) == [
+        "A subject is breached if one cluster holds its own share of the items of the subject.",
+        "Missing items weigh their subject's alpha and foreign ones the rest.",
+        "Foreign items are welcome to some subjects, which the truth names.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -126,9 +126,9 @@ def test_published_failures_of_clique_seeding(friends, shares, failure):
 def test_sentences_name_losses_and_rules(friends):
     text = run_advice(friends, "--discovery", "0.3,0.1", "--loss", "20,5", "--accepts", "likeliest").stdout
     assert "put the secret in identity 2: your expected loss is 0.350" in text
-    assert "identity 1 with 20.0%, identity 2 with 80.0%: your expected loss is at most 4" in text
+    assert "identity 1 with 20.0\u00a0%, identity 2 with 80.0\u00a0%: your expected loss is at most 4" in text
     doubtful = run_advice(friends, "--discovery", "0.3,0.1", "--accepts", "0.5,0.3").stdout
-    assert "they learn it with 3.0%" in doubtful
+    assert "they learn it with 3.0\u00a0%" in doubtful
     assert "in 2 identities with shares of 0.1, 0.9" in run_advice(friends, "--shares", "0.1,0.9").stdout
     assert "If 2 of the 3 identities" in run_advice(friends, "--identities", "3", "--equal-secrets", "2").stdout
 

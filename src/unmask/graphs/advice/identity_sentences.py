@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from unmask.graphs.advice.identity_advice import MAX_CONTACTS, IdentityAdvice, Placing
 from unmask.measures.interval import wilson
-from unmask.results.formats import number
+from unmask.results.formats import number, percent
 
 
 def sentences(advice: IdentityAdvice) -> Iterator[str]:
@@ -46,13 +46,13 @@ def _describe_place(placing: Placing) -> str:
     if max(used.values()) - min(used.values()) < 1e-12:
         which = "any of them" if len(used) == len(placing.assignment) else f"any of {', '.join(map(str, used))}"
         return f"{which} with equal probability"
-    return ", ".join(f"identity {i} with {_percent(share)}" for i, share in used.items())
+    return ", ".join(f"identity {i} with {percent(share)}" for i, share in used.items())
 
 
 def _describe_loss(advice: IdentityAdvice, loss: float, bound: str = "") -> str:
     """Return the probability that the secret is learned, or the expected loss."""
     if advice.unit == "probability":
-        return f"they learn it with {bound}{_percent(loss)}"
+        return f"they learn it with {bound}{percent(loss)}"
     return f"your expected loss is {bound}{number(loss)}"
 
 
@@ -69,8 +69,8 @@ def _describe_seeding(advice: IdentityAdvice) -> str:
         return "You have too few contacts to divide among several identities."
     seeding = advice.seeding
     counts = ", ".join(f"{escape.identities}" for escape in advice.escapes)
-    cliques = ", ".join(_percent(escape.cliques) for escape in advice.escapes)
-    best_known = ", ".join(_percent(escape.best_known) for escape in advice.escapes)
+    cliques = ", ".join(percent(escape.cliques) for escape in advice.escapes)
+    best_known = ", ".join(percent(escape.best_known) for escape in advice.escapes)
     division = f"divided evenly among {counts} identities"
     if seeding.shares:
         division = f"in {counts} identities with shares of {', '.join(f'{share:g}' for share in seeding.shares)}"
@@ -97,7 +97,7 @@ def _describe_weak(advice: IdentityAdvice) -> Iterator[str]:
             "where a secret is safest from an adversary who finds some of them."
         )
         return
-    chances = f"If they are found with a probability of {', '.join(map(_percent, advice.discovery))}, as given,"
+    chances = f"If they are found with a probability of {', '.join(map(percent, advice.discovery))}, as given,"
     if advice.runs:
         hits = ", ".join(f"{round(chance * advice.runs)}" for chance in advice.discovery)
         chances = f"They were found in {hits} of {advice.runs} simulated attacks, most contacts first. If that holds"
@@ -106,7 +106,7 @@ def _describe_weak(advice: IdentityAdvice) -> Iterator[str]:
         f"{_describe_loss(advice, advice.weak.loss)}."
     )
     if advice.runs and min(advice.discovery) == 0:
-        high = _percent(wilson(0.0, advice.runs)[1])
+        high = percent(wilson(0.0, advice.runs)[1])
         yield f"An identity not found in {advice.runs} attacks may still be found with a probability of up to {high}."
 
 
@@ -115,11 +115,4 @@ def _describe_rule(accepts: str | tuple[float, ...]) -> str:
         return "any of those found is believed with equal probability"
     if accepts == "likeliest":
         return "the one of those found that is likeliest to be found is believed"
-    return f"each of those found is believed with {', '.join(_percent(float(share)) for share in accepts)}"
-
-
-def _percent(p: float) -> str:
-    """Write a probability in percent; rounding never gives 0 or 100 % unless it is exact."""
-    if 0.9995 <= p < 1:
-        return "over 99.9%"
-    return "under 0.1%" if 0 < p < 0.0005 else f"{100 * p:.1f}%"
+    return f"each of those found is believed with {', '.join(percent(float(share)) for share in accepts)}"

@@ -30,6 +30,7 @@ from unmask.measures import Measure
 from unmask.measures.rates import MIN_SPREAD, RATES, RunValues, average_runs, coverage
 from unmask.measures.registry import MEASURES
 from unmask.results import Row
+from unmask.results.formats import percent
 from unmask.results.names import IDENTITY
 from unmask.results.words import plural
 
@@ -379,7 +380,7 @@ def list_stable_seeds(counts: Sequence[SeedCount], *, release: str, n_people: in
         else:
             most = max(point.n_seeds for point in points)
             never[f"stable_seeds ({attack})"] = (
-                f"with up to {most:,} seeds, it spreads in fewer than {MIN_STABLE:.0%} of the runs"
+                f"with up to {most:,} seeds, it spreads in fewer than {percent(MIN_STABLE, 0)} of the runs"
             )
     return rows, never
 

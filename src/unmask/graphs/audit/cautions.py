@@ -12,6 +12,7 @@ from unmask.graphs.audit.network_pairs import GivenPair, NetworkPair
 from unmask.graphs.seeds import Guessed, Listed
 from unmask.graphs.utility import two_sided
 from unmask.measures.rates import MIN_SPREAD
+from unmask.results.formats import percent
 
 
 def assumptions(pairs: Mapping[str, NetworkPair], plan: Plan, seeds: Mapping[str, SeedPairs]) -> tuple[str, ...]:
@@ -26,10 +27,11 @@ def assumptions(pairs: Mapping[str, NetworkPair], plan: Plan, seeds: Mapping[str
 def _rate_assumptions(pairs: Mapping[str, NetworkPair], plan: Plan) -> Iterator[str]:
     name, pair = next(iter(pairs.items()))
     if not pair.truth_known:
-        yield "What is right is unknown; only Ensemble estimates it. Scores of other attacks are not probabilities."
-        yield f"An attack has spread if it matches at least {MIN_SPREAD:.0%} of the people without seeds."
+        yield "It is unknown which matches are right. Scores are not probabilities, except those of Ensemble."
+        yield f"An attack has spread if it matches at least {percent(MIN_SPREAD, 0)} of the people without seeds."
         return
-    yield f"An attack has spread in a run if it re-identifies at least {MIN_SPREAD:.0%} of the people in both networks."
+    spread = f"re-identifies at least {percent(MIN_SPREAD, 0)} of the people in both networks"
+    yield f"An attack has spread in a run if it {spread}."
     yield "Rates are means over all runs, including those in which an attack does not spread; seeds are left out."
     if pair.truth_partial:
         yield "The truth is partial: people without an entry in it are neither right nor wrong."

@@ -72,11 +72,6 @@ class Announcement:
     refused: tuple[str, ...] = ()
     seed_ratio: float | None = None
 
-    @property
-    def is_calibrated(self) -> bool:
-        """True if a recall with an interval is announced."""
-        return self.recall is not None and self.recall_low is not None
-
 
 @dataclass(frozen=True)
 class AttackFacts:

@@ -302,8 +302,7 @@ def describe_risk(facts: LinkageFacts) -> AtRisk:
     single_share = strongest.one_by_one.get("breached", 0.0)
     count = mark_people(round(max(single_share, strongest.breached) * facts.counted))
     suffix = " by one partition, on average" if single_share > strongest.breached else ""
-    limit = "their own share of items" if "beta" in facts.own else threshold(facts.beta)
-    sentence = f"of {facts.counted:,} subjects are breached{suffix}: {limit} in one cluster"
+    sentence = f"of {facts.counted:,} subjects are breached{suffix}: {threshold(facts, 'their')} in one cluster"
     return AtRisk(f"at most {count}" if strongest.at_least else count, sentence, tuple(_risk_facts(strongest)))
 
 

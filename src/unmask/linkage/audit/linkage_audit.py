@@ -18,7 +18,7 @@ from unmask.linkage.audit.blocks import ADVICE, describe_risk, make_blocks
 from unmask.linkage.audit.facts import BASELINES, LinkageFacts
 from unmask.linkage.audit.judged_guess import BETAS, JudgedGuess, Sensitivity, compare_guesses
 from unmask.linkage.audit.partition_scores import MAX_VIEW_PARTITIONS, check_measures
-from unmask.linkage.audit.sentences import findings, giant_clusters, single_partitions
+from unmask.linkage.audit.sentences import findings, giant_clusters, single_partitions, threshold
 from unmask.linkage.audit.tables import make_tables
 from unmask.linkage.link_files import LinkThreshold
 from unmask.measures.clustering import Contingency
@@ -167,11 +167,16 @@ def _setting(facts: LinkageFacts) -> str:
 
 
 def _assumptions(facts: LinkageFacts, sensitivity: Sensitivity) -> tuple[str, ...]:
-    wanted = "welcome" if facts.wanted else "unwelcome"
+    missing, foreign = f"{facts.alpha:g}", f"{1 - facts.alpha:g}"
+    if "alpha" in facts.own:
+        missing, foreign = "their subject's alpha", "the rest"
+    wanted = f"are {'welcome' if facts.wanted else 'unwelcome'} to the subjects"
+    if "wanted" in facts.own:
+        wanted = "are welcome to some subjects, which the truth names"
     return (
-        f"A subject is breached when {facts.beta:.0%} of its items are in one cluster.",
-        f"Missing items weigh {facts.alpha:g} and foreign ones {1 - facts.alpha:g}.",
-        f"Foreign items are {wanted} to the subjects.",
+        f"A subject is breached if one cluster holds {threshold(facts)} of the subject.",
+        f"Missing items weigh {missing} and foreign ones {foreign}.",
+        f"Foreign items {wanted}.",
         f"Rates are over the {facts.counted:,} of {facts.subjects:,} subjects with at least {facts.min_size} items.",
         "A subject with one item is always linked.",
         "Clusters are merged most relevant first, as an adversary does who learns which of them to merge.",

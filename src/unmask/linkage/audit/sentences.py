@@ -23,9 +23,11 @@ HIGH_ARI = 0.9
 """Adjusted Rand index from which a reader may conclude that the guess is right."""
 
 
-def threshold(beta: float) -> str:
+def threshold(facts: LinkageFacts, whose: str = "its") -> str:
     """Return the share of linked items that is a breach: "at least 80 % of the items", "all items"."""
-    return "all items" if beta == 1 else f"at least {plain(beta)} of the items"
+    if "beta" in facts.own:
+        return f"{whose} own share of the items"
+    return "all items" if facts.beta == 1 else f"at least {plain(facts.beta)} of the items"
 
 
 def plain(share: float) -> str:
@@ -80,10 +82,9 @@ def _breaches(name: str, guess: GuessFacts, facts: LinkageFacts, *, first: bool)
     subjects, threshold_text, random_guess = "them", "as much", baseline.clusters_again
     if first:
         subjects = f"{facts.counted:,} subject{'' if facts.counted == 1 else 's'}{_of_size(facts)}"
-        threshold_text = threshold(facts.beta) if "beta" not in facts.own else "its own share of the items"
-        threshold_text = (
-            threshold_text.replace("items", "labeled items") if facts.unlabeled == "unknown" else threshold_text
-        )
+        threshold_text = threshold(facts)
+        if facts.unlabeled == "unknown":
+            threshold_text = threshold_text.replace("items", "labeled items")
         random_guess = baseline.clusters
     guessing = percent(guess.guessing)
     if guess.breached == 0:
@@ -188,7 +189,7 @@ def policy(facts: LinkageFacts) -> str:
     if facts.own:
         additions += f" The truth has values for items or subjects: {', '.join(facts.own)}."
     return (
-        f"A subject is breached if its most relevant cluster holds {threshold(facts.beta)} of the subject. The most "
+        f"A subject is breached if its most relevant cluster holds {threshold(facts)} of the subject. The most "
         f"relevant cluster is that of least cost: {alpha} for each item of the subject that it lacks, {complement} for "
         f"each item of others in it. Where less is linked, the adversary must join more clusters to it.{additions}"
     )
