@@ -42,7 +42,7 @@ def audits(tmp_path_factory):
     results = [
         audit({"r": release}, original=people, origin=origin, register=register),
         audit({"r": protected}, original=several, origin=row),
-        audit({"r": release}, original=people, synthetic=True),
+        audit({"r": people}, original=people, control=people, synthetic=True),
         audit({"r": people}, population=100),
         audit({"r": families}),
     ]

@@ -128,6 +128,26 @@ declare_all(
     Quantity("correctly_disclosed", "Correctly disclosed (DiSCO)",
              "share of people whose combination occurs with a single value in the release, which is their own",
              "share"),
+    Quantity("cap", "Correct attribution (CAP)",
+             "mean share of the released rows with a person's combination that have their value; values that most "
+             "people of a class have raise it without any disclosure", "share"),
+    Quantity("cap_control", "CAP, control group",
+             "CAP of people who are not in the original; a higher CAP of the original is due to their own records",
+             "share"),
+    Quantity("cap_prior", "CAP without quasi-identifiers", "mean share of all released rows that have a person's value",
+             "share"),
+    Quantity("tcap", "Targeted attribution (TCAP)",
+             "CAP in the original, mean over the released rows whose combination is released with one value only; "
+             "other rows are not counted", "share"),
+    Quantity("tcap_control", "TCAP, control group", "TCAP in the control group", "share"),
+    Quantity("identifiable_share", "Identifiability",
+             "share of people who are closer to a released row than to another person of the original; compare it with "
+             "that of the control group", "share"),
+    Quantity("identifiable_control", "Identifiability, control group",
+             "share of the control group who are closer to a released row than to a person of the original", "share"),
+    Quantity("closer_to_members", "Closer to members (DCR share)",
+             "share of released rows that are closer to the original than to as many people of the control group; a "
+             "half does not prove safety, and a small control group finds few copies", "share"),
     Quantity("information_bits", "Information",
              "mutual information of class and value: bits learned on average", "bits"),
     registry=CRITERIA,

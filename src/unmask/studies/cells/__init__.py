@@ -55,9 +55,10 @@ def criteria_of(cell: Cell) -> list[Row]:
     key = digest("criteria", cell.dataset.content, cell.protection.content, cell.protection.settings, cell.seed)
     values = _cached(key, lambda: cases.criteria(cell, _population(cell), _release(cell)))
     return [
-        replace(cell.row(name, CRITERIA[name].unit, value, prior=math.nan, n=0, target=""), adversary=CRITERION)
+        replace(cell.row(name, CRITERIA[quantity].unit, value, prior=math.nan, n=0, target=""), adversary=CRITERION)
         for name, value in values.items()
-        if cell.wants(name)
+        for quantity in [name.partition(" ")[0]]  # a suffix in brackets names a column
+        if cell.wants(quantity)
     ]
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import log
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from unmask.core.inference import from_scores
 from unmask.core.posterior import Posterior
 from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.marginal_counts import Margins
-from unmask.tables.attacks.noisy import gower
+from unmask.tables.attacks.noisy import find_span, gower
 from unmask.tables.attacks.pairing import Pairing, pair, shared_columns
 from unmask.tables.background import Attack, Background, Rng, people_of
 from unmask.tables.column import Column
@@ -147,14 +148,31 @@ MAX_DISTANCES = 1 << 22
 """Distances of one column in memory, between levels of people and of the release."""
 
 
-def _least_distance(pairing: Pairing, *, wildcard: bool) -> Floats:
+def find_least_distances(people: Table, *tables: Table) -> list[Floats]:
+    """Return the (n_people,) sums of Gower distances over the columns to the closest row of each table.
+
+    A number is divided by its range in all tables together, so that distances to different tables can be compared.
+    """
+    spans = {}
+    for column in (column for column in tables[0].quasi_identifiers if column.levels.kind == "numeric"):
+        columns = [table.column(column.name) for table in tables]
+        spans[column.name] = find_span(*(_select_used_levels(side, side.codes)[0].levels for side in columns))
+    distances = []
+    for table in tables:
+        pairing = pair(people, table)
+        distance = _least_distance(pairing, wildcard=table.missing == "wildcard", spans=spans)
+        distances.append(distance[pairing.observation])
+    return distances
+
+
+def _least_distance(pairing: Pairing, *, wildcard: bool, spans: Mapping[str, float] = MappingProxyType({})) -> Floats:
     """Return (n_observations,) the least sum of Gower distances over the columns, among the classes of the release."""
     parts = [(columns, *_distinct(pairing.classes[:, columns])) for columns in _column_sets(pairing.classes)]
     of_class = [part for _, part, _ in parts]
     levels, distances = int(pairing.classes.max()) + 1, []
     for people in _pieces(pairing.observed, MAX_DISTANCES // levels):
         sides = zip(pairing.columns, people.T, pairing.classes.T, strict=True)
-        columns = [_Distances.of(*side, wildcard) for side in sides]
+        columns = [_Distances.of(*side, wildcard, spans.get(side[0][0].name)) for side in sides]
         sets = [[(columns[j], cells[:, i]) for i, j in enumerate(columns_of_set)] for columns_of_set, _, cells in parts]
         nearest, positions = np.zeros(len(people)), np.arange(len(people))
         at_zero = np.concatenate(
@@ -245,18 +263,23 @@ class _Distances(NamedTuple):
 
     @classmethod
     def of(
-        cls, columns: tuple[Column, Column], people: NDArray[np.int32], cells: NDArray[np.int32], wildcard: bool
+        cls,
+        columns: tuple[Column, Column],
+        people: NDArray[np.int32],
+        cells: NDArray[np.int32],
+        wildcard: bool,
+        span: float | None,
     ) -> Self:
         """Return the distances between two columns.
 
         columns       : (known column, released column)
         people, cells : codes of the known and of the released column
-        wildcard      : see `gower`
+        wildcard, span : see `gower`
         """
         (known_column, known_place), (released, place) = (
             _select_used_levels(*side) for side in zip(columns, (people, cells), strict=True)
         )
-        return cls(gower(known_column, released, wildcard=wildcard).T, place, known_place[people])
+        return cls(gower(known_column, released, wildcard=wildcard, span=span).T, place, known_place[people])
 
     def __call__(self, cells: NDArray[np.int32], people: Integers) -> Floats:
         """Return (n_cells, n_people) distances of a selection of released levels and people."""

@@ -16,7 +16,7 @@ from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.pairing import Pairing, pair, sum_column_tables
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column
-from unmask.tables.levels import Missing
+from unmask.tables.levels import Levels, Missing
 from unmask.tables.matching import compatible
 from unmask.tables.table import Table
 
@@ -207,10 +207,11 @@ class NearestNeighbor:
         return pairing.uniform_posterior(indptr, candidate, attack=repr(self))
 
 
-def gower(known_column: Column, released: Column, *, wildcard: bool) -> Floats:
+def gower(known_column: Column, released: Column, *, wildcard: bool, span: float | None = None) -> Floats:
     """Return (n_known_levels, n_released_levels) Gower distances between cells, from 0 to 1.
 
     wildcard : a missing cell has distance 0 from every cell
+    span     : difference of numbers with distance 1; by default the range of the released ones
     """
     is_compatible = compatible(known_column.levels, released.levels, missing="wildcard" if wildcard else "own")
     table = np.where(is_compatible, 0.0, 1.0)
@@ -219,14 +220,19 @@ def gower(known_column: Column, released: Column, *, wildcard: bool) -> Floats:
             known_column.levels.on_scale_of(released.levels),
             released.levels.on_scale_of(known_column.levels),
         )
-        bounds = np.concatenate([released_levels.low, released_levels.high])
-        bounds = bounds[np.isfinite(bounds)]
-        span = float(np.ptp(bounds)) if len(bounds) else 0.0
+        span = find_span(released_levels) if span is None else span
         gap_below = released_levels.low - known_levels.high[:, None]
         gap_above = known_levels.low[:, None] - released_levels.high
         gap = np.nan_to_num(np.maximum(np.maximum(gap_below, gap_above), 0.0), nan=np.inf)
         table = np.where(is_compatible, 0.0, np.minimum(gap / span if span else 1.0, 1.0))
     return np.asarray(table)
+
+
+def find_span(*levels: Levels) -> float:
+    """Return the range of the numbers of numeric levels; 0 without numbers."""
+    bounds = np.concatenate([ends for side in levels for ends in (side.low, side.high)])
+    bounds = bounds[np.isfinite(bounds)]
+    return float(np.ptp(bounds)) if len(bounds) else 0.0
 
 
 def select_sums(

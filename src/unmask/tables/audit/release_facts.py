@@ -19,6 +19,7 @@ from unmask.tables.attacks.relation import relation_of
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release
 from unmask.tables.audit.column_exposure import ColumnExposure
 from unmask.tables.audit.quasi_identifiers import ColumnRisk
+from unmask.tables.column import Column
 from unmask.tables.criteria.evaluation import Criteria
 from unmask.tables.meanings import undefined_weights
 from unmask.tables.risk import column_facts, printed_values, restored_cells
@@ -89,7 +90,7 @@ def list_criteria(measured: Criteria, release: Release, knowledge: AuditorKnowle
     values = {name: value for name, value in values.items() if value is not None or name not in OF_POPULATION}
     values = {name: None if release.is_foreign and name in OF_PEOPLE else value for name, value in values.items()}
     if release.is_foreign and original is not None:
-        values |= dict(_replicated(release, original))
+        values |= dict(_score_synthetic(release.table, original, knowledge.control))
     if person is not None:
         people = criteria.people_in_classes(release.table, person)
         values |= {"k_people": people.fewest, "person_share": people.share}
@@ -142,13 +143,39 @@ def _measure_special_uniques(table: Table, population: int | None) -> dict[str, 
     return {}
 
 
-def _replicated(release: Release, original: Table) -> Iterator[tuple[str, Value]]:
-    table = release.table
+def _score_synthetic(table: Table, original: Table, control: Table | None) -> Iterator[tuple[str, Value]]:
+    """Yield published scores of a synthetic table, for people of the original and of the control group."""
     yield "replicated_uniques", criteria.replicated_uniques(table, original)
     for column in table.sensitive:
         if column.name in original.names:
-            share = criteria.correctly_disclosed(table, original, column.name)
-            yield f"correctly_disclosed ({column.name})", share
+            yield f"correctly_disclosed ({column.name})", criteria.correctly_disclosed(table, original, column.name)
+            yield from _score_attribution(table, original, control, column)
+    rng = np.random.default_rng(0)
+    yield "identifiable_share", criteria.identifiable_share(table, original, original, rng=rng)
+    if control is not None:
+        yield "identifiable_control", criteria.identifiable_share(table, control, original, rng=rng)
+        yield "closer_to_members", criteria.closer_to_members(table, original, control, rng=rng)
+
+
+def _score_attribution(
+    table: Table, original: Table, control: Table | None, column: Column
+) -> Iterator[tuple[str, Value]]:
+    """Yield CAP and TCAP of a sensitive column; numbers within 10 % are right, as for `value_proximity`."""
+    name, tolerance = column.name, 0.1 if column.type == "number" else 0.0
+    found = criteria.attribution_probability(table, original, name, rtol=tolerance)
+    yield f"cap ({name})", _known(found.probability)
+    yield f"cap_prior ({name})", _known(found.prior)
+    targeted = criteria.targeted_attribution_probability(table, original, name, rtol=tolerance)
+    yield f"tcap ({name})", _known(targeted.probability)
+    if control is not None and name in control.names:
+        found = criteria.attribution_probability(table, control, name, rtol=tolerance)
+        yield f"cap_control ({name})", _known(found.probability)
+        targeted = criteria.targeted_attribution_probability(table, control, name, rtol=tolerance)
+        yield f"tcap_control ({name})", _known(targeted.probability)
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value
 
 
 def _proximity(release: Release, original: Table | None) -> dict[str, Value]:

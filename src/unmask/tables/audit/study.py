@@ -109,6 +109,7 @@ REGISTER_CRITERIA = frozenset({"journalist_average", "journalist_max", "marketer
 CRITERIA = (
     *(field.name for field in fields(Criteria) if field.name not in REGISTER_CRITERIA),
     "k_people", "person_share", "dis_suda_max", "near_average", "near_prior", "near_max", "replicated_uniques",
+    "identifiable_share", "identifiable_control", "closer_to_members",
 )  # fmt: skip
 """Criteria of a release in a study, which has no register of a population."""
 
@@ -220,7 +221,7 @@ def _origin(cell: Cell, released: Released) -> Integers | None:
 def criteria(cell: Cell, population: Sample, released: Released) -> dict[str, float]:
     """Return the criteria of the release that are numbers, as an audit with the same original and origin has them."""
     origin = _origin(cell, released)
-    knowledge = AuditorKnowledge(population.members)
+    knowledge = AuditorKnowledge(population.members, control=population.control)
     release = Release(cell.protection.name, released.release, origin, is_foreign=origin is None)
     values = list_criteria(evaluate_criteria(release, knowledge), release, knowledge)
     return {name: float(value) for name, value in values.items() if isinstance(value, int | float)}

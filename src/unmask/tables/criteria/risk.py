@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
-from unmask.tables.attacks.comparisons import EqualValues, compare_levels
-from unmask.tables.attacks.pairing import iterate_compatible_pairs, pair_classes, shared_columns
+from unmask.tables.attacks.comparisons import compare_levels
+from unmask.tables.attacks.pairing import iterate_compatible_pairs, pair_classes
 from unmask.tables.attacks.relation import relation_of
-from unmask.tables.column import Column
-from unmask.tables.grouping import class_counts, group
+from unmask.tables.grouping import class_counts
 from unmask.tables.levels import Missing
 from unmask.tables.table import Table
 
@@ -334,92 +333,3 @@ def people_in_classes(release: Table, person: NDArray[np.integer]) -> PeopleInCl
     rows = rows if relation is None else relation.sums(rows)
     people = np.diff(rows.indptr)
     return PeopleInClasses(int(people.min()), float((rows.data / np.repeat(rows.sum(axis=1), people)).max()))
-
-
-Keys = NDArray[np.int32]
-
-
-def replicated_uniques(release: Table, original: Table) -> float:
-    """Return the share of people who are unique in the original and whose combination exactly one released row has
-    (repU).
-
-    Parameters
-    ----------
-    release : Table
-        Synthetic table.
-    original : Table
-        Table of people, with the same quasi-identifiers.
-
-    Returns
-    -------
-    float
-        Share of the people, from 0 to 1.
-
-    References
-    ----------
-    G. M. Raab, B. Nowok & C. Dibben, "Practical privacy metrics for synthetic data", 2024, section 3; synthpop 1.9.
-
-    Examples
-    --------
-    >>> people = Table.read({"q": list("abcc"), "s": list("uvuv")}, quasi_identifiers="q", sensitive="s")
-    >>> release = Table.read({"q": list("accd"), "s": list("uvvu")}, quasi_identifiers="q", sensitive="s")
-    >>> replicated_uniques(release, people)
-    0.25
-    """
-    people, rows, n = _keys(release, original)
-    is_unique = [np.bincount(side, minlength=n) == 1 for side in (people, rows)]
-    return float((is_unique[0] & is_unique[1])[people].mean())
-
-
-def correctly_disclosed(release: Table, original: Table, sensitive: str) -> float:
-    """Return the share of people whose combination is released only with their own sensitive value (DiSCO).
-
-    Parameters
-    ----------
-    release : Table
-        Synthetic table.
-    original : Table
-        Table of people, with the same columns.
-    sensitive : str
-        Name of the sensitive column.
-
-    Returns
-    -------
-    float
-        Share of the people, from 0 to 1.
-
-    References
-    ----------
-    G. M. Raab, B. Nowok & C. Dibben, "Practical privacy metrics for synthetic data", 2024, section 4; synthpop 1.9.
-
-    Examples
-    --------
-    >>> people = Table.read({"q": list("abcc"), "s": list("uvuv")}, quasi_identifiers="q", sensitive="s")
-    >>> release = Table.read({"q": list("accd"), "s": list("uvvu")}, quasi_identifiers="q", sensitive="s")
-    >>> correctly_disclosed(release, people, "s")
-    0.5
-    """
-    people, rows, n = _keys(release, original)
-    (theirs, released_values), n_values = _number_values(original.column(sensitive), release.column(sensitive))
-    counts = class_counts(rows, n, released_values, n_values)
-    single = np.diff(counts.indptr) == 1
-    value = np.full(n, -1)
-    value[single] = counts.indices[counts.indptr[:-1][single]]
-    return float((value[people] == theirs).mean())
-
-
-def _keys(release: Table, original: Table) -> tuple[Keys, Keys, int]:
-    """Return the combination of each person and of each released row, numbered together, and the number of
-    combinations.
-    """
-    pairs = [_number_values(*pair) for pair in shared_columns(original, release)]
-    key_of_row, sizes, _ = group([np.concatenate(pair) for pair, _ in pairs], [n for _, n in pairs])
-    return key_of_row[: original.n_rows], key_of_row[original.n_rows :], len(sizes)
-
-
-def _number_values(original: Column, released: Column) -> tuple[tuple[Keys, Keys], int]:
-    """Return the values of two columns, numbered together, and the number of values."""
-    equal_values = EqualValues.of(original.levels, released.levels)
-    ours, theirs = equal_values.observed + 1, equal_values.candidate + 1  # `*` is a value of its own here
-    n = int(max(ours.max(initial=-1), theirs.max(initial=-1))) + 1
-    return (ours[original.codes], theirs[released.codes]), n
