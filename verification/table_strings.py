@@ -15,9 +15,9 @@ from show import Section, Verdict
 
 from unmask.core.errors import FailedError
 from unmask.tables import datasets
-from unmask.tables.attacks.noisy import select_sums
+from unmask.tables.attacks.noisy import TIE_DISTANCE, select_sums
 from unmask.tables.attacks.pairing import pair
-from unmask.tables.attacks.strings import TIE, differences, equal_texts
+from unmask.tables.attacks.strings import differences, equal_texts
 from unmask.tables.protections.mondrian import Mondrian
 from unmask.tables.table import Table
 
@@ -166,8 +166,8 @@ def count_matches(release: Table, people: Table, *, neighbors: int = 3) -> Strin
 def _expected_matches(distance: NDArray[np.float64], equal: NDArray[np.float64], k: int) -> float:
     """Return expected matching cells over the k nearest classes if ties are drawn at random."""
     last = np.partition(distance, k - 1)[k - 1]
-    nearer = distance < last - TIE
-    tied = np.abs(distance - last) <= TIE
+    nearer = distance < last - TIE_DISTANCE
+    tied = np.abs(distance - last) <= TIE_DISTANCE
     return float(equal[nearer].sum() + (k - nearer.sum()) * equal[tied].mean())
 
 

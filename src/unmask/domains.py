@@ -5,11 +5,11 @@ A domain is a package of releases, attacks, protections and datasets, with `exam
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from unmask.core.errors import UnmaskError, nearest
 from unmask.ranges import check_type
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from unmask.plan import Cell, Part
     from unmask.policy import Policy
     from unmask.results import Result, Row
-
-Call = TypeVar("Call", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unmask.core.errors import UnmaskError
-from unmask.tables.cells import parse_levels, plain_levels, read_levels
+from unmask.tables.cells import plain_levels, read_levels
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.matching import compatible
 from unmask.tables.notation import format_set
 from unmask.tables.scales import NUMBERS
 from unmask.tables.table import Table
+
+
+def parse_levels(texts, **meaning):
+    """Return the levels of texts, in the order of the texts."""
+    levels, codes = read_levels(texts, **meaning)
+    return levels.select(codes)
+
 
 INF = math.inf
 BELOW_30 = math.nextafter(30, 0)

@@ -13,7 +13,6 @@ from numpy.testing import assert_array_equal
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables import criteria, protections
-from unmask.tables.cells import parse_levels
 from unmask.tables.column import Column
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.matching import compatible
@@ -287,7 +286,7 @@ def test_a_missing_cell_is_next_to_the_smallest_value(cells):
 def test_the_ordered_distance_is_by_rank_whatever_the_order_of_the_levels():
     table = people(300)
     pain = table.column("pain")
-    levels = parse_levels(["2", "0", "3", "1"], as_type="number", column="pain")
+    levels = pain.levels.select([2, 0, 3, 1])
     assert [pain.levels.labels[index] for index in (2, 0, 3, 1)] == ["2", "0", "3", "1"]
     mixed = Column("pain", np.array([1, 3, 0, 2], dtype=np.int32)[pain.codes], levels)
     protection = Mondrian(k=2, constraints=(TCloseness(0.15, "ordered"),))

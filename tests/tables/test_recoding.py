@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from unmask.tables.cells import parse_levels, read_levels
+from unmask.tables.cells import read_levels
 from unmask.tables.column import Column
 from unmask.tables.dates import DAYS, PERIODS, _months, _name
 from unmask.tables.matching import compatible, covered
@@ -12,6 +12,13 @@ from unmask.tables.notation import EVERYTHING, MISSING, format_prefix
 from unmask.tables.protections.recoding import cover_cells
 from unmask.tables.utility.columns import _count_common_atoms
 from unmask.tables.utility.sets import LevelSets, compare_categorical, singleton_levels
+
+
+def parse_levels(texts, **meaning):
+    """Return the levels of texts, in the order of the texts."""
+    levels, codes = read_levels(texts, **meaning)
+    return levels.select(codes)
+
 
 CODES = ["48163", "48159", "481**", "4****", "E11", "E11.9", "{48163, 90210}", "90210", "90***", "*", None]
 

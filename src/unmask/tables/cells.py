@@ -25,7 +25,7 @@ from unmask.tables.scales import Bounds, Scale
 from unmask.tables.vocabulary import Vocabulary
 
 
-def parse_levels(
+def read_levels(
     texts: Sequence[str | None],
     *,
     as_type: Type,
@@ -33,8 +33,8 @@ def parse_levels(
     order: Sequence[str] | None = None,
     hierarchy: Hierarchy | None = None,
     known_labels: Sequence[str] = (),
-) -> Levels:
-    """Return the levels of the distinct texts of a column, in the given order.
+) -> tuple[Levels, NDArray[np.int32]]:
+    """Return the sorted, merged levels of the distinct texts of a column, and the level of each text.
 
     as_type : type of the column; texts are in its notation, see `types.recognize`
     order : atomic values of an ordinal column, lowest first
@@ -48,24 +48,6 @@ def parse_levels(
     `Smith, John` is one value. Texts with the same meaning get the same label.
 
     UnmaskError with the column and the number of texts that cannot be read, or that are not in the hierarchy or order.
-
-    >>> levels = parse_levels(["b", "{a, b}", None], as_type="text", column="c")
-    >>> levels.members.to_scipy().toarray().astype(int).tolist()
-    [[0, 1], [1, 1], [0, 0]]
-    """
-    return _assemble(as_type, *_read_meanings(texts, as_type, column, order, hierarchy, known_labels))
-
-
-def read_levels(
-    texts: Sequence[str | None],
-    *,
-    as_type: Type,
-    column: str,
-    order: Sequence[str] | None = None,
-    hierarchy: Hierarchy | None = None,
-    known_labels: Sequence[str] = (),
-) -> tuple[Levels, NDArray[np.int32]]:
-    """Return sorted, merged levels, and the level of each text; same arguments as `parse_levels`.
 
     Numeric levels are sorted by lower, then upper bound. Other levels list exact values first (by rank or name), then
     sets (by lowest member or name). A missing cell is last. Therefore codes do not depend on the order of rows, and

@@ -225,12 +225,12 @@ def _combine_keys(of_row: NDArray[np.integer], codes: NDArray[np.integer], n_lev
     return key
 
 
-def pack(codes: Sequence[NDArray[np.int32]], n_levels: Sequence[int]) -> tuple[Integers, int]:
+def pack(codes: Sequence[NDArray[np.integer]], n_levels: Sequence[int]) -> tuple[Integers, int]:
     """Return one integer per row, in the order of the codes, and the number of possible integers."""
     n = len(codes[0])
     key = np.zeros(n, dtype=np.int64)
     space = 1
-    batch: list[tuple[NDArray[np.int32], int]] = []
+    batch: list[tuple[NDArray[np.integer], int]] = []
     for column, size in zip(codes, n_levels, strict=True):
         if space * size > KEY_LIMIT:
             _append(key, batch)
@@ -242,7 +242,7 @@ def pack(codes: Sequence[NDArray[np.int32]], n_levels: Sequence[int]) -> tuple[I
     return key, space
 
 
-def _append(key: Integers, batch: list[tuple[NDArray[np.int32], int]]) -> None:
+def _append(key: Integers, batch: list[tuple[NDArray[np.integer], int]]) -> None:
     for start in range(0, len(key), _PACK_BLOCK):
         block = key[start : start + _PACK_BLOCK]
         for column, size in batch:

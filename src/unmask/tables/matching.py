@@ -30,9 +30,9 @@ def compatible(target: Levels, released: Levels, *, missing: Missing) -> Boolean
     missing : under "own" and "excluded", a missing cell is compatible with missing and open cells; under "wildcard",
         with every cell
 
-    >>> from unmask.tables.cells import parse_levels
-    >>> known = parse_levels(["25", "30"], as_type="number", column="age")
-    >>> released = parse_levels(["[20, 30)", "30+"], as_type="number", column="age")
+    >>> from unmask.tables.cells import read_levels
+    >>> known = read_levels(["25", "30"], as_type="number", column="age")[0]
+    >>> released = read_levels(["[20, 30)", "30+"], as_type="number", column="age")[0]
     >>> compatible(known, released, missing="own").tolist()
     [[True, False], [False, True]]
     """
@@ -56,10 +56,10 @@ def contained(target: Levels, released: Levels, *, missing: Missing) -> Booleans
     certainly fits the person if its cell contains this cell. If it only intersects it, the record may not fit. Open and
     missing levels are as in `compatible`.
 
-    >>> from unmask.tables.cells import parse_levels
-    >>> levels = parse_levels(["[20, 30)", "[25, 35)", "[20, 40)"], as_type="number", column="age")
+    >>> from unmask.tables.cells import read_levels
+    >>> levels = read_levels(["[20, 30)", "[20, 40)", "[25, 35)"], as_type="number", column="age")[0]
     >>> contained(levels, levels, missing="own").astype(int).tolist()
-    [[1, 0, 1], [0, 1, 1], [0, 0, 1]]
+    [[1, 1, 0], [0, 1, 0], [0, 1, 1]]
     """
     if target.kind == "numeric":
         match = (released.low <= target.low[:, None]) & (target.high[:, None] <= released.high)
@@ -95,9 +95,9 @@ def covered(values: tuple[str, ...], levels: Levels) -> scipy.sparse.csr_array:
 
     A missing cell contains no value.
 
-    >>> from unmask.tables.cells import parse_levels
-    >>> covered(("a", "b"), parse_levels(["{a, b}", "b", "*", None], as_type="text", column="c")).toarray().tolist()
-    [[True, True], [False, True], [True, True], [False, False]]
+    >>> from unmask.tables.cells import read_levels
+    >>> covered(("a", "b"), read_levels(["b", "{a, b}", "*", None], as_type="text", column="c")[0]).toarray().tolist()
+    [[False, True], [True, True], [True, True], [False, False]]
     """
     if levels.kind == "numeric":
         levels = _read_as_values(levels, values)
@@ -120,8 +120,8 @@ def match_sets(
     Returns a CSR array (len(known_levels), len(released)) with sorted columns; None if more than `max_pairs` values are
     shared by a known and a released level, so that a matrix is smaller.
 
-    >>> from unmask.tables.cells import parse_levels
-    >>> known, released = (parse_levels(texts, as_type="text", column="c") for texts in (["a", "b"], ["{a, c}", "*"]))
+    >>> from unmask.tables.cells import read_levels
+    >>> known, released = (read_levels(texts, as_type="text", column="c")[0] for texts in (["a", "b"], ["{a, c}", "*"]))
     >>> match_sets(known, released, missing="own", max_pairs=10).toarray().tolist()
     [[True, False], [False, False]]
     """

@@ -296,15 +296,12 @@ def _smooth(
     """
     p = [_smoothed_shares(item)[None] for item in counts]
     for (step, rows), strength in zip(agreeing, strengths, strict=True):
+        previous = [item[step.previous_group] for item in p]
         p = [
-            _back_off(n, previous_group[step.previous_group], a)
-            for n, previous_group, a in zip(rows, p, strength, strict=True)
+            (n + a * item) / (n.sum(axis=1, keepdims=True) + a)
+            for n, item, a in zip(rows, previous, strength, strict=True)
         ]
     return step.observation, p
-
-
-def _back_off(n: Floats, p: Floats, strength: float) -> Floats:
-    return np.asarray((n + strength * p) / (n.sum(axis=1, keepdims=True) + strength))
 
 
 class Step(NamedTuple):

@@ -22,12 +22,11 @@ from unmask.tables.attacks.comparisons import (
     sum_compatible,
 )
 from unmask.tables.attacks.pairing import Pairing, find_compatible_pairs, iterate_compatible_pairs, pair, pair_classes
-from unmask.tables.attacks.register import OwnerBelief, compute_owner_belief
-from unmask.tables.attacks.relation import classes_intersect, relation_of
+from unmask.tables.attacks.register import compute_owner_belief
+from unmask.tables.attacks.relation import classes_intersect, relation_of, stated_cells_overlap
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column
 from unmask.tables.levels import Missing
-from unmask.tables.matching import are_disjoint
 from unmask.tables.table import Table
 
 
@@ -129,14 +128,9 @@ class ClassAttack:
         )
 
 
-def _vague(columns: Iterable[Column], missing: Missing) -> bool:
-    """Return whether stated cells of a column intersect, so that a person may be in several classes."""
-    return any(not are_disjoint(column.levels.select(column.stated(missing)), missing=missing) for column in columns)
-
-
 def _meets_several(pairing: Pairing, missing: Missing) -> bool:
     """Return whether the cells of a person intersect the cells of several classes."""
-    if not _vague((column for column, _ in pairing.columns), missing):
+    if not stated_cells_overlap((column for column, _ in pairing.columns), missing=missing):
         return False
     row, _ = find_compatible_pairs(pairing, compare_levels(pairing.columns, missing=missing))
     return bool(np.bincount(row, minlength=1).max() > 1)
@@ -305,7 +299,8 @@ def link_combinations(
     weight = records / records.sum()
     if coverage == 1.0 and not belief.overlaps.any():
         return from_sizes(n_compatible, weight, n_candidates=register.n_rows, provenance=provenance)
-    different = _unequal_entries(belief, people, row, klass)
+    unequal = np.flatnonzero(belief.overlaps[row])
+    different = row[unequal], people[klass[unequal]], belief.probability[unequal]
     return _with_listed_candidates(
         n_compatible, belief.in_register, weight, different, register.n_rows, coverage, provenance or {}
     )
@@ -322,11 +317,6 @@ def _pairs(release: Table, register: Table) -> tuple[Integers, Integers, Integer
     row, klass = (np.concatenate(side) for side in zip(*chunks, strict=True))
     records = release.count_rows(pairing.observation, len(pairing.observed))
     return records, register.count_rows(pairing.klass, len(pairing.classes)), row, klass
-
-
-def _unequal_entries(belief: OwnerBelief, people: Integers, row: Integers, klass: Integers) -> Entries:
-    entries = np.flatnonzero(belief.overlaps[row])
-    return row[entries], people[klass[entries]], belief.probability[entries]
 
 
 def _with_listed_candidates(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Floats, Integers
 from unmask.tables.attacks.comparisons import find_compatible_levels
 from unmask.tables.column import Column, classes_of
-from unmask.tables.grouping import count_distinct
+from unmask.tables.grouping import count_distinct, pack
 from unmask.tables.levels import Missing
 
 MAX_COUNTED_CELLS = 1 << 18
@@ -211,9 +211,8 @@ def _count_agreeing_rows(columns: Sequence[_BinnedColumn], sizes: Integers, bins
     """
     chosen = [columns[j] for j in subset]
     cells = prod(column.size for column in chosen)
-    key, weight = count_distinct(
-        _combine_codes([column.code for column in chosen], [column.size for column in chosen]), cells, weight=sizes
-    )
+    key, _ = pack([column.code for column in chosen], [column.size for column in chosen])
+    key, weight = count_distinct(key, cells, weight=sizes)
     for column in chosen:  # the first column is decoded and moves to the end
         n_other_cells = cells // column.size
         level, other_key = np.divmod(key, n_other_cells)
@@ -223,7 +222,8 @@ def _count_agreeing_rows(columns: Sequence[_BinnedColumn], sizes: Integers, bins
             ).tocoo()
             level, other_key, weight = spread.row.astype(np.int64), spread.col.astype(np.int64), spread.data
         key, cells = other_key * column.bins + level, n_other_cells * column.bins
-    return _look_up(key, weight, _combine_codes(bins[list(subset)], [column.bins for column in chosen]), cells)
+    wanted_keys, _ = pack([bins[j] for j in subset], [column.bins for column in chosen])
+    return _look_up(key, weight, wanted_keys, cells)
 
 
 def largest_bins(share: scipy.sparse.csr_array) -> Integers:
@@ -236,14 +236,6 @@ def largest_bins(share: scipy.sparse.csr_array) -> Integers:
 def identity_bins(n: int) -> scipy.sparse.csr_array:
     """Return the shares of n levels that are one bin each."""
     return scipy.sparse.csr_array((np.ones(n), np.arange(n), np.arange(n + 1)), shape=(n, n))
-
-
-def _combine_codes(codes: Sequence[Integers] | Integers, sizes: Sequence[int]) -> Integers:
-    """Return one number for the codes of several columns; the last column varies fastest."""
-    key = np.zeros_like(codes[0])
-    for code, size in zip(codes, sizes, strict=True):
-        key = key * size + code
-    return key
 
 
 def _look_up(key: Integers, weight: NDArray[np.number], wanted_keys: Integers, cells: int) -> Floats:

@@ -112,7 +112,7 @@ def _relate(table: Table) -> tuple[Relation | None, bool]:
     if not columns_that_overlap(columns, missing=missing):
         return None, False
     opened = np.stack([column.levels.open(missing)[classes.levels[:, j]] for j, column in enumerate(columns)], axis=1)
-    if all(are_disjoint(column.levels.select(column.stated(missing)), missing=missing) for column in columns):
+    if not stated_cells_overlap(columns, missing=missing):
         relation = Relation(classes.levels, opened, None)
         several = relation.sums(scipy.sparse.csr_array(np.ones((len(opened), 1), dtype=np.int64))).max() > 1
         return (relation, True) if several else (None, False)
@@ -133,9 +133,14 @@ def _relate(table: Table) -> tuple[Relation | None, bool]:
 
 def columns_that_overlap(columns: Sequence[Column], *, missing: Missing) -> list[Column]:
     """Return the columns in which two different cells may be the same person's."""
-    names = []
-    for column in columns:
-        used, is_stated = np.flatnonzero(column.counts), column.stated(missing)
-        if len(is_stated) < len(used) > 1 or not are_disjoint(column.levels.select(is_stated), missing=missing):
-            names.append(column)
-    return names
+    n_levels = {column: np.count_nonzero(column.counts) for column in columns}
+    return [
+        column
+        for column, n in n_levels.items()
+        if len(column.stated(missing)) < n > 1 or stated_cells_overlap([column], missing=missing)
+    ]
+
+
+def stated_cells_overlap(columns: Iterable[Column], *, missing: Missing) -> bool:
+    """Return whether stated cells of a column intersect, so that a person may be in several classes."""
+    return any(not are_disjoint(column.levels.select(column.stated(missing)), missing=missing) for column in columns)

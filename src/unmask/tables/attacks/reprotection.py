@@ -166,7 +166,8 @@ def conditional_logit(near: NearestClasses, is_own_class: Booleans) -> Floats:
     D. McFadden, "Conditional logit analysis of qualitative choice behavior", 1974.
     """
     has_class = np.asarray(is_own_class.any(axis=1))
-    near, is_own_class = _select_people(near, has_class), is_own_class[has_class]
+    parts: list[Any] = [part[has_class] for part in near]
+    near, is_own_class = NearestClasses(*parts), is_own_class[has_class]
     weights, chosen = np.zeros(near.features.shape[2]), near.features[is_own_class].sum(axis=0)
     for _ in range(50):
         p = np.exp(log_class_probabilities(near, weights))
@@ -180,10 +181,6 @@ def conditional_logit(near: NearestClasses, is_own_class: Booleans) -> Floats:
         if np.abs(step).max() < 1e-6:
             break
     return weights
-
-
-def _select_people(near: NearestClasses, people: Booleans) -> NearestClasses:
-    return NearestClasses(near.klass[people], near.possible[people], near.features[people], near.log_size[people])
 
 
 def _penalized_likelihood(near: NearestClasses, is_own_class: Booleans, weights: Floats) -> float:

@@ -182,14 +182,10 @@ def _evidence(scores: Floats, is_member: Booleans, targets: Floats) -> Floats:
 
 
 def _calibrated_probability(evidence: Floats, is_member: Booleans, targets: Floats) -> Floats:
-    """Return (n_releases, n_people) p(in) for the evidence in `targets`, calibrated on the shadow releases."""
-    log_odds_of_shadows, log_odds_of_targets = (
-        _combine_evidence(evidence, is_member, item) for item in (evidence, targets)
-    )
-    return np.asarray(np.interp(log_odds_of_targets, *fit_isotonic(log_odds_of_shadows.ravel(), is_member.ravel())))
+    """Return (n_releases, n_people) p(in) for the evidence in `targets`, calibrated on the shadow releases.
 
-
-def _combine_evidence(evidence: Floats, is_member: Booleans, targets: Floats) -> Floats:
-    """Return (n_releases, n_people) log-odds: logistic regression of membership on the evidence of all scores."""
+    A logistic regression of membership joins the evidence of all scores.
+    """
     constant, *weight = fit_logistic(evidence.reshape(-1, evidence.shape[-1]), is_member.reshape(-1))
-    return np.asarray(constant + targets @ np.array(weight))
+    of_shadows, of_targets = (constant + item @ np.array(weight) for item in (evidence, targets))
+    return np.asarray(np.interp(of_targets, *fit_isotonic(of_shadows.ravel(), is_member.ravel())))

@@ -11,13 +11,10 @@ import numpy as np
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.posterior import Posterior
 from unmask.ranges import Range, check_types
-from unmask.tables.attacks.noisy import select_sums
+from unmask.tables.attacks.noisy import TIE_DISTANCE, select_sums
 from unmask.tables.attacks.pairing import Pairing, pair
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.table import Table
-
-TIE = 1e-9
-"""Distances that differ by less are equal."""
 
 Limit = Literal["last", "nearest", "none"]
 
@@ -36,13 +33,6 @@ class EqualCells(NamedTuple):
     equal: int
     compared: int
     linked: int
-
-
-class Links(NamedTuple):
-    """Pairs of an observation and a linked class, sorted by observation: (n_pairs,) arrays."""
-
-    observation: Integers
-    klass: Integers
 
 
 @dataclass(frozen=True)
@@ -92,34 +82,36 @@ class StringLinkage:
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """Return the belief about each known person: uniform over the records of the linked classes."""
         pairing = pair(people_of(knowledge, self), release)
-        links = self._link(pairing)
-        indptr, candidate, _ = pairing.expand(links.observation, links.klass, np.zeros(len(links.klass)))
+        observation, klass = self._link(pairing)
+        indptr, candidate, _ = pairing.expand(observation, klass, np.zeros(len(klass)))
         return pairing.uniform_posterior(indptr, candidate, attack=repr(self))
 
     def count_equal_cells(self, release: Table, knowledge: Background) -> EqualCells:
         """Count the cells of people that equal those of a linked class as texts: the count of the paper."""
         pairing = pair(people_of(knowledge, self), release)
-        links, people = self._link(pairing), np.bincount(pairing.observation, minlength=len(pairing.observed))
-        equal = np.zeros(len(links.klass), dtype=np.int64)
+        observation, klass = self._link(pairing)
+        people = np.bincount(pairing.observation, minlength=len(pairing.observed))
+        equal = np.zeros(len(klass), dtype=np.int64)
         for i, texts in enumerate(equal_texts(pairing)):
-            equal += texts[pairing.observed[links.observation, i], pairing.classes[links.klass, i]]
-        weight = people[links.observation]
-        linked = int(people[np.unique(links.observation)].sum())
+            equal += texts[pairing.observed[observation, i], pairing.classes[klass, i]]
+        weight = people[observation]
+        linked = int(people[np.unique(observation)].sum())
         return EqualCells(int(weight @ equal), int(weight.sum()) * len(pairing.columns), linked)
 
-    def _link(self, pairing: Pairing) -> Links:
-        """Return the classes linked to each observation."""
+    def _link(self, pairing: Pairing) -> tuple[Integers, Integers]:
+        """Return the observation and the class of each linked pair, sorted by observation."""
         if self.neighbors is None:
-            nearest = select_sums(pairing, differences(pairing), lambda s: s <= s.min(axis=1, keepdims=True) + TIE)
-            return Links(*nearest[:2])
+            return select_sums(
+                pairing, differences(pairing), lambda s: s <= s.min(axis=1, keepdims=True) + TIE_DISTANCE
+            )[:2]
         n = min(self.neighbors, len(pairing.classes))
         observation, klass, distance = select_sums(pairing, differences(pairing), partial(_select_nearest, n=n))
         if self.limit == "none":
-            return Links(observation, klass)
+            return observation, klass
         of_observation = distance.reshape(-1, n)
         limited = of_observation.max(axis=1) if self.limit == "last" else of_observation.min(axis=1)
-        is_linked = (limited <= np.median(limited[pairing.observation]) + TIE)[observation]
-        return Links(observation[is_linked], klass[is_linked])
+        is_linked = (limited <= np.median(limited[pairing.observation]) + TIE_DISTANCE)[observation]
+        return observation[is_linked], klass[is_linked]
 
 
 def _select_nearest(distances: Floats, *, n: int) -> Booleans:

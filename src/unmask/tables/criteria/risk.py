@@ -323,9 +323,7 @@ def people_in_classes(release: Table, person: NDArray[np.integer]) -> PeopleInCl
     >>> people_in_classes(release, np.array([7, 7, 2, 5, 6]))
     PeopleInClasses(fewest=2, share=0.6666666666666666)
     """
-    rows_taking_part = release.complete_rows
-    table = release if len(rows_taking_part) == release.n_rows else release.take(rows_taking_part)
-    person_number = np.unique(person[rows_taking_part], return_inverse=True)[1]
+    table, person_number = release.complete, np.unique(person[release.complete_rows], return_inverse=True)[1]
     rows = class_counts(
         table.classes.of_row, len(table.classes.sizes), person_number, int(person_number.max(initial=-1)) + 1
     ).to_scipy()

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
+from unmask.tables.grouping import rank_keys
 from unmask.tables.table import Table
 
 Floats = NDArray[np.float64]
@@ -248,21 +249,10 @@ class _Search:
         for column in range(subset[-1] + 1 if subset else 0, n_columns - (size - len(subset)) + 1):
             packed, n_packed = key * self.n_values[column] + self.codes[column], n_keys * self.n_values[column]
             if n_packed > 2 * len(key):  # keys become ranks, so that they can be counted in a table
-                present, packed = _rank(packed, n_packed)
-                n_packed = present
+                ranks, sizes, _ = rank_keys(packed, n_packed)
+                packed, n_packed = ranks.astype(np.int64), len(sizes)
             yield from self._pack(size, (*subset, column), packed, n_packed)
 
     def _count(self, key: NDArray[np.int64], n_keys: int) -> Floats:
         """(n_keys,) rows of each key, two for a combination of several rows."""
         return np.asarray(np.bincount(key, self.counts, n_keys), dtype=np.float64)
-
-
-def _rank(key: NDArray[np.int64], n_keys: int) -> tuple[int, NDArray[np.int64]]:
-    """Return the number of different keys, and the rank of each key among them."""
-    if n_keys <= 16 * len(key):
-        is_present = np.zeros(n_keys, np.bool_)
-        is_present[key] = True
-        rank = np.cumsum(is_present) - 1
-        return int(rank[-1]) + 1, rank[key]
-    values, rank = np.unique(key, return_inverse=True)
-    return len(values), rank
