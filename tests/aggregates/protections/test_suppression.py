@@ -138,3 +138,15 @@ def test_a_demand_that_no_pattern_meets_is_an_error():
     demand = Demand(0, -2.0, outsider(1))
     with pytest.raises(FailedError, match="coarser tables"):
         suppress_cells(cells, np.array([True]), [demand], np.ones(1))
+
+
+def test_a_total_of_cells_that_are_at_least_one_is_not_asked_to_be_smaller():
+    records = {"sex": ["f", "m", *"f" * 9, *"m" * 9], "age": ["old", "old", *["child"] * 18], "ill": ["no"] * 20}
+    exact = AggregateRelease(
+        DOMAIN, tuple(tabulate(records, columns, Rule(), DOMAIN) for columns in [("sex", "age"), ("sex",), ("age",)])
+    )
+    release = SuppressSmallCounts(5, seconds=0)(exact, exact.cell_counts(records))
+    old = 6 + 2 + 2  # the total of the old, two people of different sex
+    low, high = compute_intervals(release, 0, np.array([old]))[0]
+    assert low == 2
+    assert high >= 5

@@ -43,7 +43,8 @@ class SuppressSmallCounts:
     zeros : {"shown", "hidden"}
         "shown" publishes zeros. "hidden" suppresses them like small counts.
     lower : int
-        Count below the true one that must remain possible, as a distance; at most to the smallest suppressed count.
+        Count below the true one that must remain possible, as a distance; at most to the smallest count that published
+        zeros allow.
     sliding : int
         Smallest width of the interval of possible counts.
     weight : {"cells", "value"}
@@ -107,7 +108,7 @@ class SuppressSmallCounts:
         knowledge, demands = outsider(len(cells.atoms)), []
         for cell in np.flatnonzero(sensitive):
             value = cells.values[cell]
-            down = min(self.lower, value - cells.low[cell])
+            down = min(self.lower, value - cells.least(int(cell)))
             up = max(self.threshold - value, self.sliding - down)
             demands += [Demand(int(cell), amount, knowledge) for amount in (up, -down) if amount]
         return demands

@@ -71,6 +71,16 @@ class LinkedCells:
         """Number of cells."""
         return int(self.rows.shape[0])
 
+    def least(self, cell: int) -> float:
+        """Return the smallest value of a cell if all cells are suppressed: cells that it contains have a minimum."""
+        objective, n_atoms = self.rows[[cell]].toarray().ravel(), len(self.atoms)
+        low, high = self.limits(np.ones(self.n_cells, dtype=bool))
+        result = minimize(
+            objective, self.rows, low, high, bounds=outsider(n_atoms), integer=np.full(n_atoms, self.integer),
+            seconds=MAX_PROGRAM_SECONDS,
+        )  # fmt: skip
+        return float(result.fun) if result.fun is not None else float(self.values[cell])
+
     def limits(self, hidden: Mask) -> tuple[Floats, Floats]:
         """Return the smallest and the largest value of each cell that a suppression pattern leaves possible."""
         values = self.values
