@@ -210,6 +210,13 @@ def trips(path: Path) -> None:
     frame({"user": user, "code": user + 100, "place": rng.integers(0, 9, 120), "hour": rng.integers(0, 24, 120)}, path)
 
 
+def firms(path: Path) -> None:
+    """Enterprises with a turnover."""
+    rng = np.random.default_rng(0)
+    columns = {"branch": rng.choice(["mining", "trade", "food"], 90), "region": rng.choice(["east", "west"], 90)}
+    frame({**columns, "firm": rng.integers(0, 50, 90), "turnover": rng.lognormal(5, 1, 90).round(1)}, path)
+
+
 def grades(path: Path) -> None:
     """Dates with the day first, grades, commas as decimal marks."""
     rows = [
@@ -283,7 +290,7 @@ NETWORK = links("source", "target", first=4650)
 TABLE = {
     "data.csv": census(), "people.csv": census(), "others.csv": census(1), "synthetic.csv": census(2),
     "register.csv": census(), "voters.csv": census(), "stays.csv": census(patient=lambda n: np.arange(n) // 2),
-    "release.csv": released(), "origin.csv": released(origin=True), "sample.csv": sample,
+    "release.csv": released(), "origin.csv": released(origin=True), "sample.csv": sample, "firms.csv": firms,
     "k3.csv": released(3), "k10.csv": released(10), "origin3.csv": released(3, origin=True),
     "origin10.csv": released(10, origin=True), "for-doctors.csv": released(3), "for-planners.csv": released(10),
     "doctors-origin.csv": released(3, origin=True), "planners-origin.csv": released(10, origin=True),
