@@ -17,6 +17,7 @@ from unmask.core.notebook import html_table
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.data.frames import frame_of_rows
+from unmask.languages import mark
 from unmask.measures import (
     Measure,
     Quantity,
@@ -256,7 +257,7 @@ def _refuse(measure: Measure, belief: Posterior, truth: Truth | None, *, is_pick
     if is_picked and measure.name in OF_PICKED:
         return "a record is picked, and the truth is about people"
     if measure.needs_truth and (truth is None or not truth.judged.any()):
-        return "the truth is not known"
+        return mark("the truth is not known")
     return SCORES if measure.needs_probabilities and belief.status == "scores" else ""
 
 

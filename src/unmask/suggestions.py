@@ -12,6 +12,8 @@ from unmask.core.pareto import find_pareto_front
 from unmask.domains import read_domain_policies
 from unmask.findings.sentences import select_distribution
 from unmask.findings.verdict_words import find_limit
+from unmask.languages import gettext as _
+from unmask.languages import mark
 from unmask.policy import Policy, Verdict, judge_result
 from unmask.protecting import protect
 from unmask.results import Result
@@ -80,7 +82,7 @@ def suggest(
 def describe_release(result: Result, release: str) -> Change:
     """Return a release without any change, to compare changes with."""
     losses = result.table("utility").where(release=release).values("gcp")
-    return _measure("This release", result, release, result.verdicts, 1 - losses[0] if losses else None)
+    return _measure(mark("This release"), result, release, result.verdicts, 1 - losses[0] if losses else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,8 +134,12 @@ def _measure(name: str, result: Result, release: str, verdicts: Iterable[Verdict
 
 
 def _format_name(k: int, l: int | None, dropped: str) -> str:  # noqa: E741
-    settings = f"k = {k}" if l is None else f"k = {k} and l = {l}"
-    return f"Leave out {dropped}, {settings}" if dropped else f"Protect with {settings}"
+    if l is None:
+        return _("Leave out {column}, k = {k}", column=dropped, k=k) if dropped else _("Protect with k = {k}", k=k)
+    fields = {"k": k, "l": l}
+    if dropped:
+        return _("Leave out {column}, k = {k} and l = {l}", column=dropped, **fields)
+    return _("Protect with k = {k} and l = {l}", **fields)
 
 
 def _find_smallest_k(try_: _Trial, values: Sequence[int], *, dropped: str = "") -> Change | None:

@@ -16,10 +16,11 @@ import click
 from unmask.cli.files import refuse_to_overwrite, write_texts
 from unmask.cli.gates import EXIT_ABOVE
 from unmask.cli.generated import Command
-from unmask.cli.option_types import FILE
+from unmask.cli.option_types import FILE, language_option
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 from unmask.data.files import hash_file, read_json, read_text
+from unmask.languages import Language
 
 CLOSE = 1e-9
 """Relative difference of equal numbers: another processor may round the last digits differently."""
@@ -34,7 +35,10 @@ EXIT_DIFFERS = 1
 @click.option("--check", "earlier", type=FILE, help="Run the audit again and compare it with this certificate.")
 @click.option("--of", "word", metavar="AUDIT", help="Audit of the document, such as graph (default: its only audit).")
 @click.option("--force", is_flag=True, help="Overwrite the certificate and its page.")
-def certify(document: Path, output: Path | None, earlier: Path | None, word: str | None, force: bool) -> None:
+@language_option
+def certify(
+    document: Path, output: Path | None, earlier: Path | None, word: str | None, force: bool, language: Language
+) -> None:
     r"""Run the audit of a document, and write or check a certificate to sign.
 
     The page shows the section [certificate] of the document. Missing entries stay blank. --check exits with 1 if a
@@ -57,7 +61,7 @@ def certify(document: Path, output: Path | None, earlier: Path | None, word: str
         from unmask.render.certificate import certificate
 
         digest = hashlib.sha256(text.encode()).hexdigest()
-        write_texts({output: text, page: certificate(json.loads(text), digest)})
+        write_texts({output: text, page: certificate(json.loads(text), digest, language)})
         print_line(f"wrote {output}", err=True)
         print_line(f"wrote {page}", err=True)
 
@@ -107,7 +111,7 @@ def _check(path: Path, current: Any) -> None:
 
 def _compare_page(path: Path, earlier: Any) -> Iterator[str]:
     """Compare the page next to a certificate: rendered again by the same version, else by the digest that it states."""
-    from unmask.render.certificate import certificate
+    from unmask.render.certificate import certificate, read_language
     from unmask.version import __version__
 
     page, digest = path.with_suffix(".html"), hash_file(path)
@@ -116,7 +120,8 @@ def _compare_page(path: Path, earlier: Any) -> Iterator[str]:
         return
     try:
         text = read_text(page)
-        is_equal = text == certificate(earlier, digest) if earlier["unmask"] == __version__ else digest in text
+        rendered = certificate(earlier, digest, read_language(text))
+        is_equal = text == rendered if earlier["unmask"] == __version__ else digest in text
     except (OSError, LookupError, TypeError, ValueError, AttributeError):
         is_equal = False
     yield "" if is_equal else f"{page.name}: not the page of {path.name}, whose SHA-256 is {digest}"

@@ -9,11 +9,12 @@ from typing import Any
 import click
 
 from unmask.cli.files import print_json, print_releases, refuse_to_overwrite
-from unmask.cli.option_types import FILE
+from unmask.cli.option_types import FILE, language_option
 from unmask.cli.output import describe_version
 from unmask.cli.terminal import print_line, print_text
 from unmask.data.writing import replace_files, write_text
 from unmask.first_document import FIRST_POLICY
+from unmask.languages import Language, mark
 
 
 @click.command(name="list")
@@ -42,7 +43,8 @@ def list_(as_json: bool) -> None:
     help="Random seed of the census and of every draw.",
 )  # fmt: skip
 @click.option("--force", is_flag=True, help="Overwrite the report.")
-def demo(report: Path, people: int, seed: int, force: bool) -> None:
+@language_option
+def demo(report: Path, people: int, seed: int, force: bool, language: Language) -> None:
     """Protect a generated census with k = 3, 12 and 50, and audit every release. Needs no files."""
     import numpy as np
 
@@ -63,11 +65,11 @@ def demo(report: Path, people: int, seed: int, force: bool) -> None:
     result = audit_tables(tables, original=census, origin=origins, seed=seed, **holder)
     result = replace(
         judge_result(result, [read_policy(FIRST_POLICY)]),
-        title="A generated census, released with k = 3, 12 and 50",
+        title=mark("A generated census, released with k = 3, 12 and 50"),
         reproduce=describe_version(),
     )
     with replace_files(report) as places:
-        write_text(places[report], render(result))
+        write_text(places[report], render(result, language))
         print_releases(result.without_small())
     print_line(f"wrote {report} (seed {seed})", err=True)
     print_line("next, with a table of your own: unmask look FILE, or unmask open FILE in the browser", err=True)

@@ -16,7 +16,7 @@ from unmask.toml_text import DOCUMENT
 
 RUN_OPTIONS = {
     "report", "sarif", "export", "at_risk", "subjects", "in_short", "as_json", "force", "smallest_shown", "as_plan",
-    "quiet", "changes", "steps",
+    "quiet", "changes", "steps", "language",
 }  # fmt: skip
 """Options of one run, which a document does not store."""
 

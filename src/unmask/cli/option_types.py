@@ -15,8 +15,15 @@ import click
 from click.core import ParameterSource
 
 from unmask.core.errors import UnmaskError
+from unmask.languages import LANGUAGES
 
 FILE = click.Path(path_type=Path)
+
+language_option = click.option(
+    "--lang", "language", default="en", show_default=True, type=click.Choice(LANGUAGES),
+    help="Language of the first screen, or of the certificate.",
+)  # fmt: skip
+"""Option of commands that write pages for readers."""
 
 
 def split_names(text: str | list[str] | None) -> tuple[str, ...]:

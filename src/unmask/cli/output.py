@@ -24,13 +24,14 @@ from unmask.cli.files import (
 )
 from unmask.cli.gates import audited_domain, exit_unless_acceptable, judge, policy_option, refuse_other_domains
 from unmask.cli.generated import grouped, output_option, pop_options
-from unmask.cli.option_types import FILE
+from unmask.cli.option_types import FILE, language_option
 from unmask.cli.terminal import print_line, print_text
 from unmask.data import writing
 from unmask.toml_text import DOCUMENT
 
 if TYPE_CHECKING:
     from unmask.findings.people_at_risk import Watched
+    from unmask.languages import Language
     from unmask.policy import Policy
     from unmask.results import Result
     from unmask.results.change import Change
@@ -41,6 +42,7 @@ class Output(NamedTuple):
 
     smallest_shown : fewest people that a count of the output may stand for
     changes        : try other protections for the page
+    language       : of the first screen of the page
     """
 
     report: Path | None
@@ -54,6 +56,7 @@ class Output(NamedTuple):
     details: Path | None = None
     sarif: Path | None = None
     changes: bool = True
+    language: Language = "en"
 
     def check(self) -> None:
         """Refuse outputs that cannot be written or printed, before the work."""
@@ -131,7 +134,7 @@ class Output(NamedTuple):
             if self.report is not None:
                 from unmask.render.page import render
 
-                write_texts({places[self.report]: render(result)})
+                write_texts({places[self.report]: render(result, self.language)})
             if self.sarif is not None:
                 from unmask.render.sarif import sarif
 
@@ -236,6 +239,7 @@ def audit_output(command: Any) -> Any:
         ),
         click.option("--export", type=FILE, help="Folder for every chart and table of the page."),
         click.option("--sarif", type=FILE, help="Write the conditions that are not met, for code scanning (SARIF)."),
+        language_option,
         click.option("--report", type=FILE, help="Write the report, one HTML file."),
     ):  # fmt: skip
         wrapped = grouped("Output", option)(wrapped)

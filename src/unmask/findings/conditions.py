@@ -14,6 +14,8 @@ from unmask.findings.verdict_words import (
     explain_condition,
     name_requirement,
 )
+from unmask.languages import gettext as _
+from unmask.languages import mark, retranslate
 from unmask.policy import Assessment
 from unmask.policy.condition import Sign
 from unmask.policy.verdict import limit_ratio
@@ -25,7 +27,7 @@ from unmask.results.suppression import hide_few
 BOUND: Mapping[Sign, str] = {"<=": "\u2264", ">=": "\u2265", "<": "<", ">": ">"}
 """Sign of a condition -> sign before its limit."""
 
-UNSOURCED = "no source given"
+UNSOURCED = mark("no source given")
 """Words for a condition without a source."""
 
 MAX_ITEMS = 6
@@ -60,10 +62,12 @@ def make_item(assessment: Assessment, smallest_group: int) -> DecisionItem:
     return DecisionItem(
         state=assessment.state,
         name=name_requirement(requirement),
-        finding=describe_contradiction(assessment) or describe_distance(assessment) or assessment.unknown_reason,
+        finding=describe_contradiction(assessment)
+        or describe_distance(assessment)
+        or retranslate(assessment.unknown_reason),
         value=value,
         limit=f"{BOUND[requirement.require.sign]}{SPACE}{amount(assessment, requirement.require.bound)}",
-        source=requirement.source or UNSOURCED,
+        source=_(requirement.source or UNSOURCED),
         about=explain_condition(assessment),
         ratio=math.nan if ratio is None else ratio,
     )

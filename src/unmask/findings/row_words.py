@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
+from unmask.languages import gettext as _
 from unmask.measures.registry import SHARES, Quantity, described
 from unmask.results import Row
 from unmask.results.formats import SPACE, decimals, estimate, number
@@ -43,8 +44,8 @@ def points(row: Row) -> str:
     """Return the excess of a share in percentage points, with its interval."""
     assert row.excess is not None
     ends = (None if end is None else 100 * end for end in (row.excess_low, row.excess_high))
-    value, mark, interval = estimate(100 * row.excess, "points", *ends).partition(f"{SPACE}[")
-    return f"{value}{SPACE}points{mark}{interval}"
+    value, bracket, interval = estimate(100 * row.excess, "points", *ends).partition(f"{SPACE}[")
+    return _("{value}\u00a0points", value=value) + bracket + interval
 
 
 def format_target(target: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from unmask.findings.row_words import points, row_estimate, row_value
+from unmask.languages import gettext as _
+from unmask.languages import group, mark
 from unmask.measures.registry import SHARES, needs_truth
 from unmask.results import Result, Row
 from unmask.results.distribution import Distribution
@@ -16,38 +18,54 @@ from unmask.results.rows import ORIGINAL
 from unmask.results.scope import Heads, Scope
 from unmask.results.words import release_name
 
-VERBS = {"singled_out": "singles out a person with", "parts_linked": "links two parts of the record of"}
-"""Measure -> verb of its adversaries."""
-
 
 def describe_success(row: Row) -> str:
     """Return the end of a sentence about an adversary's success: "re-identifies 25 % [20, 30] of 300 people"."""
-    value, n = row_estimate(row), f"{row.n:,}"
-    if row.measure in VERBS:
-        return f"{VERBS[row.measure]} {value} of {n} {'guesses' if row.measure == 'singled_out' else 'people'}"
+    fields = {"value": row_estimate(row), "n": group(row.n)}
+    if row.measure == "singled_out":
+        return _("singles out a person with {value} of {n} guesses", **fields)
+    if row.measure == "parts_linked":
+        return _("links two parts of the record of {value} of {n} people", **fields)
     if row.excess is not None:
         return describe_excess(row)
     if row.measure in ERRORS:
         if row.unit not in SHARES:
-            return f"is off by {value} {row.unit} on average over {n} cases"
-        return f"is wrong in {value} of {n} cases"
+            return _("is off by {value} {unit} on average over {n} cases", unit=row.unit, **fields)
+        return _("is wrong in {value} of {n} cases", **fields)
     realized = needs_truth(row.measure)
-    expects, end = ("", "s") if realized else ("expects to ", "")
-    verb = "re-identifies" if realized else "expects to re-identify"
     if row.target == LINKAGE:
         if row.measure == "breached":
-            return f"breaches {value} of {n} subjects"
-        return f"links {value} of a subject's items on average, over {n} subjects"
+            return _("breaches {value} of {n} subjects", **fields)
+        return _("links {value} of a subject's items on average, over {n} subjects", **fields)
+    if row.measure in RATIONAL and realized:
+        return _("re-identifies {value} of {n} people, by as many tries as pay for each of them", **fields)
     if row.measure in RATIONAL:
-        return f"{verb} {value} of {n} people, by as many tries as pay for each of them"
-    if row.target == IDENTITY:
-        return f"{verb} {value} of {n} people"
-    if row.target == MEMBERSHIP:
-        verb = "recognizes" if realized else "expects to recognize"
-        return f"{verb} members and non-members correctly for {value} of {n} people, half of them members"
-    if row.target == SECRET:
-        return f"{expects}guess{'es' if end else ''} the secret in {value} of cases"
-    return f"{expects}infer{end} {row.target} correctly for {value} of {n} people"
+        return _("expects to re-identify {value} of {n} people, by as many tries as pay for each of them", **fields)
+    return _describe_guess(row.target, fields, is_realized=realized)
+
+
+def _describe_guess(target: str, fields: Mapping[str, str], *, is_realized: bool) -> str:
+    """Return the success of a best guess about a target: what it reaches, or what the adversary expects."""
+    if target == IDENTITY and is_realized:
+        return _("re-identifies {value} of {n} people", **fields)
+    if target == IDENTITY:
+        return _("expects to re-identify {value} of {n} people", **fields)
+    if target == MEMBERSHIP and is_realized:
+        return _(
+            "recognizes members and non-members correctly for {value} of {n} people, half of them members", **fields
+        )
+    if target == MEMBERSHIP:
+        return _(
+            "expects to recognize members and non-members correctly for {value} of {n} people, half of them members",
+            **fields,
+        )
+    if target == SECRET and is_realized:
+        return _("guesses the secret in {value} of cases", **fields)
+    if target == SECRET:
+        return _("expects to guess the secret in {value} of cases", **fields)
+    if is_realized:
+        return _("infers {target} correctly for {value} of {n} people", target=target, **fields)
+    return _("expects to infer {target} correctly for {value} of {n} people", target=target, **fields)
 
 
 def describe_guessing(row: Row) -> str:
@@ -56,26 +74,36 @@ def describe_guessing(row: Row) -> str:
     For linkage it is the success of clusters of the same sizes with shuffled labels.
     """
     value = percent(row.prior) if row.unit in SHARES else number(row.prior)
+    if row.measure in ERRORS and row.unit in SHARES:
+        return _("without the release in {value}", value=value)
     if row.measure in ERRORS:
-        return f"without the release {'in' if row.unit in SHARES else 'by'} {value}"
-    return f"{'shuffled labels give' if row.target == LINKAGE else 'guessing gives'} {value}"
+        return _("without the release by {value}", value=value)
+    if row.target == LINKAGE:
+        return _("shuffled labels give {value}", value=value)
+    return _("guessing gives {value}", value=value)
 
 
 def describe_result(row: Row) -> str:
     """Return the success, and what guessing gives."""
-    return f"{describe_success(row)}; {describe_guessing(row)}"
+    return _("{success}; {guessing}", success=describe_success(row), guessing=describe_guessing(row))
 
 
 def describe_excess(row: Row) -> str:
     """Return the success that people's own records added, compared with that on the control group."""
     assert row.control is not None
-    gain = f"gains {points(row)} of success with {row.target} from people's own records"
     if _none_shown(row):
-        gain = f"is not shown to learn {row.target} from people's own records ({points(row)})"
-    return (
-        f"{gain}: they infer it correctly for {row_estimate(row)} of {row.n:,} people, and for {percent(row.control)} "
-        f"of the control group, who are not in the release{_by_the_best(row)}"
+        message = mark("is not shown to learn {target} from people's own records ({points})")
+    else:
+        message = mark("gains {points} of success with {target} from people's own records")
+    comparison = _(
+        "{gain}: they infer it correctly for {value} of {n} people, and for {control} of the control group, who are "
+        "not in the release",
+        gain=_(message, target=row.target, points=points(row)),
+        value=row_estimate(row),
+        n=row.n,
+        control=percent(row.control),
     )
+    return f"{comparison}{_by_the_best(row)}"
 
 
 def _by_the_best(row: Row) -> str:
@@ -84,8 +112,12 @@ def _by_the_best(row: Row) -> str:
     if row.baseline is None or round(row.baseline, 4) <= round(row.control, 4):
         return ""
     remainder = max(row.posterior - row.baseline, 0.0)
-    comparison = f"; another attack with the same knowledge reaches {percent(row.baseline)} of these"
-    return f"{comparison}, so only {number(100 * remainder, 1)}{SPACE}points need their own records"
+    return _(
+        "; another attack with the same knowledge reaches {value} of these, so only {points}\u00a0points need their "
+        "own records",
+        value=percent(row.baseline),
+        points=number(100 * remainder, 1),
+    )
 
 
 def _none_shown(row: Row) -> bool:
@@ -113,7 +145,7 @@ def select_leading(heads: Heads) -> Heads:
     """Return the rows that may lead the findings: no adversary of `APART`, and row order only if it is strongest."""
     ordinary = {key: row for key, row in heads.items() if key[1] not in {*APART, ORDER_READER} and key[2] != MEMBERSHIP}
     strongest: dict[str, float] = {}
-    for (release, _, target), row in ordinary.items():
+    for (release, _adversary, target), row in ordinary.items():
         if target == IDENTITY:
             strongest[release] = max(strongest.get(release, 0.0), row.posterior)
 
@@ -174,10 +206,13 @@ def wildcard_findings(scope: Scope) -> list[str]:
 
 def _finding(scope: Scope, rows: Sequence[Row], original: Row | None) -> str:
     row, subject = rows[0], scope.subject(rows[0].adversary)
+    several = len(scope.protected) > 1
     start = (
-        f"From {release_name(row.release)}, {subject}" if len(scope.protected) > 1 else subject[0].upper() + subject[1:]
+        _("From {release}, {subject}", release=release_name(row.release), subject=subject)
+        if several
+        else subject[0].upper() + subject[1:]
     )
-    text = f"{start} {describe_result(row)}."
+    text = _("{subject} {result}.", subject=start, result=describe_result(row))
     if row.low is not None and row.high is not None and row.low <= row.prior <= row.high:
         text += " The interval includes guessing: no gain is shown."
     if len(rows) > 1:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from unmask.findings.row_words import row_value
+from unmask.languages import gettext as _
+from unmask.languages import group, mark, ngettext
 from unmask.measures.registry import CRITERIA, SHARES, described, realized_by
 from unmask.policy import Assessment, Condition, Requirement, Verdict
 from unmask.policy.condition import CONTROL_FIELDS
@@ -18,38 +20,42 @@ from unmask.results.names import APART, IDENTITY, LIMITS, PROBABILITIES
 from unmask.results.scope import headlines
 from unmask.results.words import join_names, release_name
 
-NO_POLICY = ("No verdict:", "choose a policy.")
+NO_POLICY = (mark("No verdict:"), mark("choose a policy."))
 """Words in the place of a verdict: the first ones, and the rest."""
 
 STATES: Final[dict[Outcome, str]] = {
-    "acceptable": "Acceptable",
-    "not acceptable": "Not acceptable",
-    "not decided": "Not decided",
+    "acceptable": mark("Acceptable"),
+    "not acceptable": mark("Not acceptable"),
+    "not decided": mark("Not decided"),
 }
 
-STATE: Final[dict[State, str]] = {"met": "met", "missed": "missed", "untested": "not tested"}
-"""State of a condition -> words for readers."""
+STATE: Final[dict[State, str]] = {
+    "met": mark("met"),
+    "missed": mark("missed"),
+    "untested": mark("not tested"),
+}
+"""State of a condition -> words for readers, in English."""
 
 DIFFERENCES = (CONTROL_FIELDS - {"control"}) | {"gain"}
 """Fields that are differences of what a measure is in two cases: of shares they are points."""
 
 OF_FIELD = {
-    "worst": "at highest risk",
-    "prior": "before the release",
-    "gain": "gained",
-    "low": "at least",
-    "high": "at most",
-    "control": "of the control group",
-    "excess": "beyond the control group",
-    "excess_low": "beyond the control group, at least",
-    "excess_high": "beyond the control group, at most",
-    "q05": "of the 5 % at lowest risk",
-    "q25": "of the quarter at lowest risk",
-    "q50": "of the median person",
-    "q75": "of the quarter at highest risk",
-    "q95": "of the 5 % at highest risk",
+    "worst": mark("at highest risk"),
+    "prior": mark("before the release"),
+    "gain": mark("gained"),
+    "low": mark("at least"),
+    "high": mark("at most"),
+    "control": mark("of the control group"),
+    "excess": mark("beyond the control group"),
+    "excess_low": mark("beyond the control group, at least"),
+    "excess_high": mark("beyond the control group, at most"),
+    "q05": mark("of the 5 % at lowest risk"),
+    "q25": mark("of the quarter at lowest risk"),
+    "q50": mark("of the median person"),
+    "q75": mark("of the quarter at highest risk"),
+    "q95": mark("of the 5 % at highest risk"),
 }
-"""Field of a condition -> the words for it."""
+"""Field of a condition -> the words for it, in English."""
 
 
 def describe_verdict(verdict: Verdict) -> str:
@@ -63,7 +69,7 @@ def describe_outcome(policy: str, states: Sequence[State]) -> str:
     >>> describe_outcome("Strict", ["met", "missed", "untested"])
     'Not acceptable under Strict: 1 of 3 conditions is missed.'
     """
-    return f"{STATES[combine_states(states)]} {describe_states(policy, states)}"
+    return f"{_(STATES[combine_states(states)])} {describe_states(policy, states)}"
 
 
 def describe_conditions(verdict: Verdict) -> str:
@@ -73,33 +79,80 @@ def describe_conditions(verdict: Verdict) -> str:
 
 def describe_states(policy: str, states: Sequence[State]) -> str:
     """Return the sentence after its first words, from the states of the conditions."""
-    n, missed, untested = len(states), states.count("missed"), states.count("untested")
-    if n == 1:
-        return f"under {policy}: the only condition is {STATE[states[0]]}."
+    total, missed, untested = len(states), states.count("missed"), states.count("untested")
+    if total == 1:
+        return _("under {policy}: the only condition is {state}.", policy=_(policy), state=_(STATE[states[0]]))
+    fields = {"policy": _(policy), "total": total}
     if missed:
-        return f"under {policy}: {missed:,} of {n:,} conditions {_is(missed)} missed."
+        return ngettext(
+            "under {policy}: {n} of {total} conditions is missed.",
+            "under {policy}: {n} of {total} conditions are missed.",
+            missed,
+            **fields,
+        )
     if untested:
-        return f"under {policy}: {untested:,} of {n:,} conditions {_is(untested)} not tested."
-    return f"under {policy}: all {n:,} conditions are met."
-
-
-def _is(count: int) -> str:
-    return "is" if count == 1 else "are"
+        return ngettext(
+            "under {policy}: {n} of {total} conditions is not tested.",
+            "under {policy}: {n} of {total} conditions are not tested.",
+            untested,
+            **fields,
+        )
+    return _("under {policy}: all {total} conditions are met.", **fields)
 
 
 def combine_verdicts(verdicts: Sequence[Verdict]) -> tuple[Outcome, str]:
     """Return several verdicts as one, and the sentence after its first words."""
-    n, bad, undecided = len(verdicts), _count(verdicts, "not acceptable"), _count(verdicts, "not decided")
+    n_missed, n_undecided = _count(verdicts, "not acceptable"), _count(verdicts, "not decided")
     titles = list(dict.fromkeys(verdict.policy.title for verdict in verdicts))
-    releases = {verdict.release for verdict in verdicts}
-    things = "releases" if len(titles) == 1 else "policies" if len(releases) == 1 else "verdicts"
-    missed = ("misses a condition", "miss a condition") if things == "releases" else ("is missed", "are missed")
-    met = "meet every condition" if things == "releases" else "are met"
-    findings = [f"{bad:,} of {n:,} {things} {missed[bad > 1]}"] if bad else []
-    if undecided:
-        findings.append(f"{undecided:,}{'' if bad else f' of {n:,} {things}'} {_is(undecided)} not decided")
-    state: Outcome = "not acceptable" if bad else "not decided" if undecided else "acceptable"
-    return state, f"under {join_names(titles)}: {join_names(findings or [f'all {n:,} {things} {met}'])}."
+    findings = _count_outcomes(verdicts, len(titles), n_missed, n_undecided)
+    state: Outcome = "not acceptable" if n_missed else "not decided" if n_undecided else "acceptable"
+    policies = join_names([_(title) for title in titles])
+    return state, _("under {policy}: {findings}.", policy=policies, findings=join_names(findings))
+
+
+def _count_outcomes(verdicts: Sequence[Verdict], n_policies: int, n_missed: int, n_undecided: int) -> list[str]:
+    """Return the numbers of releases, policies or verdicts in each state that is not acceptable, or that all are."""
+    n_releases, total = len({verdict.release for verdict in verdicts}), len(verdicts)
+    if n_policies == 1:
+        missed = ngettext(
+            "{n} of {total} releases misses a condition",
+            "{n} of {total} releases miss a condition",
+            n_missed,
+            total=total,
+        )
+        undecided = ngettext(
+            "{n} of {total} releases is not decided",
+            "{n} of {total} releases are not decided",
+            n_undecided,
+            total=total,
+        )
+        met = _("all {total} releases meet every condition", total=total)
+    elif n_releases == 1:
+        missed = ngettext(
+            "{n} of {total} policies is missed", "{n} of {total} policies are missed", n_missed, total=total
+        )
+        undecided = ngettext(
+            "{n} of {total} policies is not decided",
+            "{n} of {total} policies are not decided",
+            n_undecided,
+            total=total,
+        )
+        met = _("all {total} policies are met", total=total)
+    else:
+        missed = ngettext(
+            "{n} of {total} verdicts is missed", "{n} of {total} verdicts are missed", n_missed, total=total
+        )
+        undecided = ngettext(
+            "{n} of {total} verdicts is not decided",
+            "{n} of {total} verdicts are not decided",
+            n_undecided,
+            total=total,
+        )
+        met = _("all {total} verdicts are met", total=total)
+    if n_missed and n_undecided:
+        undecided = ngettext("{n} is not decided", "{n} are not decided", n_undecided)
+    findings = [missed] * bool(n_missed) + [undecided] * bool(n_undecided)
+    return findings or [met]
 
 
 def _count(verdicts: Sequence[Verdict], state: str) -> int:
@@ -119,19 +172,29 @@ def describe_unjudged(verdicts: Iterable[Verdict], result: Result) -> str:
             if row := heads.get((verdict.release, *pair)):
                 rows.setdefault(pair, {})[verdict.release] = row
     phrases = [_describe_unjudged(*pair, list(by_release.values())) for pair, by_release in rows.items()]
-    return f"Not judged: {'; '.join(phrases)}." if phrases else ""
+    return _("Not judged: {adversaries}.", adversaries="; ".join(phrases)) if phrases else ""
 
 
 def _describe_unjudged(adversary: str, target: str, rows: Sequence[Row]) -> str:
     """Return the success of one adversary on the releases."""
-    verb = "re-identifies" if target == IDENTITY else f"infers {target} of"
-    subject = f"an {adversary}, who also knows sensitive values, {verb}"
     if len(rows) == 1:
-        return f"{subject} {row_value(rows[0])}"
-    ordered = sorted(rows, key=lambda row: -row.posterior)
-    shown = ordered if len(rows) <= N_LISTED else [ordered[-1], ordered[0]]
-    values = [f"{row_value(row)} in {release_name(row.release)}" for row in shown]
-    return f"{subject} {join_names(values) if shown is ordered else ' to '.join(values)}"
+        value = row_value(rows[0])
+    else:
+        ordered = sorted(rows, key=lambda row: -row.posterior)
+        if len(rows) <= N_LISTED:
+            value = join_names([_value_in_release(row) for row in ordered])
+        else:
+            low, high = (_value_in_release(row) for row in (ordered[-1], ordered[0]))
+            value = _("{low} to {high}", low=low, high=high)
+    if target == IDENTITY:
+        message = mark("an {adversary}, who also knows sensitive values, re-identifies {value}")
+        return _(message, adversary=_(adversary), value=value)
+    message = mark("an {adversary}, who also knows sensitive values, infers {target} of {value}")
+    return _(message, adversary=_(adversary), target=target, value=value)
+
+
+def _value_in_release(row: Row) -> str:
+    return _("{value} in {release}", value=row_value(row), release=release_name(row.release))
 
 
 def _unjudged_pairs(verdict: Verdict, result: Result) -> set[tuple[str, str]]:
@@ -166,10 +229,10 @@ def find_limit(risk: Distribution, assessments: Iterable[Assessment]) -> tuple[f
     worst = [condition for condition in upper_limits if condition.field == "worst"]
     plain = [condition for condition in upper_limits if condition.field in (None, "posterior", "high")]
     if worst or plain:
-        return min(condition.bound for condition in worst or plain), "the policy\u2019s limit"
+        return min(condition.bound for condition in worst or plain), _("the policy\u2019s limit")
     if risk.target == IDENTITY:
-        return LIMITS["identity"], "the limit of EMA policy 0070"
-    return LIMITS["value"], "the default limit"
+        return LIMITS["identity"], _("the limit of EMA policy 0070")
+    return LIMITS["value"], _("the default limit")
 
 
 def _target(value: ItemValue) -> str:
@@ -183,24 +246,31 @@ def describe_contradiction(assessment: Assessment) -> str:
         and assessment.realized
         and not assessment.requirement.require.holds(assessment.realized.value)
     ):
-        return f"expected value met, but {amount(assessment, assessment.realized.value)} realized"
+        value = amount(assessment, assessment.realized.value)
+        return _("expected value met, but {value} realized", value=value)
     end = assessment.interval_end
     if end is None:
         return ""
-    return f"{'met' if assessment.state == 'met' else 'missed'}, but the interval reaches {amount(assessment, end)}"
+    value = amount(assessment, end)
+    if assessment.state == "met":
+        return _("met, but the interval reaches {value}", value=value)
+    return _("missed, but the interval reaches {value}", value=value)
 
 
 def name_requirement(requirement: Requirement) -> str:
     """Return the name of a condition, or the name of its measure."""
     if requirement.name:
-        return requirement.name
+        return _(requirement.name)
     condition = requirement.require
     quantity = described(condition.measure) or CRITERIA.get(condition.measure)
-    label = (quantity.label if quantity else "") or condition.measure.replace("_", " ")
-    side = "Expected" if realized_by(condition.measure) else "Realized" if quantity and quantity.realizes else ""
-    label = f"{side} {label[0].lower()}{label[1:]}" if side else label
-    words = " ".join(filter(None, (label, OF_FIELD.get(condition.field or ""))))
-    return f"{words}, {condition.scope}" if condition.scope else words
+    label = _((quantity.label if quantity else "") or condition.measure.replace("_", " "))
+    lower = f"{label[0].lower()}{label[1:]}"
+    if realized_by(condition.measure):
+        label = _("Expected {measure}", measure=lower)
+    elif quantity and quantity.realizes:
+        label = _("Realized {measure}", measure=lower)
+    words = " ".join(filter(None, (label, _(OF_FIELD.get(condition.field or "", "")))))
+    return f"{words}, {_(condition.scope)}" if condition.scope else words
 
 
 def explain_condition(assessment: Assessment) -> str:
@@ -210,10 +280,13 @@ def explain_condition(assessment: Assessment) -> str:
     requirement, item = assessment.requirement, assessment.closest.item if assessment.closest else None
     quantity = described(requirement.require.measure) or CRITERIA.get(requirement.require.measure)
     phrases = [
-        requirement.purpose or ("" if requirement.name or quantity is None else quantity.meaning.partition(" (")[0])
+        _(requirement.purpose)
+        or ("" if requirement.name or quantity is None else _(quantity.meaning.partition(" (")[0]))
     ]
-    phrases += [f"n{SPACE}={SPACE}{item.n:,}"] if isinstance(item, Row) and not requirement.name else []
-    phrases += [f"{amount(assessment, assessment.realized.value)} realized"] if assessment.realized else []
+    phrases += [f"n{SPACE}={SPACE}{group(item.n)}"] if isinstance(item, Row) and not requirement.name else []
+    phrases += (
+        [_("{value} realized", value=amount(assessment, assessment.realized.value))] if assessment.realized else []
+    )
     return "; ".join(filter(None, phrases))
 
 
@@ -231,7 +304,7 @@ def with_unit(value: float, unit: str, field: str | None) -> str:
     if unit not in SHARES:
         return number(value)
     if field in DIFFERENCES:
-        return f"{number(100 * value, 1)}{SPACE}points"
+        return _("{value}\u00a0points", value=number(100 * value, 1))
     return percent(value)
 
 
@@ -255,7 +328,7 @@ def describe_distance(assessment: Assessment) -> str:
     condition, value = assessment.requirement.require, assessment.violations[0].value
     factor = limit_ratio(value, condition)
     if condition.sign[0] == ">":
-        return f"short by {amount(assessment, condition.bound - value)}"
+        return _("short by {value}", value=amount(assessment, condition.bound - value))
     if factor is None or condition.field in DIFFERENCES or not math.isfinite(factor):
-        return f"over by {amount(assessment, value - condition.bound)}"
-    return f"{number(factor, 1)} times the limit"
+        return _("over by {value}", value=amount(assessment, value - condition.bound))
+    return _("{factor} times the limit", factor=number(factor, 1))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from unmask.languages import gettext as _
+from unmask.languages import group
 from unmask.policy.condition import QUANTILES, Condition
 from unmask.results import Row
 from unmask.results.names import MIN_COVERAGE
@@ -26,14 +28,17 @@ def coverage_gap(condition: Condition, item: object) -> str:
     people, drawn, n_judged = (getattr(item, name, None) for name in COUNTS)
     if people is None or drawn is None or n_judged is None:
         return ""
-    sample = f"{_format_count(drawn, people)} of {people:,} were drawn at random"
+    fields = {"n": _format_count(drawn, people), "total": people}
     if n_judged < MIN_COVERAGE * drawn:
-        return f"{_format_count(n_judged, drawn)} of {drawn:,} are judged, and a verdict needs {NEEDED}"
+        n = _format_count(n_judged, drawn)
+        return _("{n} of {total} are judged, and a verdict needs {share}", n=n, total=drawn, share=NEEDED)
     if drawn >= MIN_COVERAGE * people:
         return ""
     if condition.field == "worst" or condition.field in QUANTILES:
-        return f"{sample}, and others may be worse off; attack all of them"
-    return f"{sample}, and the number has no interval; attack all of them" if getattr(item, "low", None) is None else ""
+        return _("{n} of {total} were drawn at random, and others may be worse off; attack all of them", **fields)
+    if getattr(item, "low", None) is not None:
+        return ""
+    return _("{n} of {total} were drawn at random, and the number has no interval; attack all of them", **fields)
 
 
 def coverage_notes(items: Iterable[Row], *, noun: str = "people", always: bool = False) -> tuple[str, ...]:
@@ -48,15 +53,19 @@ def coverage_notes(items: Iterable[Row], *, noun: str = "people", always: bool =
 
 
 def _note(n_judged: int, drawn: int, people: int, noun: str) -> str:
-    note = f"{_format_count(n_judged, people)} of {people:,} {noun} in the file are judged"
-    note = note[0].upper() + note[1:]
+    count = _format_count(n_judged, people)
+    fields = {"n": count[0].upper() + count[1:], "total": people, "things": noun}
     if n_judged < MIN_COVERAGE * drawn:
-        return f"{note}: below {NEEDED} there is no verdict."
-    return f"{note}, a random sample." if drawn < people else f"{note}."
+        return _(
+            "{n} of {total} {things} in the file are judged: below {share} there is no verdict.", share=NEEDED, **fields
+        )
+    if drawn < people:
+        return _("{n} of {total} {things} in the file are judged, a random sample.", **fields)
+    return _("{n} of {total} {things} in the file are judged.", **fields)
 
 
 def _format_count(part: int, total: int) -> str:
     """Return a number of people, unless it or the rest is a small count."""
     if 0 < total - part < SMALL_COUNT:
-        return f"all but fewer than {SMALL_COUNT}"
-    return f"fewer than {SMALL_COUNT}" if 0 < part < SMALL_COUNT else f"{part:,}"
+        return _("all but fewer than {n}", n=SMALL_COUNT)
+    return _("fewer than {n}", n=SMALL_COUNT) if 0 < part < SMALL_COUNT else group(part)

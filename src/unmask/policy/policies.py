@@ -12,13 +12,14 @@ from typing import Any
 
 from unmask.core.errors import UnmaskError, nearest
 from unmask.data.files import read_toml
+from unmask.languages import mark
 from unmask.policy.condition import Condition
 from unmask.schema import Table, check, list_of
 
 SHIPPED_FOLDER = resources.files("unmask.policy") / "shipped"
 """Folder of the policies that come with unmask."""
 
-CONDITIONS_TITLE = "the conditions given"
+CONDITIONS_TITLE = mark("the conditions given")
 """Title of single conditions, such as those of `--policy`."""
 
 TYPED_SOURCE = "set for this audit"

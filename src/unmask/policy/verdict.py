@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple, Protocol
 
 from unmask.core.errors import UnmaskError, nearest
+from unmask.languages import gettext as _
 from unmask.measures.registry import CRITERIA, MEASURES, described, realized_by
 from unmask.policy.condition import CONTROL_FIELDS, Condition, MeasuredItem
 from unmask.policy.coverage import coverage_gap
@@ -115,11 +116,12 @@ class Assessment:
     def unknown_reason(self) -> str:
         """Return a text about all results that are needed and not known; "" if all are known."""
         unknown = [describe_item(value.item) for value in self.values if math.isnan(value.value)]
-        parts = [f"{'; '.join(unknown)} is not known"] if unknown else []
-        parts += [f"{', '.join(self.silent_adversaries)} has no result"] if self.silent_adversaries else []
+        parts = [_("{measures} is not known", measures="; ".join(unknown))] if unknown else []
+        silent = ", ".join(self.silent_adversaries)
+        parts += [_("{adversaries} has no result", adversaries=silent)] if silent else []
         gaps = (coverage_gap(self.requirement.require, value.item) for value in self.values)
         parts += list(dict.fromkeys(filter(None, gaps)))
-        return self.reason or "; ".join(parts) or ("" if self.values else "this measure was not evaluated")
+        return self.reason or "; ".join(parts) or ("" if self.values else _("this measure was not evaluated"))
 
 
 def combine_states(states: Collection[State]) -> Outcome:
@@ -296,7 +298,7 @@ def _select(
         and condition.field in CONTROL_FIELDS
         and any(map(replace(condition, field=None).applies_to, items))
     ):
-        return _Selection(requirement, [], "needs a control group")
+        return _Selection(requirement, [], _("needs a control group"))
     reasons = (reason for name, reason in not_run if condition.measure in re.findall(r"\w+", name))
     reason = _find_obstacle(condition, selected, next(reasons, ""))
     return _Selection(requirement, [] if reason else selected, reason)

@@ -25,6 +25,8 @@ from unmask.findings.verdict_words import (
     find_limit,
     name_requirement,
 )
+from unmask.languages import gettext as _
+from unmask.languages import group, localize, mark, ngettext, retranslate
 from unmask.measures.interval import of_targets
 from unmask.measures.registry import quantity
 from unmask.policy import Assessment, Policy, Verdict, judge_result
@@ -35,6 +37,7 @@ from unmask.render.charts import Figure
 from unmask.render.charts.svg import coordinate
 from unmask.render.page_parts import Grid, Screen, Section
 from unmask.render.shared_charts import risk_figure
+from unmask.render.translation import retranslate_item, retranslate_risk
 from unmask.results import Advice, Alternative, AtRisk, Decision, DecisionItem, Fact, Result, Row
 from unmask.results.change import Change
 from unmask.results.distribution import Distribution
@@ -42,20 +45,20 @@ from unmask.results.formats import SPACE, percent
 from unmask.results.names import IDENTITY, PROBABILITIES, PROSECUTOR
 from unmask.results.rows import ORIGINAL
 from unmask.results.scope import Scope
-from unmask.results.words import as_sentences, format_count, format_share, join_names, plural, release_name
+from unmask.results.words import as_sentences, format_count, format_share, join_names, release_name
 
 LOOK = {"acceptable": "met", "not acceptable": "missed", "not decided": "untested"}
 """A verdict -> how its words look."""
 
-ADD_ORIGINAL = "Add the table before protection. The audit then tries changes and measures them:"
+ADD_ORIGINAL = mark("Add the table before protection. The audit then tries changes and measures them:")
 
-ACCEPTABLE = "Every condition is met. Write a certificate to sign:"
+ACCEPTABLE = mark("Every condition is met. Write a certificate to sign:")
 """Advice if every release is acceptable."""
 
 CERTIFY = "unmask certify unmask.toml -o certificate.json"
 """Command of a certificate."""
 
-LARGER_K = "Protect with a larger k, then audit again:"
+LARGER_K = mark("Protect with a larger k, then audit again:")
 
 DEFAULT_K = 10
 """The k to try if that of the release is not known."""
@@ -68,8 +71,9 @@ def make_screen(scope: Scope) -> Screen:
     """Return the first screen: the decision of the result, or else its verdicts."""
     result, decision = scope.result, scope.result.decision
     if decision is not None:
-        decision = replace(decision, items=select_items(decision.items))
-        return Screen(decision, result.headline, result.at_risk, advice=complete_advice(result))
+        decision = replace(retranslate_item(decision), items=tuple(map(retranslate_item, select_items(decision.items))))
+        at_risk = result.at_risk and retranslate_risk(result.at_risk)
+        return Screen(decision, retranslate(result.headline), at_risk, advice=complete_advice(result))
     select_distribution, people = _find_at_risk(scope)
     headline = first_sentence(next(iter(sentences(result)), ""))
     return Screen(_make_decision(result), headline, select_distribution, people, _give_advice(scope))
@@ -77,13 +81,14 @@ def make_screen(scope: Scope) -> Screen:
 
 def _make_decision(result: Result) -> Decision:
     """Return the verdicts as one answer, or how to ask for a verdict."""
-    verdicts, cautions = result.verdicts, as_sentences(result.cautions)
+    verdicts, cautions = result.verdicts, as_sentences(map(retranslate, result.cautions))
     if not verdicts:
-        return Decision("none", *NO_POLICY, paragraphs=(*cautions, _explain_policies(result)))
+        answer, sentence = map(_, NO_POLICY)
+        return Decision("none", answer, sentence, paragraphs=(*cautions, _explain_policies(result)))
     if len(verdicts) == 1:
         state, sentence = verdicts[0].state, describe_conditions(verdicts[0])
         items = [make_item(assessment, result.smallest_shown) for assessment in verdicts[0].assessments]
-        caption = Decision.caption
+        caption = _(Decision.caption)
     else:
         state, sentence = combine_verdicts(verdicts)
         items = [_summarize(verdict, verdicts, result) for verdict in verdicts]
@@ -91,9 +96,12 @@ def _make_decision(result: Result) -> Decision:
         caption = names.pop() if len(names) == 1 else ""
         items = [replace(item, source="") for item in items] if caption else items
     shown = select_items(items)
-    hidden = [f"{len(items) - len(shown):,} more below."] * (len(items) > len(shown))
+    hidden = [_("{n} more below.", n=len(items) - len(shown))] * (len(items) > len(shown))
     paragraphs = (*cautions, *hidden, *filter(None, [describe_unjudged(verdicts, result)]))
-    return Decision(LOOK[state], STATES[state], sentence, items=shown, paragraphs=paragraphs, caption=caption)
+    return Decision(
+        LOOK[state], _(STATES[state]), sentence, question=_(Decision.question), items=shown, paragraphs=paragraphs,
+        caption=caption,
+    )  # fmt: skip
 
 
 def conditions_section(scope: Scope) -> Section | None:
@@ -127,8 +135,14 @@ def _describe_origin(item: DecisionItem) -> str:
 def _explain_policies(result: Result) -> str:
     """Return the shipped policies that can judge this audit, and a sample condition."""
     policies = [name for name, policy in read_shipped_policies().items() if _can_judge(result, policy)]
-    shipped = f"{', '.join(policies)}, or " if policies else ""
-    return f'Limits come from --policy: {shipped}a condition of your own, such as "{result.sample_condition}".'
+    condition = result.sample_condition
+    if not policies:
+        return _('Limits come from --policy: a condition of your own, such as "{condition}".', condition=condition)
+    return _(
+        'Limits come from --policy: {policies}, or a condition of your own, such as "{condition}".',
+        policies=", ".join(policies),
+        condition=condition,
+    )
 
 
 def _can_judge(result: Result, policy: Policy) -> bool:
@@ -157,7 +171,8 @@ def _summarize(verdict: Verdict, verdicts: Sequence[Verdict], result: Result) ->
 def _count_conditions(verdict: Verdict) -> str:
     """Return the number of conditions in the state that decides."""
     state: State = "missed" if verdict.count("missed") else "untested" if verdict.count("untested") else "met"
-    return f"{verdict.count(state):,} of {len(verdict.assessments):,} {STATE[state]}"
+    total = len(verdict.assessments)
+    return _("{n} of {total} {state}", n=verdict.count(state), total=total, state=_(STATE[state]))
 
 
 def _find_farthest(verdict: Verdict) -> Assessment:
@@ -199,10 +214,12 @@ def _describe_average(release: str, scope: Scope) -> AtRisk | None:
         return None
     row = max(rows, key=severity)
     highest = _believed_worst(row, scope)
-    worst = (Fact("Highest risk", percent(highest)),) if math.isfinite(highest) and row.unit == "probability" else ()
-    return AtRisk(
-        row_value(row), f"of {row.n:,} {scope.replace_people('people')}, by the adversary {row.adversary}", facts=worst
+    is_known = math.isfinite(highest) and row.unit == "probability"
+    worst = (Fact(_("Highest risk"), percent(highest)),) if is_known else ()
+    message = (
+        mark("of {n} cases, by the adversary {name}") if scope.cases else mark("of {n} people, by the adversary {name}")
     )
+    return AtRisk(row_value(row), _(message, n=row.n, name=_(row.adversary)), facts=worst)
 
 
 def _describe_people(risk: Distribution, scope: Scope) -> tuple[AtRisk, Figure]:
@@ -214,32 +231,38 @@ def _describe_people(risk: Distribution, scope: Scope) -> tuple[AtRisk, Figure]:
     ]
     limit, limit_source = find_limit(risk, assessments)
     count = risk.above[limit]
-    name = f"The {risk.people:,} drawn people by risk" if risk.drawn_from else "People by risk"
+    name = _("The {n} drawn people by risk", n=risk.people) if risk.drawn_from else _("People by risk")
     chart = risk_figure(
         "",
         [(name, "", risk)],
         limit,
         scope.result.smallest_shown,
         style=scope.styles.get(risk.adversary, 0),
-        label=f"People by the probability that {scope.subject(risk.adversary)} is right about them",
+        label=_("People by the probability that {subject} is right about them", subject=scope.subject(risk.adversary)),
     )
-    number, of, drawn = _estimate_count(risk, count, scope)
-    goal = "re-identification" if risk.target == IDENTITY else risk.target
-    share = f"{100 * limit:g}{SPACE}%"
-    place = f" in {release_name(risk.release)}" if len(scope.protected) > 1 else ""
-    people = f"of {of:,} {scope.replace_people('people')}{place} are above {share}, {limit_source} for {goal}{drawn}"
-    return AtRisk(number, people, tuple(_list_facts(risk, limit, scope, assessments))), chart
+    number, total, drawn = _estimate_count(risk, count, scope)
+    goal = _("re-identification") if risk.target == IDENTITY else risk.target
+    fields = {"n": total, "share": f"{localize(f'{100 * limit:g}')}{SPACE}%", "source": limit_source, "goal": goal}
+    if len(scope.protected) > 1:
+        place = release_name(risk.release)
+        people = _("of {n} people in {release} are above {share}, {source} for {goal}", release=place, **fields)
+    else:
+        people = _("of {n} people are above {share}, {source} for {goal}", **fields)
+    return AtRisk(number, people + drawn, tuple(_list_facts(risk, limit, scope, assessments))), chart
 
 
 def _estimate_count(risk: Distribution, count: Count, scope: Scope) -> tuple[str, int, str]:
     """Return the number of people at risk, the total, and its source if people were drawn."""
     if isinstance(count, str):
-        return count, risk.people, f"; they were drawn from {risk.drawn_from:,}" if risk.drawn_from else ""
+        drawn = _("; they were drawn from {n}", n=risk.drawn_from) if risk.drawn_from else ""
+        return retranslate(count), risk.people, drawn
     if not risk.drawn_from:
-        return f"{count:,}", risk.people, ""
+        return group(count), risk.people, ""
     value, low, high = estimate_all(risk, count, scope.result.smallest_shown)
-    drawn = f"{risk.people:,} {scope.replace_people('people')} drawn at random"
-    return f"{value:,}", risk.drawn_from, f"; 95{SPACE}% interval {low:,} to {high:,}, from {drawn}"
+    drawn = _(
+        "; 95\u00a0% interval {low} to {high}, from {n} people drawn at random", low=low, high=high, n=risk.people
+    )
+    return group(value), risk.drawn_from, drawn
 
 
 def estimate_all(risk: Distribution, above: int, step: int = 1) -> tuple[int, int, int]:
@@ -259,9 +282,10 @@ def _list_facts(risk: Distribution, limit: float, scope: Scope, assessments: Seq
     """Yield the largest group, the highest risk unless a condition shows it, the smallest class, and the risk before
     protection.
     """
-    if group := _describe_largest(risk, limit, scope):
+    if largest := _describe_largest(risk, limit, scope):
         has_classes = any(block.name == "classes" for block in scope.result.blocks)
-        yield Fact("Largest group", group, "classes" if has_classes and _rows_about(risk, "classes", scope) else "")
+        section = "classes" if has_classes and _rows_about(risk, "classes", scope) else ""
+        yield Fact(_("Largest group"), largest, section)
     fields = {
         assessment.requirement.require.field
         for assessment in assessments
@@ -269,17 +293,19 @@ def _list_facts(risk: Distribution, limit: float, scope: Scope, assessments: Seq
     }
     worst = _find_worst(risk, scope)
     if "worst" not in fields and math.isfinite(worst):
-        yield Fact("Highest risk", percent(worst))
+        yield Fact(_("Highest risk"), percent(worst))
     fewest = scope.result.criteria.get(risk.release, {}).get("k_people")
     if isinstance(fewest, int):
-        yield Fact("Smallest class", f"{plural(fewest, 'person', 'people')}, some with several rows")
+        message = ngettext("{n} person, some with several rows", "{n} people, some with several rows", fewest)
+        yield Fact(_("Smallest class"), message)
     key = (ORIGINAL, risk.adversary, risk.target)
     bare = next(
         (item for item in scope.result.distribution if (item.release, item.adversary, item.target) == key), None
     )
     if bare is not None and risk.release != ORIGINAL and limit in bare.above:
         count = bare.above[limit]
-        yield Fact("Unprotected", f"{count if isinstance(count, str) else f'{count:,}'} people")
+        words = _("{n} people", n=count if isinstance(count, int) else retranslate(count))
+        yield Fact(_("Unprotected"), words)
 
 
 def _describe_largest(risk: Distribution, limit: float, scope: Scope) -> str:
@@ -288,9 +314,9 @@ def _describe_largest(risk: Distribution, limit: float, scope: Scope) -> str:
         return ""
     rows = [row for row in _rows_about(risk, "classes", scope) if row["probability"] > limit]
     if not rows:
-        return f"fewer than {scope.result.smallest_shown:,} people"
+        return _("fewer than {n} people", n=scope.result.smallest_shown)
     largest = max(rows, key=lambda row: row["people"])
-    return f"{largest['people']:,} people, up to {percent(largest['probability'])}"
+    return _("{n} people, up to {share}", n=largest["people"], share=percent(largest["probability"]))
 
 
 def _rows_about(risk: Distribution, table: str, scope: Scope) -> tuple[Mapping[str, Any], ...]:
@@ -314,7 +340,7 @@ def _give_advice(scope: Scope) -> Advice:
     """Return the tried changes, else a command that tries them, else the next step for the verdict."""
     result = scope.result
     if result.changes:
-        headings, changes = ("people above", "utility kept"), tuple(map(_to_alternative, result.changes))
+        headings, changes = (_("people above"), _("utility kept")), tuple(map(_to_alternative, result.changes))
         return Advice("", _write_command(result.changes), headings, changes)
     return complete_advice(result) or _suggest_step(result)
 
@@ -328,11 +354,14 @@ def complete_advice(result: Result) -> Advice | None:
     is_acceptable = states == {"acceptable"}
     if advice is None or (is_acceptable and not advice.alternatives):
         return None
-    alternatives = tuple(_complete_alternative(item, result.verdicts) for item in advice.alternatives)
+    completed = (_complete_alternative(item, result.verdicts) for item in advice.alternatives)
+    alternatives = tuple(map(retranslate_item, completed))
+    advice = replace(
+        retranslate_item(advice), headings=tuple(map(retranslate, advice.headings)), alternatives=alternatives
+    )
     if is_acceptable:
-        return replace(advice, sentence=ACCEPTABLE, command=CERTIFY, alternatives=alternatives)
-    sentence = "" if alternatives and "acceptable" in states else advice.sentence
-    return replace(advice, sentence=sentence, alternatives=alternatives)
+        return replace(advice, sentence=_(ACCEPTABLE), command=CERTIFY)
+    return replace(advice, sentence="" if alternatives and "acceptable" in states else advice.sentence)
 
 
 def _complete_alternative(alternative: Alternative, verdicts: Sequence[Verdict]) -> Alternative:
@@ -344,7 +373,8 @@ def _complete_alternative(alternative: Alternative, verdicts: Sequence[Verdict])
 
 def _with_state(alternative: Alternative, n_missed: int) -> Alternative:
     """Return an alternative with its state for a number of missed conditions."""
-    finding = f"{plural(n_missed, 'condition')} missed" if n_missed else "every tested condition met"
+    finding = ngettext("{n} condition missed", "{n} conditions missed", n_missed)
+    finding = finding if n_missed else _("every tested condition met")
     return replace(alternative, finding=finding, state="missed" if n_missed else "met")
 
 
@@ -355,21 +385,25 @@ def _suggest_step(result: Result) -> Advice:
         (name for name, policy in read_shipped_policies().items() if _can_judge(result, policy)), "policy.toml"
     )
     is_single = len(result.criteria) == 2 and ORIGINAL in result.criteria  # one release, and what it was made of
-    tries = " and tries changes" if result.command == "audit" and is_single else ""
+    tries = result.command == "audit" and is_single
     if not states:
         command = f"unmask {result.command} \u2026 --policy {policy_name}"
-        return Advice(f"Add a policy. The audit then judges the release{tries}:", command)
+        if tries:
+            return Advice(_("Add a policy. The audit then judges the release and tries changes:"), command)
+        return Advice(_("Add a policy. The audit then judges the release:"), command)
     if states == {"acceptable"}:
-        return Advice(ACCEPTABLE, CERTIFY)
+        return Advice(_(ACCEPTABLE), CERTIFY)
     if "not acceptable" not in states:
-        return Advice("Test the other conditions: \u201cnot tested\u201d does not mean safe.")
+        return Advice(_("Test the other conditions: \u201cnot tested\u201d does not mean safe."))
     if acceptable := _list_acceptable(result.verdicts):
-        are = "is" if len(acceptable) == 1 else "are"
-        return Advice(f"{join_names(acceptable)} {are} acceptable. Write a certificate:", CERTIFY)
+        releases = join_names(acceptable)
+        if len(acceptable) == 1:
+            return Advice(_("{releases} is acceptable. Write a certificate:", releases=releases), CERTIFY)
+        return Advice(_("{releases} are acceptable. Write a certificate:", releases=releases), CERTIFY)
     if ORIGINAL in result.criteria:
         k = suggest_k(next(verdict for verdict in result.verdicts if verdict.state == "not acceptable"), result)
-        return Advice(LARGER_K, f"unmask protect TABLE \u2026 --k {k} -o other.csv --origin other-origin.csv")
-    return Advice(ADD_ORIGINAL, f"unmask {result.command} \u2026 --original TABLE --origin ROWS --report page.html")
+        return Advice(_(LARGER_K), f"unmask protect TABLE \u2026 --k {k} -o other.csv --origin other-origin.csv")
+    return Advice(_(ADD_ORIGINAL), f"unmask {result.command} \u2026 --original TABLE --origin ROWS --report page.html")
 
 
 def _list_acceptable(verdicts: Sequence[Verdict]) -> list[str]:
@@ -409,7 +443,8 @@ def _smallest_k(assessment: Assessment) -> int | None:
 def _to_alternative(change: Change) -> Alternative:
     count = format_share(None) if change.above is None else format_count(change.above)
     figures = (count, format_share(change.utility))
-    return _with_state(Alternative("", figures, change.name, is_unprotected=change.k is None), change.missed)
+    name = retranslate(change.name)
+    return _with_state(Alternative("", figures, name, is_unprotected=change.k is None), change.missed)
 
 
 def select_change(changes: Sequence[Change]) -> Change | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from unmask.core.errors import visible
 from unmask.findings.sentences import list_contrasts, sentences
+from unmask.languages import Language, gettext, retranslate, use_language
 from unmask.render.charts import svg
 from unmask.render.charts.svg import FONT, swatch
 from unmask.render.closing import closing, describe_readers, not_run_section
@@ -25,14 +26,14 @@ from unmask.results.scope import Scope
 from unmask.results.words import join_names, plural
 
 
-def render(result: Result) -> str:
+def render(result: Result, language: Language = "en") -> str:
     """Return the page of an audit or a study as one HTML file, with inline styles and charts. Its one script shows
     exact values under a pointer and hides the series of a legend; the page is complete without it.
 
-    Same result in, same text out. Names are escaped, so any name is safe.
-
+    Same result in, same text out. Names are escaped, so any name is safe. The first screen is in the language; the
+    findings below it are in English.
     """
-    return written(page_of(result))
+    return written(page_of(result, language))
 
 
 CHARTS = Path(svg.__file__).parent
@@ -48,7 +49,12 @@ _DIGEST = "SCRIPT-DIGEST"
 
 def written(page: Page) -> str:
     """Return a page as HTML."""
-    text = fill_template("page.html.j2", page=page, swatch=swatch, draw_ratio=draw_ratio)
+
+    def say(message: str) -> str:
+        with use_language(page.language):
+            return gettext(message)
+
+    text = fill_template("page.html.j2", page=page, swatch=swatch, draw_ratio=draw_ratio, _=say)
     script = text.rpartition("<script>")[2].partition("</script>")[0]
     return text.replace(_DIGEST, b64encode(sha256(script.encode()).digest()).decode(), 1)
 
@@ -70,10 +76,13 @@ def fill_template(name: str, **values: object) -> str:
     return "\n".join(map(visible, environment.get_template(name).render(**values).split("\n")))
 
 
-def page_of(result: Result) -> Page:
+def page_of(result: Result, language: Language = "en") -> Page:
     """Return the sections of the page: the first screen, and below it sentences, charts and tables."""
     shared = result.without_small()
     scope = Scope(shared)
+    with use_language(language):
+        screen, kind, title = make_screen(scope), gettext(shared.kind), retranslate(shared.title)
+        _ = screen.people and screen.people.drawing  # drawn in the language
     is_shown = any(block.name == "not-run" for block in shared.blocks)
     not_run = None if is_shown else not_run_section(shared.not_run)
     blocks = list(block_sections(shared, scope))
@@ -84,7 +93,7 @@ def page_of(result: Result) -> Page:
     )
     sections = tuple(section for section in optional_sections if section is not None)
     foot = describe_readers(shared.smallest_shown, cases=shared.decision is None and scope.cases)
-    return Page(shared.title, parts(make_screen(scope)), sections, kind=shared.kind, folded=True, foot=foot)
+    return Page(title, parts(screen), sections, kind=kind, folded=True, foot=foot, language=language)
 
 
 def _audit_sections(blocks: list[Section], scope: Scope) -> list[Section]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from unmask.languages import Language
 from unmask.render import Figure
 from unmask.results import Advice, AtRisk, Decision
 
@@ -150,6 +151,8 @@ class Page:
         Readers of the page.
     style : str
         Class of its style.
+    language : {"en", "de", "fr", "es"}
+        Language of the first screen, or of a whole certificate; the sections of a folded page are in English.
     """
 
     title: str
@@ -159,6 +162,7 @@ class Page:
     folded: bool = False
     foot: str = ""
     style: str = ""
+    language: Language = "en"
 
     def list_items(self) -> Iterator[tuple[str, Figure | Grid]]:
         """Yield every chart and every table in the order of the page, each with words to find it by."""

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from unmask.languages import gettext as _
+from unmask.languages import localize, mark
 from unmask.render import Figure
 from unmask.results import Chart, Column, Table
 from unmask.results.distribution import Distribution
-from unmask.results.formats import SPACE
 
 # --- dots ------------------------------------------------------------------------------------------------------------
 
@@ -59,7 +60,7 @@ def risk_figure(
     *,
     style: int = 0,
     most: float = 0.0,
-    people: str = "people",
+    people: str = mark("people"),
     label: str = "",
 ) -> Figure:
     """Return a histogram of people by their risk.
@@ -76,10 +77,10 @@ def risk_figure(
     ]
     columns = (
         Column("release"), Column("above"), Column("style"), Column("risk", "Success probability", "interval", "share"),
-        Column("people", people, "people"),
+        Column("people", _(people), "people"),
     )  # fmt: skip
     table = Table.from_records("distribution", columns, records)
-    rules = {f"limit {100 * limit:g}{SPACE}%": limit}
+    rules = {_("limit {share}\u00a0%", share=localize(f"{100 * limit:g}")): limit}
     chart = Chart(
         "histogram", table.name, "risk", "people", "release", title=title, label=label, text="above", style="style",
         x_rules=rules, y_max=most,
@@ -89,4 +90,4 @@ def risk_figure(
 
 def _count(people: float, least: int) -> int | str:
     count = round(people)
-    return f"at most {count:,}" if least > 1 and 0 < count <= least else count
+    return _("at most {n}", n=count) if least > 1 and 0 < count <= least else count

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from unmask.languages import mark
 from unmask.results.blocks import Fact
 
 
@@ -116,7 +117,7 @@ class Decision:
     state: str
     answer: str
     sentence: str
-    question: str = "Is it acceptable?"
+    question: str = mark("Is it acceptable?")
     items: tuple[DecisionItem, ...] = ()
     paragraphs: tuple[str, ...] = ()
-    caption: str = "distance to limit"
+    caption: str = mark("distance to limit")

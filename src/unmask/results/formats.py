@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from unmask.languages import gettext as _
+from unmask.languages import localize
 from unmask.results.table import Column
 
 SPACE = "\u00a0"
@@ -30,17 +32,21 @@ def decimals(low: float, high: float) -> int:
 def number(value: float, places: int | None = None) -> str:
     """Write a value without unit: `places` decimals, or three significant digits; "unbounded" if it is infinite.
 
+    The separators are those of the active language.
+
     A value that is not zero is never printed as zero, nor one below 100 as 100 if `places` is given.
 
     >>> number(4.04, 1), number(0.0004, 2), number(0.0), number(30162), number(float("inf"))
     ('4.0', '<0.01', '0', '30,162', 'unbounded')
     """
     if math.isnan(value):
-        return "undefined"
-    sign = MINUS if value < 0 else ""
-    size = abs(value)
-    if math.isinf(size):
-        return sign + "unbounded"
+        return _("undefined")
+    return (MINUS if value < 0 else "") + _("unbounded") if math.isinf(value) else localize(_number(value, places))
+
+
+def _number(value: float, places: int | None) -> str:
+    """Write a finite value with English separators."""
+    sign, size = MINUS if value < 0 else "", abs(value)
     if size == 0 or (places is None and size == int(size)):
         return f"{sign}{int(size):,}"
     if places is None:
@@ -56,13 +62,13 @@ def percent(share: float, places: int | None = None) -> str:
     >>> " | ".join(percent(share) for share in (0.04, 0.0025, 1 / 30162, 0.99999)).replace(SPACE, " ")
     '4.0 % | 0.25 % | <0.01 % | >99.9 %'
     """
-    return f"{_percent(share, places)}{SPACE}%" if math.isfinite(share) else number(share)
+    return f"{localize(_percent(share, places))}{SPACE}%" if math.isfinite(share) else number(share)
 
 
 def _percent(share: float, places: int | None) -> str:
     if places is None:
         places = 1 if abs(share) >= 0.01 else 2
-    text = number(100 * share, places)
+    text = _number(100 * share, places)
     if share == 1:
         return "100"
     return f">{100 - 10.0**-places:.{places}f}" if 0 < share < 1 and float(text.lstrip("<" + MINUS)) == 100 else text
@@ -79,11 +85,14 @@ def estimate(value: float, unit: str, low: float | None = None, high: float | No
         return percent(value) if share else number(value)
     if share:
         places = decimals(100 * low, 100 * high)
-        return f"{percent(value, places)} [{_percent(low, places)}, {_percent(high, places)}]".replace(
-            " [", SPACE + "["
-        )
+        ends = (localize(_percent(end, places)) for end in (low, high))
+        return f"{percent(value, places)}{SPACE}{_interval(*ends)}"
     places = decimals(low, high)
-    return f"{number(value, places)}{SPACE}[{number(low, places)}, {number(high, places)}]"
+    return f"{number(value, places)}{SPACE}{_interval(number(low, places), number(high, places))}"
+
+
+def _interval(low: str, high: str) -> str:
+    return _("[{low}, {high}]", low=low, high=high)
 
 
 # --- values of a table -----------------------------------------------------------------------------------------------
@@ -114,7 +123,8 @@ def format_value(column: Column, value: Any) -> str:
     if isinstance(value, str) or (column.kind == "text" and isinstance(value, int)):
         return str(value)
     if isinstance(value, tuple):
-        return " to ".join(dict.fromkeys(_format_number(column, end) for end in value))
+        ends = list(dict.fromkeys(_format_number(column, end) for end in value))
+        return ends[0] if len(ends) == 1 else _("{low} to {high}", low=ends[0], high=ends[1])
     return _format_number(column, value)
 
 
@@ -202,7 +212,7 @@ def format_tick(column: Column, value: float) -> str:
         return _format_number(column, value)
     scaled = 100 * value if is_share(column) else value
     text = f"{scaled:,.6f}".rstrip("0").rstrip(".") if abs(scaled) >= 1e-6 or scaled == 0 else f"{scaled:g}"
-    return text.replace("-", MINUS) + (f"{SPACE}%" if is_share(column) else "")
+    return localize(text).replace("-", MINUS) + (f"{SPACE}%" if is_share(column) else "")
 
 
 def round_step(span: float, about: float = 4.0) -> float:

@@ -27,6 +27,7 @@ from unmask.results.suppression import (
 from unmask.results.table import Table
 
 if TYPE_CHECKING:
+    from unmask.languages import Language
     from unmask.policy import Verdict
     from unmask.render.charts import Figure
 
@@ -289,11 +290,14 @@ class Result:
             raise UnmaskError(f"{name!r} is not a chart of this result; {nearest(name, self.charts)}")
         return self._charts[matches[0]]
 
-    def to_html(self) -> str:
-        """Return the page, one HTML text without other files."""
+    def to_html(self, *, language: Language = "en") -> str:
+        """Return the page, one HTML text without other files.
+
+        language : {"en", "de", "fr", "es"}; language of the first screen
+        """
         from unmask.render.page import render
 
-        return render(self)
+        return render(self, language)
 
     def _repr_html_(self) -> str:
         """Return the verdict, a small table and one chart, for a notebook; `to_html` is the whole page."""

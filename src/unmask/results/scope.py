@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from unmask.languages import gettext as _
+from unmask.languages import retranslate
 from unmask.results.names import FAILURES, IDENTITY
 from unmask.results.preferred_rows import preferred_rows
 from unmask.results.result import Result
@@ -92,10 +94,7 @@ class Scope:
 
     def subject(self, adversary: str) -> str:
         """Turn "knows age" into "an adversary who knows age"; any other name is kept as a name."""
-        words = self.words[adversary]
-        is_description = words == adversary or words.startswith(f"{adversary} (")
-        completes = not is_description or words.startswith("knows ")
-        return f"an adversary who {words}" if completes else f"the adversary {words}"
+        return describe_subject(adversary, self.words[adversary])
 
     def label(self, adversary: str) -> str:
         """Return the name of an adversary next to a mark of a chart; "" if there is only one adversary."""
@@ -116,3 +115,11 @@ class Scope:
         """Return the heads of the columns of `who`."""
         head = ("Release",) if self._names_releases else ()
         return head + (("Adversary",) if len(self.styles) > 1 else ())
+
+
+def describe_subject(adversary: str, words: str) -> str:
+    """Return an adversary as the subject of a sentence, by the words that complete "an adversary who ..."."""
+    is_description = words == adversary or words.startswith(f"{adversary} (")
+    if not is_description or words.startswith("knows "):
+        return _("an adversary who {words}", words=retranslate(words))
+    return _("the adversary {name}", name=retranslate(words))

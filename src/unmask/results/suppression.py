@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from unmask.languages import gettext as _
 from unmask.results.names import ATTACKED, GROUPS, MIN_COVERAGE
 from unmask.results.rows import Row, StudyRow
 from unmask.results.table import Column, Record, Table
@@ -29,7 +30,8 @@ def hide_few(count: int | str, smallest_group: int) -> int | str:
     >>> hide_few(0, 10), hide_few(3, 10), hide_few(11, 10)
     (0, 'fewer than 10', 11)
     """
-    return f"fewer than {smallest_group:,}" if isinstance(count, int) and 0 < count < smallest_group else count
+    is_small = isinstance(count, int) and 0 < count < smallest_group
+    return _("fewer than {n}", n=smallest_group) if is_small else count
 
 
 def round_people(count: int | str, smallest_group: int, n_people: int | None = None) -> int | str:

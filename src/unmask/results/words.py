@@ -7,6 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from unmask.languages import gettext as _
+from unmask.languages import group
 from unmask.results.formats import DASH, SHARES, SPACE, number, percent, without_noise
 
 UNITLESS = ("", "distance")
@@ -33,7 +35,9 @@ def join_names(names: Sequence[str]) -> str:
     >>> join_names(["a", "b", "c"]), join_names(["a"])
     ('a, b and c', 'a')
     """
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    if len(names) < 2:
+        return names[0]
+    return _("{names} and {last}", names=", ".join(names[:-1]), last=names[-1])
 
 
 def short(name: str, longest: int = 18) -> str:
@@ -60,7 +64,7 @@ def start_with_release(sentence: str, release: str, *, several: bool) -> str:
 
 def format_count(count: int | str) -> str:
     """Return a count of people, or the words in its place, such as "fewer than 10"."""
-    return f"{count:,}" if isinstance(count, int) else count
+    return group(count) if isinstance(count, int) else count
 
 
 def format_duration(seconds: float) -> str:

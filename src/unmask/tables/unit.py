@@ -15,6 +15,8 @@ import numpy as np
 
 from unmask.core.arrays import Integers
 from unmask.data.column_names import split_words
+from unmask.languages import gettext as _
+from unmask.languages import mark
 from unmask.tables.column import Column
 
 ROW = "row"
@@ -67,7 +69,9 @@ class CountingUnit(NamedTuple):
     column: str = ""
 
 
-ASSUMED = CountingUnit("one row is one person (assumed; --person names a column that joins the rows of one person)")
+ASSUMED = CountingUnit(
+    mark("one row is one person (assumed; --person names a column that joins the rows of one person)")
+)
 
 
 def key_rank(name: str, distinct: int, *, identifies: bool) -> int:
@@ -133,12 +137,13 @@ def stated_unit(person: str, *, shared: bool) -> CountingUnit:
     shared : True if rows share a value of the column
     """
     if person == ROW:
-        return CountingUnit("one row is one person (stated)")
-    return CountingUnit(f"rows with the same {person} are one person (stated)") if shared else _proven_unit(person)
+        return CountingUnit(_("one row is one person (stated)"))
+    words = _("rows with the same {column} are one person (stated)", column=person)
+    return CountingUnit(words) if shared else _proven_unit(person)
 
 
 def _proven_unit(name: str) -> CountingUnit:
-    return CountingUnit(f"one row is one person (no two rows have the same {name})")
+    return CountingUnit(_("one row is one person (no two rows have the same {column})", column=name))
 
 
 def identifier_key(name: str, column: Column | None, n_rows: int) -> Key:

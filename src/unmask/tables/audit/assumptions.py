@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from unmask.core.csr_rows import distinct
+from unmask.languages import gettext as _
 from unmask.results.formats import percent
 from unmask.results.names import (
     ACQUAINTANCE,
@@ -32,29 +33,37 @@ def describe_adversaries(release: Release, knowledge: AuditorKnowledge) -> dict[
     """Return what each adversary knows, in words that complete "an adversary who ..."."""
     table, original, register = release.table, knowledge.original, knowledge.register
     columns = _describe_columns(release, knowledge)
-    prosecutor = f"knows {columns} of people in the {'original' if knowledge.synthetic else 'table'}"
+    if knowledge.synthetic:
+        prosecutor = _("knows {columns} of people in the original", columns=columns)
+    else:
+        prosecutor = _("knows {columns} of people in the table", columns=columns)
     unprotected = table.uncounted or [c for c in table.kept if original is None or c.name in original.names]
-    knowledge_text = (
-        f"knows all {len(unprotected) + len(table.quasi_identifiers)} released columns that are not sensitive"
-    )
+    n_released = len(unprotected) + len(table.quasi_identifiers)
     words = {
         PROSECUTOR: prosecutor,
-        RECORD: "knows every released column of people (sensitive ones, too)",
-        MARGINS: "compares only the frequencies of values in the release with those of people in general",
-        CLOSEST: "looks only at the distance to the closest record",
-        MODELER: f"learns from all rows how sensitive values depend on {columns}",
-        EXPERT: f"{prosecutor} and the protection that made the release",
-        COLLECTOR: f"{prosecutor}, and combines all the releases",
-        MATCHER: f"{prosecutor}, and all other columns that are not sensitive, and takes the nearest row",
-        OBSERVER: f"has seen people {SEEN} times, with {columns} each time, and knows which rows are of one person",
-        ACQUAINTANCE: f"{knowledge_text} of people in the table",
-        INSIDER: "knows every released column, sensitive ones too, except the one they infer",
-        ORDER_READER: "has the original in its order and reads only the order of the rows",
+        RECORD: _("knows every released column of people (sensitive ones, too)"),
+        MARGINS: _("compares only the frequencies of values in the release with those of people in general"),
+        CLOSEST: _("looks only at the distance to the closest record"),
+        MODELER: _("learns from all rows how sensitive values depend on {columns}", columns=columns),
+        EXPERT: _("{knowledge} and the protection that made the release", knowledge=prosecutor),
+        COLLECTOR: _("{knowledge}, and combines all the releases", knowledge=prosecutor),
+        MATCHER: _(
+            "{knowledge}, and all other columns that are not sensitive, and takes the nearest row", knowledge=prosecutor
+        ),
+        OBSERVER: _(
+            "has seen people {n} times, with {columns} each time, and knows which rows are of one person",
+            n=SEEN,
+            columns=columns,
+        ),
+        ACQUAINTANCE: _("knows all {n} released columns that are not sensitive of people in the table", n=n_released),
+        INSIDER: _("knows every released column, sensitive ones too, except the one they infer"),
+        ORDER_READER: _("has the original in its order and reads only the order of the rows"),
     }
-    words |= {name: f"{prosecutor} and runs {type(attack).__name__}" for name, attack in knowledge.attacks.items()}
+    for name, attack in knowledge.attacks.items():
+        words[name] = _("{knowledge} and runs {attack}", knowledge=prosecutor, attack=type(attack).__name__)
     if register is not None:
         shared = join_names([c.name for c in table.quasi_identifiers if c.name in register.names])
-        words[JOURNALIST] = f"holds a register of {register.n_rows:,} people with {shared}"
+        words[JOURNALIST] = _("holds a register of {n} people with {columns}", n=register.n_rows, columns=shared)
     return words
 
 
@@ -71,10 +80,10 @@ def describe_gaps(knows: Knowledge) -> str:
     """
     columns = knows.columns
     parts = [
-        f"{columns} of them for each person" if isinstance(columns, int) else "",
-        f"only {join_names(columns)}" if isinstance(columns, tuple) else "",
-        f"{percent(knows.missing)} of cells unknown" if knows.missing else "",
-        f"{percent(knows.error)} wrong" if knows.error else "",
+        _("{n} of them for each person", n=columns) if isinstance(columns, int) else "",
+        _("only {columns}", columns=join_names(columns)) if isinstance(columns, tuple) else "",
+        _("{share} of cells unknown", share=percent(knows.missing)) if knows.missing else "",
+        _("{share} wrong", share=percent(knows.error)) if knows.error else "",
     ]
     text = ", ".join(filter(None, parts))
     return f" ({text})" if text else ""

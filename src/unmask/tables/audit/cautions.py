@@ -9,6 +9,7 @@ import numpy as np
 
 from unmask.core.arrays import Integers
 from unmask.core.csr_rows import distinct
+from unmask.languages import gettext as _
 from unmask.results.formats import percent
 from unmask.results.rows import ORIGINAL
 from unmask.results.words import release_name
@@ -46,8 +47,12 @@ def list_cautions(
             yield from _wrong_origin(release, knowledge.original)
     for release in releases:
         if release.own_rows is not None:
-            reason = FOREIGN.format(percent(release.own_rows))
-            yield f"re-identification and k are not tested for {release_name(release.name)}: {reason}"
+            reason = FOREIGN.format(share=percent(release.own_rows))
+            yield _(
+                "re-identification and k are not tested for {release}: {reason}",
+                release=release_name(release.name),
+                reason=reason,
+            )
     if knowledge.original is not None and knowledge.person is None:
         for release in releases:
             yield from _missing_people(release, knowledge.original)
@@ -60,7 +65,7 @@ def list_cautions(
 def _limited_adversaries(releases: Sequence[Release], knowledge: AuditorKnowledge) -> Iterator[str]:
     """Yield that adversaries know or compare less than they might."""
     if not knowledge.knowledge.is_complete:
-        yield "the verdict is about adversaries who know as much as stated; others may know every quasi-identifier"
+        yield _("the verdict is about adversaries who know as much as stated; others may know every quasi-identifier")
     for name, attack in knowledge.attacks.items():
         if isinstance(attack, StringLinkage) and any(has_generalized_cells(release.table) for release in releases):
             yield f"{name}: {TEXT_EQUALITY}"
@@ -99,9 +104,13 @@ def _missing_people(release: Release, original: Table) -> Iterator[str]:
         return
     n, released = original.n_rows, len(distinct(release.origin[release.origin >= 0]))
     if 0 < released < (1 - MAX_MISFIT_SHARE) * n:
-        yield (
-            f"{release_name(release.name)} has no row of {n - released:,} of the {n:,} people, and averages count them "
-            f"as not found. Among released people the re-identified share is {n / released:.1f} times as high"
+        yield _(
+            "{release} has no row of {n} of the {total} people, and averages count them as not found. Among released "
+            "people the re-identified share is {factor} times as high",
+            release=release_name(release.name),
+            n=n - released,
+            total=n,
+            factor=f"{n / released:.1f}",
         )
 
 

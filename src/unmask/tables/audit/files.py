@@ -19,6 +19,7 @@ from unmask.data.engine import EngineOptions
 from unmask.data.origins import read_origin
 from unmask.domains import name_files
 from unmask.findings.people_at_risk import Watched
+from unmask.languages import gettext as _
 from unmask.protection_specs import Spec
 from unmask.ranges import Option
 from unmask.results import Result
@@ -254,9 +255,10 @@ def _select_households(household: NDArray[np.int64], origin: NDArray[np.int64]) 
 def _warn_of_unused_columns(columns: Iterable[str], original: Table | None) -> list[str]:
     """Return a warning of released columns without a role; an adversary knows those that the original has."""
     names = sorted(name for name in columns if original is None or name in original.names)
-    further = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
     named = ", ".join(names[:MAX_NAMED])
-    return [f"an adversary may know released columns without a role: {named}{further}"] if names else []
+    if len(names) > MAX_NAMED:
+        named = _("{names} and {n} more", names=named, n=len(names) - MAX_NAMED)
+    return [_("an adversary may know released columns without a role: {columns}", columns=named)] if names else []
 
 
 def _make_attacks(specs: Sequence[Spec], code: Path | None) -> dict[str, Any]:

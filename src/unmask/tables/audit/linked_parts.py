@@ -10,6 +10,7 @@ import numpy as np
 
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import Truth
+from unmask.languages import mark
 from unmask.measures.success import parts_linked
 from unmask.results import Row
 from unmask.results.names import PARTS
@@ -28,7 +29,7 @@ from unmask.tables.table import Table
 MAX_TARGETS = 1000
 """People of either kind whose parts are mixed: more hardly narrow the interval, and cost their square."""
 
-QUESTION = "Linkability of two parts of a record"
+QUESTION = mark("Linkability of two parts of a record")
 
 
 def audit_linkability(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Audit:
@@ -38,7 +39,7 @@ def audit_linkability(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Au
     group is left out if it differs from members in these columns, or lacks one of them.
     """
     if knowledge.parts is None:
-        return Audit((), ((QUESTION, "needs two parts of columns (--parts age,sex:zip,job)"),))
+        return Audit((), ((QUESTION, mark("needs two parts of columns (--parts age,sex:zip,job)")),))
     if scene.known is None:
         return Audit((), ((QUESTION, "needs the original table, whose people are linked (--original)"),))
     attack, reason = Linkability(parts=tuple(map(tuple, knowledge.parts))), _refuse_control(scene, knowledge)

@@ -15,6 +15,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights, log_odds
 from unmask.core.truth import Truth
 from unmask.findings.people_at_risk import Watched
+from unmask.languages import mark
 from unmask.measures import calibration_error, log_loss_bits, realized_success, success_probability
 from unmask.measures.base import build_row
 from unmask.measures.membership import (
@@ -66,14 +67,14 @@ MEASURES = (success_probability, realized_success, calibration_error, log_loss_b
 MEMBERSHIP_MEASURES = (auc.name, *(true_positive_rate(rate).name for rate in RATES), epsilon_at_least.name)
 """Further measures of study cells."""
 
-QUESTION = "Who is in the table"
+QUESTION = mark("Who is in the table")
 
 
 def audit_membership(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Audit:
     """Return the rows of adversaries who know quasi-identifiers, and of those who know whole records."""
     original, control_people = knowledge.original, knowledge.control
     if original is None or control_people is None:
-        return Audit((), ((QUESTION, "needs the original and a control group (--original, --control)"),))
+        return Audit((), ((QUESTION, mark("needs the original and a control group (--original, --control)")),))
     inside, max_members = _member_rows(scene, original), knowledge.targets or MAX_MEMBERS
     members, control = original.take(inside), control_people.take(control_people.complete_rows)
     if min(members.n_people, control.n_people // 2, max_members) < MIN_MEMBERS:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from unmask.languages import gettext as _
+from unmask.languages import mark
 from unmask.results.formats import percent
 from unmask.tables.audit.assumptions import describe_shift
 from unmask.tables.audit.attacked_release import LISTED_ONCE
@@ -15,19 +17,19 @@ from unmask.tables.table import Table
 NotRun = tuple[str, str]
 """A question, and the reason why it was not asked."""
 
-NEEDS_ORIGIN = "needs the origin of the records (--origin)"
-NEEDS_ORIGINAL = "needs the original table (--original)"
-ADDED = "What people's own records added"
+NEEDS_ORIGIN = mark("needs the origin of the records (--origin)")
+NEEDS_ORIGINAL = mark("needs the original table (--original)")
+ADDED = mark("What people's own records added")
 
-UNCLEAR = (
-    "it has {:,} rows, and the original {:,}; each row was taken for a person. If it is synthetic, add --synthetic; if "
-    "people were dropped or cells changed, add --origin"
+UNCLEAR = mark(
+    "it has {n} rows, and the original {total}; each row was taken for a person. If it is synthetic, add --synthetic; "
+    "if people were dropped or cells changed, add --origin"
 )
 
-SYNTHETIC = "it is synthetic: no released row is a person's"
+SYNTHETIC = mark("it is synthetic: no released row is a person's")
 
-FOREIGN = (
-    "by the quasi-identifiers at most {} of its rows can be people of the original. If it is synthetic, add "
+FOREIGN = mark(
+    "by the quasi-identifiers at most {share} of its rows can be people of the original. If it is synthetic, add "
     "--synthetic; if rows are people after all, add --origin"
 )
 
@@ -46,11 +48,11 @@ def list_not_run(releases: Sequence[Release], knowledge: AuditorKnowledge) -> It
     with_rows = [release for release in releases if release.has_rows]
     for release in with_rows if knowledge.population is not None else ():
         if reason := explain_no_estimate(release):
-            yield f"Population uniqueness of {release.name}", reason
+            yield _("Population uniqueness of {release}", release=release.name), reason
     for release in (release for release in with_rows if release.is_foreign):
-        label = f"k, prosecutor_average, prosecutor_max and whose record is whose in {release.name}"
+        label = _("k, prosecutor_average, prosecutor_max and whose record is whose in {release}", release=release.name)
         share = release.own_rows
-        yield label, SYNTHETIC if share is None else FOREIGN.format(percent(share))
+        yield label, SYNTHETIC if share is None else FOREIGN.format(share=percent(share))
     if original is not None:
         yield from _unclear_rows(with_rows, original)
     if with_rows:
@@ -58,19 +60,20 @@ def list_not_run(releases: Sequence[Release], knowledge: AuditorKnowledge) -> It
     if len(with_rows) < len(releases):
         yield from NEED_ROWS
     if knowledge.register is None:
-        reason = LISTED_ONCE if knowledge.is_register_unlinked else "needs a register (--register)"
-        yield "Linkage to a register of named people", reason
+        reason = LISTED_ONCE if knowledge.is_register_unlinked else mark("needs a register (--register)")
+        yield mark("Linkage to a register of named people"), reason
     yield from list_differing_control(knowledge)
-    yield from (
-        (f"The adversary {name!r}", "left out on request (--without)") for name in dict.fromkeys(knowledge.without)
-    )
+    for name in dict.fromkeys(knowledge.without):
+        yield _("The adversary {name}", name=name), mark("left out on request (--without)")
     all_tables = (*(release.table for release in releases), *(() if original is None else (original,)))
     n_rows = max((undefined_weights(table.weight) for table in all_tables), default=0)
     if n_rows:
-        weight_reason = f"rows with a missing weight, or one below 1: {n_rows:,}; scale weights to numbers of people"
-        yield "Risk by survey weights", weight_reason
+        weight_reason = _(
+            "rows with a missing weight, or one below 1: {n}; scale weights to numbers of people", n=n_rows
+        )
+        yield mark("Risk by survey weights"), weight_reason
     if original is not None and knowledge.control is None and releases[0].table.sensitive:
-        yield ADDED, "not separated from what holds for everybody: needs a control group (--control, --hold-back)"
+        yield ADDED, mark("not separated from what holds for everybody: needs a control group (--control, --hold-back)")
 
 
 def _unclear_rows(releases: Iterable[Release], original: Table) -> Iterator[NotRun]:
@@ -80,24 +83,24 @@ def _unclear_rows(releases: Iterable[Release], original: Table) -> Iterator[NotR
     """
     for release in (release for release in releases if release.origin is None and not release.is_foreign):
         if release.table.n_rows != original.n_rows:
-            reason = UNCLEAR.format(release.table.n_rows, original.n_rows)
-            yield f"Whether the rows of {release.name} are people", reason
+            reason = _(UNCLEAR, n=release.table.n_rows, total=original.n_rows)
+            yield _("Whether the rows of {release} are people", release=release.name), reason
 
 
 def _missing_tables(knowledge: AuditorKnowledge, releases: Iterable[Release]) -> Iterator[NotRun]:
     untraced = ", ".join(release.name for release in releases if release.origin is None)
     if knowledge.original is None:
-        yield "Realized success", NEEDS_ORIGINAL
-        yield "Inference from all rows", NEEDS_ORIGINAL
-        yield "The order of the rows", NEEDS_ORIGINAL
+        yield mark("Realized success"), NEEDS_ORIGINAL
+        yield mark("Inference from all rows"), NEEDS_ORIGINAL
+        yield mark("The order of the rows"), NEEDS_ORIGINAL
     if untraced:
-        yield f"Which generalized cells of {untraced} other columns restore", NEEDS_ORIGIN
+        yield _("Which generalized cells of {release} other columns restore", release=untraced), NEEDS_ORIGIN
     if untraced and knowledge.original is not None:
-        yield f"Realized identity success and utility of {untraced}", NEEDS_ORIGIN
+        yield _("Realized identity success and utility of {release}", release=untraced), NEEDS_ORIGIN
     if untraced and knowledge.person is not None:
-        yield f"Whether columns of {untraced} say which rows are one person's", NEEDS_ORIGIN
+        yield _("Whether columns of {release} say which rows are one person's", release=untraced), NEEDS_ORIGIN
     if knowledge.population is None and knowledge.register is None:
-        yield "Population uniqueness", "needs a register of the population, or its size (--population)"
+        yield mark("Population uniqueness"), mark("needs a register of the population, or its size (--population)")
 
 
 def list_differing_control(knowledge: AuditorKnowledge) -> Iterator[NotRun]:
@@ -107,13 +110,13 @@ def list_differing_control(knowledge: AuditorKnowledge) -> Iterator[NotRun]:
 
 
 NEED_ROWS = (
-    ("Realized success", "needs the original in memory"),
-    ("Inference from all rows", "needs the original in memory"),
-    ("The order of the rows", "needs the original in memory"),
-    ("Whether columns say which rows are one person's", "needs the table in memory"),
-    ("Sensitive values by kept columns, and what columns reveal", "needs the table in memory"),
-    ("Who is in the table", "needs the table in memory"),
-    ("Singling out, and linkability of two parts of a record", "needs the table in memory"),
+    (mark("Realized success"), mark("needs the original in memory")),
+    (mark("Inference from all rows"), mark("needs the original in memory")),
+    (mark("The order of the rows"), mark("needs the original in memory")),
+    (mark("Whether columns say which rows are one person's"), mark("needs the table in memory")),
+    (mark("Sensitive values by kept columns, and what columns reveal"), mark("needs the table in memory")),
+    (mark("Who is in the table"), mark("needs the table in memory")),
+    (mark("Singling out, and linkability of two parts of a record"), mark("needs the table in memory")),
 )
 """Questions about releases that an engine counts, and what they need."""
 

@@ -10,6 +10,7 @@ from itertools import accumulate, chain, pairwise
 import numpy as np
 
 from unmask.core.errors import NotRunError, UnmaskError
+from unmask.languages import mark
 from unmask.measures import Quantity
 from unmask.measures.base import UndefinedError, build_row
 from unmask.measures.interval import Interval, wilson
@@ -31,8 +32,8 @@ from unmask.tables.control.singling_trials import (
 )
 from unmask.tables.table import Table
 
-QUESTION = "Singling out"
-NEEDS_CONTROL = "needs a control group, which shows which guesses hold for many people anyway"
+QUESTION = mark("Singling out")
+NEEDS_CONTROL = mark("needs a control group, which shows which guesses hold for many people anyway")
 SEVERAL_ROWS = "people have several rows, and a guess that fits one row would count as a person"
 
 

@@ -14,6 +14,7 @@ import unmask
 from unmask.core.errors import UnmaskError, nearest
 from unmask.core.signatures import with_parameters
 from unmask.domains import name_releases
+from unmask.languages import gettext as _
 from unmask.measures import Measure
 from unmask.measures.requested import parse_measures, select_requested
 from unmask.policy.coverage import coverage_notes
@@ -149,7 +150,7 @@ def audit(
     knowledge, releases, readings = _harmonize(knowledge.without_unlinked_register(), releases)
     knowledge = knowledge.hold_back(hold_back) if hold_back else knowledge
     source = None if attacker is None else _read_attacker(attacker)
-    title, requested = f"Audit of {', '.join(releases)}", parse_measures(measures)
+    title, requested = _("Audit of {releases}", releases=", ".join(releases)), parse_measures(measures)
     result = audit_tables(releases, knowledge, title=title, attacker=source, measures=requested, steps=steps)
     result = replace(result, cautions=(*result.cautions, *readings))
     return result if compared is None else add_analyses(result, compared)
