@@ -232,7 +232,7 @@ def fine_of_all_groups(times: int) -> Step:
     campaign(attacker, np.arange(1, 101))
 
     def step() -> Found:
-        return {"stopping fine": stopping_fine(attacker, sizes).stops}
+        return {"stopping fine": stopping_fine(attacker, sizes).high}
 
     return step
 

@@ -1,9 +1,9 @@
 """The rational attacker: costs and payoff of an attack, the best plan, and what deters it."""
 
 from unmask.economics.attacker import Attacker, one_shot
+from unmask.economics.campaigns.bounds import Bounds
 from unmask.economics.campaigns.campaign import Campaign, campaign
 from unmask.economics.deterrence.amounts import (
-    StoppingFine,
     break_even,
     deter,
     find_safe_size,
@@ -12,7 +12,7 @@ from unmask.economics.deterrence.amounts import (
 )
 from unmask.economics.deterrence.deterrents import Costs, Deterrents, find_deterrents
 from unmask.economics.deterrence.variations import TornadoRow, sweep, tornado
-from unmask.economics.game.best_response import BestCampaign, Bounds, Response
+from unmask.economics.game.best_response import BestCampaign, Response
 from unmask.economics.game.game import PublisherGame
 from unmask.economics.game.publisher import AttackerKind, Move, ProtectedRelease, Publisher, Terms
 from unmask.economics.game.sensitivity import Range, Sensitivity, sensitivity
@@ -38,7 +38,6 @@ __all__ = [
     "Range",
     "Response",
     "Sensitivity",
-    "StoppingFine",
     "Terms",
     "Thresholds",
     "TornadoRow",

@@ -14,9 +14,9 @@ from unmask.economics.audit.facts import AttackerSource
 from unmask.economics.audit.group_sizes import suppress_for_print
 from unmask.economics.audit.parameters import parameter_table
 from unmask.economics.audit.sentences import format_amount, format_bounds
+from unmask.economics.campaigns.bounds import Bounds
 from unmask.economics.deterrence.amounts import deter
 from unmask.economics.deterrence.deterrents import Costs, Deterrents, Mix, find_deterrents
-from unmask.economics.game.best_response import Bounds
 from unmask.economics.plans.prices import ASSUMPTION as RESOURCE_ASSUMPTION
 from unmask.economics.plans.prices import check_group_sizes
 from unmask.results import Block, Column, Decision, DecisionItem, Result, Table
@@ -267,7 +267,7 @@ def _describe_change(name: str, item: Deterrents, n: int) -> str:
         stops.append(f"groups of at least {item.size:,}")
     else:
         fails.append(f"Groups of up to {n:,} do not stop it.")
-    gain = f"{name[0].upper()}{name[1:]} gains {format_bounds((item.payoff.low, item.payoff.high))}."
+    gain = f"{name[0].upper()}{name[1:]} gains {format_bounds(item.payoff)}."
     return " ".join([gain, f"Each of these stops it: {join_names(stops)}.", *fails])
 
 

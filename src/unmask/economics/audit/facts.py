@@ -17,6 +17,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.economics.attacker import Attacker
 from unmask.economics.audit.unknown_sizes import make_unknown_table
+from unmask.economics.campaigns.bounds import Bounds
 from unmask.economics.campaigns.campaign import campaign, remove_discount
 from unmask.economics.deterrence.amounts import break_even, risk_by_fine, stopping_fine
 from unmask.economics.deterrence.variations import TornadoRow, tornado
@@ -29,8 +30,7 @@ from unmask.results import Table
 N_FINES: Final = 20
 """Number of fines at which the share of re-identified people is computed."""
 
-Bounds = tuple[float, float]
-"""Value of the best plan that was found, and a bound that no plan exceeds."""
+UNKNOWN: Final = Bounds(math.nan, math.nan)
 
 
 @dataclass(frozen=True)
@@ -80,19 +80,19 @@ class CampaignPrice:
 
     Parameters
     ----------
-    payoff : (float, float)
+    payoff : Bounds
         Payoff of the best plan that was found, never discounted, and an upper bound: 0 if surely no campaign pays.
-    success : (float, float)
+    success : Bounds
         Share of people that this plan re-identifies, and a bound on the share under every best campaign.
-    fines : (float, float)
+    fines : Bounds
         Largest fine at which a campaign is known to pay, and least fine at which none does, infinite without one.
     not_run : str
         Why it was not computed.
     """
 
-    payoff: Bounds = (math.nan, math.nan)
-    success: Bounds = (math.nan, math.nan)
-    fines: Bounds = (math.nan, math.nan)
+    payoff: Bounds = UNKNOWN
+    success: Bounds = UNKNOWN
+    fines: Bounds = UNKNOWN
     not_run: str = ""
 
 
@@ -302,8 +302,8 @@ def price_campaign(
         fines = stopping_fine(attacker, targets, people=people)
     except UnmaskError as error:  # too many tries times fines
         return CampaignPrice(not_run=str(error))
-    success = (mean(joint.success_probability), mean(joint.most_success))
-    return CampaignPrice((joint.payoff, joint.upper), success, (fines.pays, fines.stops))
+    success = Bounds(mean(joint.success_probability), mean(joint.most_success))
+    return CampaignPrice(Bounds(joint.payoff, joint.upper), success, fines)
 
 
 def _sum_expenses(attacker: Attacker, prices: Prices) -> Floats:

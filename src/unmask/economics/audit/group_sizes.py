@@ -21,6 +21,7 @@ from unmask.economics.audit.sentences import (
 )
 from unmask.economics.audit.sweeps import Sweep, make_sweep_blocks, make_sweep_tables
 from unmask.economics.audit.unknown_sizes import make_unknown_block, make_unknown_table
+from unmask.economics.campaigns.bounds import Bounds
 from unmask.economics.deterrence.amounts import break_even, find_safe_size
 from unmask.economics.plans.prices import ASSUMPTION as RESOURCE_ASSUMPTION
 from unmask.economics.plans.prices import Prices, choose_resources, merge_thresholds, name_choices
@@ -172,8 +173,8 @@ def suppress_for_print(result: Result, *, is_exact: bool) -> Result:
 def _choose_campaign(campaigns: Sequence[CampaignPrice]) -> CampaignPrice:
     """Return the campaign with the largest payoff, or one that was not computed, and the fine that stops all."""
     chosen = max(campaigns, key=lambda campaign: (bool(campaign.not_run), campaign.payoff))
-    pays, stops = (max(campaign.fines[end] for campaign in campaigns) for end in (0, 1))
-    return chosen if chosen.not_run else replace(chosen, fines=(pays, stops))
+    fines = Bounds(*(max(campaign.fines[end] for campaign in campaigns) for end in (0, 1)))
+    return chosen if chosen.not_run else replace(chosen, fines=fines)
 
 
 def _make_decision(joint: CampaignPrice) -> Decision:

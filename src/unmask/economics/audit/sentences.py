@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable
 
 from unmask.economics.attacker import Attacker
-from unmask.economics.audit.facts import Bounds, CampaignPrice, PriceFacts, ReleasePrice
+from unmask.economics.audit.facts import CampaignPrice, PriceFacts, ReleasePrice
+from unmask.economics.campaigns.bounds import Bounds
 from unmask.economics.plans.prices import Thresholds
 from unmask.results.formats import number, percent, round_up
 from unmask.results.rows import ORIGINAL
@@ -28,7 +29,7 @@ def format_amount(value: float) -> str:
 def format_bounds(bounds: Bounds, write: Callable[[float], str] = format_amount) -> str:
     """Write a number that is known between two bounds, once if they read the same.
 
-    >>> format_bounds((12.0, 12.0)), format_bounds((12.0, 15.0))
+    >>> format_bounds(Bounds(12.0, 12.0)), format_bounds(Bounds(12.0, 15.0))
     ('12', '12 to 15')
     """
     low, high = map(write, bounds)

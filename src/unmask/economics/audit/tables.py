@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unmask.economics.attacker import list_parameters
-from unmask.economics.audit.facts import Bounds, CampaignPrice, PriceFacts, ReleasePrice
+from unmask.economics.audit.facts import CampaignPrice, PriceFacts, ReleasePrice
 from unmask.economics.audit.parameters import format_parameter, name_parameter, parameter_table
+from unmask.economics.campaigns.bounds import Bounds
 from unmask.results import Column, Table
 
 N_DRAWN = 6

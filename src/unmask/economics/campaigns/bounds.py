@@ -40,6 +40,22 @@ CELLS: Final = 16
 """Number of parts of equal probability that the belief about detection is cut into."""
 
 
+class Bounds(NamedTuple):
+    """Bounds on a number; equal if it is known.
+
+    Parameters
+    ----------
+    low, high : float
+        Lower and upper bound.
+    """
+
+    low: float
+    high: float
+
+
+ZERO: Final = Bounds(0.0, 0.0)
+
+
 class Outcome(NamedTuple):
     """Results of a plan: probability that each group's target is re-identified, expected tries and fines in all."""
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cache
-from typing import Annotated, Final, Literal, NamedTuple, get_args
+from typing import Annotated, Final, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Attacker, Floats, as_amounts
+from unmask.economics.campaigns.bounds import Bounds
 from unmask.economics.campaigns.campaign import attack, remove_discount
 from unmask.economics.campaigns.targets import Targets
 from unmask.economics.deterrence.search import bisect, bisect_whole
@@ -170,22 +171,7 @@ def deter(
     return bisect(meets, 1.0)[1]
 
 
-class StoppingFine(NamedTuple):
-    """Bounds on the fine that stops every campaign.
-
-    Parameters
-    ----------
-    pays : float
-        A campaign pays at this fine, and at any smaller one; 0 if none pays without a fine.
-    stops : float
-        No campaign pays at this fine, or at any higher one; inf if no fine stops them all.
-    """
-
-    pays: float
-    stops: float
-
-
-def stopping_fine(attacker: Attacker, targets: TargetInput, *, people: ArrayLike | None = None) -> StoppingFine:
+def stopping_fine(attacker: Attacker, targets: TargetInput, *, people: ArrayLike | None = None) -> Bounds:
     """Bound the fine that just stops a campaign against all targets.
 
     With F the value of the release to an attacker who cannot be fined, n fines of C_p cost at most n C_p: the attack
@@ -202,14 +188,15 @@ def stopping_fine(attacker: Attacker, targets: TargetInput, *, people: ArrayLike
 
     Returns
     -------
-    StoppingFine
-        The bounds.
+    Bounds
+        A campaign pays at the fine `low` and at any smaller one; 0 if none pays without a fine. No campaign pays at the
+        fine `high` or at any higher one; inf if no fine stops them all.
 
     Examples
     --------
     >>> from unmask.economics import read_attacker
     >>> case = read_attacker("case-study")
-    >>> round(stopping_fine(case, [60]).stops), round(stopping_fine(case, [60] * 50).stops)
+    >>> round(stopping_fine(case, [60]).high), round(stopping_fine(case, [60] * 50).high)
     (8229, 238383)
     """
     unfined = Targets.of(remove_discount(attacker), targets, people)
@@ -223,7 +210,7 @@ def stopping_fine(attacker: Attacker, targets: TargetInput, *, people: ArrayLike
     first = max(attacker.fine, 1.0)
     stops = bisect(lambda fine: not is_paying(fine)[1], first)
     pays = stops if math.isinf(stops[1]) else bisect(lambda fine: not is_paying(fine)[0], first)
-    return StoppingFine(pays[0], stops[1])
+    return Bounds(pays[0], stops[1])
 
 
 def risk_by_fine(

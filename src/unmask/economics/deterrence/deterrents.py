@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.economics.attacker import Amount, Attacker, check_fields
-from unmask.economics.campaigns.bounds import CampaignPlan
+from unmask.economics.campaigns.bounds import Bounds, CampaignPlan
 from unmask.economics.campaigns.campaign import ROUNDING, bound_payoff, remove_discount, solve, to_campaign
 from unmask.economics.campaigns.targets import Targets
 from unmask.economics.deterrence.search import bisect_whole, find_root, minimize_convex
-from unmask.economics.game.best_response import Bounds
 from unmask.economics.plans.plan import CLEAN, FINE_SLOPE, VALUE, compute_margin
 from unmask.economics.plans.prices import check_group_sizes, solve_plans_by_size
 

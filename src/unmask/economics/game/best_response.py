@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.economics.attacker import Attacker, Floats
-from unmask.economics.campaigns.bounds import CampaignPlan
+from unmask.economics.campaigns.bounds import ZERO, Bounds, CampaignPlan
 from unmask.economics.campaigns.campaign import Campaign, bound_payoff, remove_discount, solve, to_campaign
 from unmask.economics.campaigns.targets import Targets
 from unmask.economics.plans.groups import TargetInput
@@ -22,22 +22,6 @@ SLOPE_STEPS: Final = (1e-3, 1e-2, 0.1, 0.3)
 
 EQUAL: Final = 1e-9
 """Relative difference below which two plans are the same."""
-
-
-class Bounds(NamedTuple):
-    """Bounds on a number; equal if it is known.
-
-    Parameters
-    ----------
-    low, high : float
-        Lower and upper bound.
-    """
-
-    low: float
-    high: float
-
-
-ZERO: Final = Bounds(0.0, 0.0)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,9 @@ from typing import Final
 
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Attacker
+from unmask.economics.campaigns.bounds import ZERO, Bounds
 from unmask.economics.deterrence.search import find_breakpoints, find_root
-from unmask.economics.game.best_response import ZERO, BestCampaign, Bounds, Response
+from unmask.economics.game.best_response import BestCampaign, Response
 from unmask.economics.game.publisher import AttackerKind, Move, ProtectedRelease, Publisher, Terms
 from unmask.economics.plans.plan import TIE
 

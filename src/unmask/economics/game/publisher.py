@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 
 from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import LARGEST, Amount, Attacker, Share, Whole, check_fields
-from unmask.economics.game.best_response import Bounds, Response
+from unmask.economics.campaigns.bounds import Bounds
+from unmask.economics.game.best_response import Response
 from unmask.economics.plans.groups import TargetInput, merge_equal_targets
 from unmask.ranges import Range, check_ranges
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from unmask.economics.audit.facts import Bounds
+from unmask.economics import Bounds
 from unmask.economics.game.game import WITHHELD
 
 
@@ -19,9 +19,9 @@ class Answer:
         Name of the kind.
     attacks : bool or None
         True if a campaign pays; None if this is unknown.
-    payoff, re_identified : (float, float)
+    payoff, re_identified : Bounds
         Bounds on the payoff of one attacker, and on the expected number of people that the attacker re-identifies.
-    expects : (float, float), optional
+    expects : Bounds, optional
         Bounds on the number that the attacker expects, if they believe in another probability of detection.
     """
 
@@ -53,8 +53,7 @@ class Offer(OfferTerms):
     @property
     def re_identified(self) -> Bounds:
         """Bounds on the number of people re-identified by the most successful attacker."""
-        low, high = (max((answer.re_identified[end] for answer in self.answers), default=0.0) for end in (0, 1))
-        return low, high
+        return Bounds(*(max((answer.re_identified[end] for answer in self.answers), default=0.0) for end in (0, 1)))
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class StoppingTerms:
     ----------
     protection, kind : str
         Release and kind of attacker.
-    price, fine : (float, float)
+    price, fine : Bounds
         Bounds on the price without a fine, and on the fine without a price: below the first a campaign is known to pay,
         above the second none does.
     announced, realized : float

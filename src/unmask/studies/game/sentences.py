@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from unmask.economics.audit.facts import Bounds
+from unmask.economics import Bounds
 from unmask.economics.audit.parameters import format_parameter, name_parameter
 from unmask.economics.audit.sentences import format_amount, format_bounds
 from unmask.economics.game.game import WITHHELD
