@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import unmask
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.tables import writing
+from unmask.tables import criteria, writing
 from unmask.tables.column import Column
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.protections.mondrian import Mondrian
@@ -335,23 +335,40 @@ def test_bad_weights():
     assert "'w' is not an exact number in 1 rows" in message
 
 
-@pytest.mark.parametrize("weight", [0, 0.25, None, -2])
-def test_a_weight_that_stands_for_no_person_leaves_only_weighted_risks_undefined(weight, tmp_path):
-    cells = {"age": [1, 1, 3], "w": [5, 2, 9]}
-    sound, odd = (
-        Table.read({**cells, "w": w}, quasi_identifiers="age", weight="w") for w in ([5, 2, 9], [5, weight, 9])
-    )
+@pytest.mark.parametrize("weight", [0, 0.25, None])
+def test_a_weight_that_stands_for_no_person_adds_nothing_to_its_class(weight, tmp_path):
+    odd = Table.read({"age": [1, 1, 3], "w": [5, weight, 9]}, quasi_identifiers="age", weight="w")
+    result = unmask.audit(odd)
 
-    full, result = unmask.audit(sound), unmask.audit(odd)
-
-    assert full.criteria["release"]["individual_risk_max"] is not None
-    assert result.criteria["release"].get("individual_risk_max") is None
-    assert [(row.measure, row.posterior) for row in result.rows] == [(row.measure, row.posterior) for row in full.rows]
-    (reason,) = (reason for analysis, reason in result.not_run if analysis == "Risk by survey weights")
-    assert reason.startswith("rows with a missing weight, or one below 1: 1;")
+    risk = criteria.sample_weight_risk(np.array([2, 1]), np.array([5.0 + (weight or 0), 9.0]))
+    assert result.criteria["release"]["individual_risk_max"] == pytest.approx(risk.max())
+    assert result.criteria["release"]["k"] == 1
     odd.write(tmp_path / "r.csv")
     again = Table.read(tmp_path / "r.csv", quasi_identifiers="age", weight="w")
     assert np.array_equal(again.weight, odd.weight, equal_nan=True)
+
+
+def test_a_class_has_as_many_people_as_rows_and_a_caution_says_so():
+    table = Table.read({"age": [1, 1, 3], "w": [0.5, 0, 9]}, quasi_identifiers="age", weight="w")
+    result = unmask.audit(table)
+    assert result.criteria["release"]["individual_risk_max"] == 0.5
+    assert any("of the classes of release sum to fewer people" in caution for caution in result.cautions)
+
+
+def test_weights_of_another_scale_need_the_population():
+    columns = {"age": [1, 1, 3], "w": [0.5, 1, 1.5]}
+    table = Table.read(columns, quasi_identifiers="age", weight="w")
+    unknown, known = unmask.audit(table), unmask.audit(table, population=60)
+    (reason,) = (reason for analysis, reason in unknown.not_run if analysis == "Risk by survey weights")
+    assert reason.startswith("the sum of the weights is about the number of rows")
+    assert unknown.criteria["release"]["individual_risk_max"] is None
+    risk = criteria.sample_weight_risk(np.array([2, 1]), np.array([30.0, 30.0]))
+    assert known.criteria["release"]["individual_risk_max"] == pytest.approx(risk.max())
+
+
+def test_a_negative_weight_is_refused():
+    message = failing(UnmaskError, {"age": [1, 2], "zip": [1, 2], "w": [1, -2]}, weight="w")
+    assert "'w' is negative in 1 rows; expected at least 0, or a missing cell" in message
 
 
 def test_text_weights(csv_file):

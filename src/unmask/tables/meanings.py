@@ -102,9 +102,33 @@ def weights_of(column: Column) -> Floats:
     bad = int(column.counts[(levels.low != levels.high) & ~levels.is_missing].sum())
     if bad:
         raise UnmaskError(f"weight {column.name!r} is not an exact number in {bad} rows; expected a number in each row")
+    negative = int(column.counts[levels.low < 0].sum())
+    if negative:
+        raise UnmaskError(
+            f"weight {column.name!r} is negative in {negative} rows; expected at least 0, or a missing cell"
+        )
     return levels.low[column.codes]
 
 
-def undefined_weights(weight: Floats | None) -> int:
-    """Count the rows with a weight below 1 or missing, which make the population of a class unknown."""
-    return 0 if weight is None else int(np.count_nonzero(~(weight >= 1)))
+MAX_NORMALIZED = 1.05
+"""Mean weight up to which weights are taken for normalized ones, whose sum is the number of rows."""
+
+
+def scale_weights(weight: Floats | None, population: float | None = None) -> Floats | None:
+    """Return the (n_rows,) number of people that each row represents; None if it is not known.
+
+    A missing weight counts as 0. With the size of the population, weights may have any scale. Otherwise their sum is
+    the population, unless it is about the number of rows.
+
+    >>> scale_weights(np.array([0.5, 1.5, np.nan]), population=100)
+    array([25., 75.,  0.])
+    >>> scale_weights(np.array([0.5, 1.5, 1.0])) is None
+    True
+    """
+    if weight is None:
+        return None
+    people = np.nan_to_num(weight)
+    total = float(people.sum())
+    if population is not None and total > 0:
+        return np.asarray(people * (population / total))
+    return people if total > MAX_NORMALIZED * len(people) else None

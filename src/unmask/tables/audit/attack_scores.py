@@ -25,7 +25,7 @@ from unmask.tables.audit.risk_facts import ValueRisk, distribute_success, list_v
 from unmask.tables.audit.riskiest_classes import ClassRisk
 from unmask.tables.criteria.evaluation import Frame
 from unmask.tables.criteria.risk import population_sizes
-from unmask.tables.meanings import undefined_weights
+from unmask.tables.meanings import scale_weights
 from unmask.tables.table import Table
 
 if TYPE_CHECKING:
@@ -152,8 +152,8 @@ def _count_outside(release: Release, register: Table | None) -> OutsideGroups | 
         frame = Frame.of(replace(release.table, quasi_identifiers=shared))
         return OutsideGroups(population_sizes(frame.table, register)[frame.table.classes.of_row], register.n_rows)
     frame = Frame.of(release.table)
-    of_row, weight = frame.table.classes.of_row, frame.table.weight
-    if weight is None or undefined_weights(weight):
+    of_row, weight = frame.table.classes.of_row, scale_weights(frame.table.weight)
+    if weight is None:
         return None
     people = round(float(weight.sum()))
     return OutsideGroups(np.minimum(np.rint(frame.sum_weights(weight)), people).astype(np.int64)[of_row], people)

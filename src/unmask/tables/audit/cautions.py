@@ -20,6 +20,7 @@ from unmask.tables.audit.linked_rows import find_pseudonym, find_repeated_keys
 from unmask.tables.audit.not_run import FOREIGN
 from unmask.tables.audit.release_attacks import TEXT_EQUALITY, has_generalized_cells
 from unmask.tables.matching import compatible
+from unmask.tables.meanings import scale_weights
 from unmask.tables.reinterpret import Reading, share_changed, share_unknown
 from unmask.tables.sensitive_bands import MAX_MISFIT_SHARE
 from unmask.tables.table import Table
@@ -59,7 +60,26 @@ def list_cautions(
     yield from _limited_adversaries(releases, knowledge)
     for release in (release for release in releases if release.has_rows):
         yield from _unread_columns(release, knowledge)
+        yield from _small_weights(release, knowledge.population)
     yield from _several_rows(releases[0], knowledge, measured)
+
+
+def _small_weights(release: Release, population: int | None) -> Iterator[str]:
+    """Yield that the weights of some classes are smaller than their rows."""
+    sample = release.table.complete
+    weight = scale_weights(release.table.weight, population)
+    if weight is None:
+        return
+    classes = sample.classes
+    people = np.bincount(classes.of_row, weight[release.table.complete_rows], len(classes.sizes))
+    is_small = people < classes.sizes * (1 - 1e-9)
+    if is_small.any():
+        yield _(
+            "the weights of {share} of the classes of {release} sum to fewer people than the class has rows; their risk by "
+            "weights is that of the rows",
+            share=percent(float(is_small.mean())),
+            release=release_name(release.name),
+        )
 
 
 def _limited_adversaries(releases: Sequence[Release], knowledge: AuditorKnowledge) -> Iterator[str]:

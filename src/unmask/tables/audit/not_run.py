@@ -11,7 +11,7 @@ from unmask.tables.audit.assumptions import describe_shift
 from unmask.tables.audit.attacked_release import LISTED_ONCE
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release
 from unmask.tables.audit.release_facts import explain_no_estimate
-from unmask.tables.meanings import undefined_weights
+from unmask.tables.meanings import scale_weights
 from unmask.tables.table import Table
 
 NotRun = tuple[str, str]
@@ -24,6 +24,11 @@ ADDED = mark("What people's own records added")
 UNCLEAR = mark(
     "it has {n} rows, and the original {total}; each row was taken for a person. If it is synthetic, add --synthetic; "
     "if people were dropped or cells changed, add --origin"
+)
+
+NORMALIZED = mark(
+    "the sum of the weights is about the number of rows, and not of a population; give its size (--population), or "
+    "weights that are numbers of people"
 )
 
 SYNTHETIC = mark("it is synthetic: no released row is a person's")
@@ -66,12 +71,9 @@ def list_not_run(releases: Sequence[Release], knowledge: AuditorKnowledge) -> It
     for name in dict.fromkeys(knowledge.without):
         yield _("The adversary {name}", name=name), mark("left out on request (--without)")
     all_tables = (*(release.table for release in releases), *(() if original is None else (original,)))
-    n_rows = max((undefined_weights(table.weight) for table in all_tables), default=0)
-    if n_rows:
-        weight_reason = _(
-            "rows with a missing weight, or one below 1: {n}; scale weights to numbers of people", n=n_rows
-        )
-        yield mark("Risk by survey weights"), weight_reason
+    weights = [table.weight for table in all_tables if table.weight is not None]
+    if any(scale_weights(weight, knowledge.population) is None for weight in weights):
+        yield mark("Risk by survey weights"), NORMALIZED
     if original is not None and knowledge.control is None and releases[0].table.sensitive:
         yield ADDED, mark("not separated from what holds for everybody: needs a control group (--control, --hold-back)")
 

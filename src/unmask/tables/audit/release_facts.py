@@ -21,7 +21,7 @@ from unmask.tables.audit.column_exposure import ColumnExposure
 from unmask.tables.audit.quasi_identifiers import ColumnRisk
 from unmask.tables.column import Column
 from unmask.tables.criteria.evaluation import Criteria
-from unmask.tables.meanings import undefined_weights
+from unmask.tables.meanings import scale_weights
 from unmask.tables.risk import column_facts, printed_values, restored_cells
 from unmask.tables.risk.population import estimate
 from unmask.tables.risk.suda import find_special_uniques
@@ -42,8 +42,10 @@ def evaluate_criteria(release: Release, knowledge: AuditorKnowledge) -> Criteria
     original, population = knowledge.complete.original, release.population(knowledge)
     if population is not None:
         with suppress(UnmaskError):
-            return criteria.evaluate(release.table, reference=original, population=population)
-    return criteria.evaluate(release.table, reference=original)
+            return criteria.evaluate(
+                release.table, reference=original, population=population, population_size=knowledge.population
+            )
+    return criteria.evaluate(release.table, reference=original, population_size=knowledge.population)
 
 
 class ReleaseFacts(NamedTuple):
@@ -131,9 +133,8 @@ def _estimate_uniqueness(table: Table, population: int) -> dict[str, Value]:
 
 def _measure_special_uniques(table: Table, population: int | None) -> dict[str, Value]:
     """Return the largest DIS-SUDA score, if weights or the population give the sampling fraction."""
-    sample, weight = table.complete, table.complete.weight
-    is_weighted = weight is not None and not undefined_weights(weight)
-    people = float(np.sum(weight)) if is_weighted and population is None else population  # type: ignore[arg-type]
+    sample, weight = table.complete, scale_weights(table.complete.weight)
+    people = float(weight.sum()) if weight is not None and population is None else population
     if people is None:
         return {}
     with suppress(UnmaskError):

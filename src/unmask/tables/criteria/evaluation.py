@@ -26,7 +26,7 @@ from unmask.tables.criteria.diversity import alpha, l_entropy, l_recursive, map_
 from unmask.tables.criteria.histograms import Histograms, hierarchy_paths, rank_order
 from unmask.tables.criteria.households import Households, evaluate_households
 from unmask.tables.criteria.risk import journalist, marketer, population_sizes, prosecutor, sample_weight_risk
-from unmask.tables.meanings import undefined_weights
+from unmask.tables.meanings import scale_weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -211,6 +211,7 @@ def evaluate(
     population: Table | None = None,
     reference: Table | None = None,
     weight: Floats | None = None,
+    population_size: int | None = None,
 ) -> Criteria:
     """Compute all criteria of a release in one pass over its rows.
 
@@ -240,6 +241,8 @@ def evaluate(
         reference; `Criteria.reference` has the table that was used.
     weight : Floats | None, optional
         (n_rows,) survey weights for the sample risk. The default is the weight column of the table.
+    population_size : int | None, optional
+        Number of people to which the weights are scaled, see `scale_weights`.
 
     Returns
     -------
@@ -261,8 +264,8 @@ def evaluate(
     rows, k = int(frame.rows.sum()), int(frame.sizes.min())
     people = None if population is None else population_sizes(frame.table, population)
     reached = None if people is None else journalist(frame.rows, people)
-    weight = None if weight is None else weight[table.complete_rows]
-    survey = None if weight is None or undefined_weights(weight) else frame.survey_risk(weight)
+    weight = scale_weights(weight, population_size)
+    survey = None if weight is None else frame.survey_risk(weight[table.complete_rows])
     risk = 1 / frame.sizes if survey is None else survey
     households = frame.evaluate_households(risk)
     return Criteria(
@@ -349,8 +352,11 @@ class Frame:
         return self.sum_matching(np.bincount(self.table.classes.of_row, weight, len(self.rows)))
 
     def survey_risk(self, weight: Floats) -> Floats:
-        """Return the (n_classes,) individual risk of a sample with (n_rows,) survey weights."""
-        return sample_weight_risk(self.sizes, self.sum_weights(weight))
+        """Return the (n_classes,) individual risk of a sample with (n_rows,) survey weights.
+
+        A class has at least as many people as rows.
+        """
+        return sample_weight_risk(self.sizes, np.maximum(self.sum_weights(weight), self.sizes))
 
     def evaluate_households(self, risk: Floats) -> Households | None:
         """Return facts about the household of each row from the (n_classes,) risk of a row; None without households."""

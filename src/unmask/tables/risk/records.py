@@ -14,7 +14,7 @@ from unmask.core.errors import UnmaskError
 from unmask.data.writing import escape_formula
 from unmask.tables.criteria.evaluation import Frame
 from unmask.tables.criteria.risk import population_sizes
-from unmask.tables.meanings import undefined_weights
+from unmask.tables.meanings import scale_weights
 from unmask.tables.risk.suda import find_special_uniques
 from unmask.tables.table import Table
 
@@ -96,9 +96,9 @@ def evaluate_records(table: Table, *, register: Table | None = None, population:
     """
     if population is not None and population < table.n_rows:
         raise UnmaskError(f"the population has {population:,} people and the sample {table.n_rows:,} rows; check it")
-    n_undefined = undefined_weights(table.weight)
     frame, of_row = Frame.of(table), table.complete.classes.of_row
-    weight = None if n_undefined else frame.table.weight
+    weight = scale_weights(table.weight, population)
+    weight = None if weight is None else weight[table.complete_rows]
     risk = 1 / frame.sizes if weight is None else frame.survey_risk(weight)
     columns: dict[str, Values] = {"row": table.complete_rows, "class_size": frame.sizes[of_row]}
     if weight is not None:
@@ -109,8 +109,8 @@ def evaluate_records(table: Table, *, register: Table | None = None, population:
         columns["register_matches"] = population_sizes(frame.table, register)[of_row]
     people = population if weight is None or population is not None else float(weight.sum())
     special, not_run = _find_special_uniques(frame.table, None if people is None else len(of_row) / people)
-    if n_undefined:
-        reason = f"{n_undefined:,} rows have a weight below 1 or none, so that the population of a class is unknown"
+    if table.weight is not None and weight is None:
+        reason = "the sum of the weights is about the number of rows, so that the population of a class is unknown"
         not_run = (("individual_risk", reason), *not_run)
     return RecordRisks(columns | special, not_run)
 

@@ -15,7 +15,6 @@ from unmask.tables.column import Column
 from unmask.tables.grouping import group
 from unmask.tables.levels import Levels
 from unmask.tables.matching import compatible
-from unmask.tables.meanings import undefined_weights
 from unmask.tables.table import Table
 
 Floats = NDArray[np.float64]
@@ -75,7 +74,7 @@ class AnalysisRows:
         of_row, sizes, codes = group([column.codes for column in columns], [len(column.levels) for column in columns])
         code = {column.name: codes[:, position] for position, column in enumerate(columns)}
         levels = {column.name: column.levels for column in columns}
-        weights = np.ones(table.n_rows) if table.weight is None or undefined_weights(table.weight) else table.weight
+        weights = np.ones(table.n_rows) if table.weight is None else np.nan_to_num(table.weight)
         count, weight, square = (
             np.bincount(of_row, weights**power, len(sizes)).astype(np.float64) for power in (0, 1, 2)
         )
