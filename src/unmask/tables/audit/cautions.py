@@ -75,8 +75,8 @@ def _small_weights(release: Release, population: int | None) -> Iterator[str]:
     is_small = people < classes.sizes * (1 - 1e-9)
     if is_small.any():
         yield _(
-            "the weights of {share} of the classes of {release} sum to fewer people than the class has rows; their risk by "
-            "weights is that of the rows",
+            "the weights of {share} of the classes of {release} sum to fewer people than the class has rows; their "
+            "risk by weights is that of the rows",
             share=percent(float(is_small.mean())),
             release=release_name(release.name),
         )
