@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.compiled import allocating
+from unmask.core.arrays import Floats, Integers
 
 
 @allocating
-def choose_swap_partners(width: int, uniform: NDArray[np.float64]) -> NDArray[np.int64]:
+def choose_swap_partners(width: int, uniform: Floats) -> Integers:
     """Return (n,) the swap partner of each of n sorted positions; a position without a partner is its own.
 
     In order, each free position swaps with a random free position among the next `width` positions.
@@ -44,7 +45,7 @@ def choose_swap_partners(width: int, uniform: NDArray[np.float64]) -> NDArray[np
 
 
 @allocating
-def number_keys(key: NDArray[np.int64], bits: int) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def number_keys(key: Integers, bits: int) -> tuple[NDArray[np.int32], Integers]:
     """Return (n,) the number of each key, in the order of first occurrence, and (J,) the first position of each.
 
     bits : the hash table has 2^bits entries, more than the number of keys. Collisions go to the next free entry.

@@ -19,8 +19,8 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import list_members
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.randomness import secret_unless
@@ -31,7 +31,7 @@ from unmask.tables.table import Table
 if TYPE_CHECKING:
     from unmask.tables.attacks.pairing import Pairing
 
-Released = tuple[Table, NDArray[np.int64]]
+Released = tuple[Table, Integers]
 
 
 def format_call(protection: Any) -> str:
@@ -47,23 +47,19 @@ def format_call(protection: Any) -> str:
     return f"{type(protection).__name__}({', '.join(parts)})"
 
 
-def allow_all(
-    _protection: Any, _release: Table, _pairing: Pairing, row: NDArray[np.int64], _klass: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def allow_all(_protection: Any, _release: Table, _pairing: Pairing, row: Integers, _klass: Integers) -> Booleans:
     """Return a mask that allows all compatible pairs of a person and a released class."""
     return np.ones(row.size, dtype=np.bool_)
 
 
-def evaluated_rows(table: Table) -> NDArray[np.int64]:
+def evaluated_rows(table: Table) -> Integers:
     """Return the rows to protect: all rows, or under "excluded" those without a missing quasi-identifier."""
     if not table.n_rows:
         raise FailedError("the table has 0 rows, expected at least 1; check the file and how it was read")
     return table.complete_rows
 
 
-def release_rows(
-    table: Table, rows: NDArray[np.int64], recoded: Sequence[Recoded], rng: np.random.Generator | None
-) -> Released:
+def release_rows(table: Table, rows: Integers, recoded: Sequence[Recoded], rng: np.random.Generator | None) -> Released:
     """Return the release of rows of the table with recoded quasi-identifiers, and its origin.
 
     recoded : levels and codes of each quasi-identifier, in the order of `rows`
@@ -75,7 +71,7 @@ def release_rows(
     return sort_release(replace(table.take(rows), quasi_identifiers=columns), rows, rng)
 
 
-def sort_release(release: Table, origin: NDArray[np.int64], rng: np.random.Generator | None) -> Released:
+def sort_release(release: Table, origin: Integers, rng: np.random.Generator | None) -> Released:
     """Return the release sorted by its cells, with equal rows in random order, and its origin.
 
     origin : source row of each row
@@ -86,7 +82,7 @@ def sort_release(release: Table, origin: NDArray[np.int64], rng: np.random.Gener
     return release.take(order), origin[order]
 
 
-def exact_numbers(column: Column) -> NDArray[np.float64]:
+def exact_numbers(column: Column) -> Floats:
     """Return (L,) the number of each level, nan for a missing cell.
 
     UnmaskError if the column contains other cells.

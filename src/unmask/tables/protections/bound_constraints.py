@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.ranges import Range, check_types
@@ -112,7 +113,7 @@ class SensitiveColumn:
 
     column: Column
     rank: NDArray[np.int32]
-    overall: NDArray[np.int64]
+    overall: Integers
     paths: NDArray[np.int32] | None
 
     def count_ranks(self, histogram: CsrRows) -> scipy.sparse.csr_array:
@@ -127,11 +128,11 @@ class SensitiveColumn:
         n = codes.size
         return scipy.sparse.csr_array((np.ones(n, dtype=np.int32), codes, np.arange(n + 1)), shape=(n, self.rank.size))
 
-    def allows(self, demands: Sequence[Constraint]) -> Callable[[NDArray[Any]], NDArray[np.bool_]]:
+    def allows(self, demands: Sequence[Constraint]) -> Callable[[NDArray[Any]], Booleans]:
         """Return a function from histograms, (P, L), to a mask of those that satisfy all constraints, (P,)."""
         return lambda histogram: all_allow(demands, histogram, self.overall, paths=self.paths)
 
-    def satisfied_classes(self, counts: scipy.sparse.csr_array, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
+    def satisfied_classes(self, counts: scipy.sparse.csr_array, demands: Sequence[Constraint]) -> Booleans:
         """Return a mask of the classes that satisfy the constraints on this column, (J,).
 
         counts : (J, L) rows of each rank
@@ -152,7 +153,7 @@ def bind_sensitive_columns(table: Table, demands: Sequence[Constraint]) -> list[
     return [_bind_sensitive_column(column, table.totals_of(column), distances) for column in table.sensitive]
 
 
-def _bind_sensitive_column(column: Column, rows: NDArray[np.int64], distances: set[Any]) -> SensitiveColumn:
+def _bind_sensitive_column(column: Column, rows: Integers, distances: set[Any]) -> SensitiveColumn:
     used = replace(column, codes=np.flatnonzero(rows).astype(np.int32), row_counts=None)
     rank = _rank_levels(used) if "ordered" in distances else np.arange(rows.size, dtype=np.int32)
     overall = np.zeros_like(rows)
@@ -202,7 +203,7 @@ def check_whole_table(
 
 def find_satisfying_classes(
     table: Table, k: int, demands: Sequence[Constraint], *, reference: Table | None = None
-) -> NDArray[np.bool_]:
+) -> Booleans:
     """Return a mask of the classes with k people that satisfy all constraints on every sensitive column, (J,).
 
     reference : table whose sensitive values are the reference distribution; by default this table

@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 from unmask.ranges import FINITE, Range, check_types
@@ -77,7 +78,7 @@ class Constraint:
             value[filled] = self.comparison.value(Histograms(CsrRows(*counts, (filled.size, m)), overall), self, paths)
         return value
 
-    def allows(self, histogram: Histogram, overall: Histogram, *, paths: Paths | None = None) -> NDArray[np.bool_]:
+    def allows(self, histogram: Histogram, overall: Histogram, *, paths: Paths | None = None) -> Booleans:
         """Return a mask of the classes that satisfy the constraint, (P,); same arguments as `value`."""
         value, bound = self.value(histogram, overall, paths=paths), bound_of(self)
         if self.comparison.sense == "at least":
@@ -100,7 +101,7 @@ def bound_of(constraint: Constraint) -> float:
 
 def all_allow(
     constraints: Sequence[Constraint], histogram: Histogram, overall: Histogram, *, paths: Paths | None = None
-) -> NDArray[np.bool_]:
+) -> Booleans:
     """Return a mask of the classes that satisfy all constraints, (P,). A class is not tested after it fails.
 
     >>> all_allow((KAnonymity(2), DistinctL(2)), np.array([[1, 1], [2, 0], [1, 0]]), np.array([4, 1]))
@@ -242,10 +243,7 @@ class DeltaDisclosure(Constraint):
 
     delta: Annotated[float, FINITE]
     comparison: ClassVar[Comparison] = Comparison(
-        "delta in nats",
-        "below",
-        "delta",
-        lambda view, _, _paths: criteria.delta_disclosure(view),
+        "delta in nats", "below", "delta", lambda view, _, _paths: criteria.delta_disclosure(view)
     )
 
 

@@ -9,7 +9,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-Allows = Callable[[NDArray[np.float64]], NDArray[np.bool_]]
+from unmask.core.arrays import Booleans, Floats, Integers
+
+Allows = Callable[[Floats], Booleans]
 
 _CELLS = 1 << 21
 """Cells of a dense block of histograms: 16 MiB as float64. A few blocks exist at a time."""
@@ -34,11 +36,11 @@ class Cuts:
         return np.searchsorted(self.starts, self.cuts, side="right") - 1
 
 
-Test = Callable[[Cuts], NDArray[np.bool_]]
+Test = Callable[[Cuts], Booleans]
 """Function from cuts to a mask of the allowed ones, (Q,)."""
 
 
-def have_people(rows: scipy.sparse.csr_array, k: int, cuts_to_test: Cuts) -> NDArray[np.bool_]:
+def have_people(rows: scipy.sparse.csr_array, k: int, cuts_to_test: Cuts) -> Booleans:
     """Return a mask of the cuts with at least k people in both halves. A person may have rows in both.
 
     rows : (C, P) rows of each person at each point, CSR
@@ -59,12 +61,12 @@ def have_people(rows: scipy.sparse.csr_array, k: int, cuts_to_test: Cuts) -> NDA
     return np.asarray((left_people >= k) & (right_people >= k))
 
 
-def _cumulative_counts(places: NDArray[np.intp], n: int) -> NDArray[np.int64]:
+def _cumulative_counts(places: NDArray[np.intp], n: int) -> Integers:
     """Return (n + 1,) the number of places before each position from 0 to n."""
     return np.append(0, np.cumsum(np.bincount(places, minlength=n)))
 
 
-def satisfy_constraints(table: scipy.sparse.csr_array, allow: Allows, cuts_to_test: Cuts) -> NDArray[np.bool_]:
+def satisfy_constraints(table: scipy.sparse.csr_array, allow: Allows, cuts_to_test: Cuts) -> Booleans:
     """Return a mask of the cuts whose halves both have allowed sensitive histograms.
 
     table : (C, m) histogram of each point, CSR
@@ -94,7 +96,7 @@ def satisfy_constraints(table: scipy.sparse.csr_array, allow: Allows, cuts_to_te
     return passing
 
 
-def _sums(rows: scipy.sparse.csr_array, marks: NDArray[np.intp]) -> NDArray[np.float64]:
+def _sums(rows: scipy.sparse.csr_array, marks: NDArray[np.intp]) -> Floats:
     """Return the histograms of the row ranges between consecutive marks, (len(marks) - 1, m); exact below 2^53."""
     m, pointers = rows.shape[1], rows.indptr[marks].astype(np.intp)
     entries = slice(pointers[0], pointers[-1])

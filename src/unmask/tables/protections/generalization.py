@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats
 from unmask.tables.column import Column
 from unmask.tables.dates import PERIODS
 from unmask.tables.notation import EVERYTHING
@@ -123,7 +123,7 @@ def next_level(released: Column, original: Column) -> float | str:
     return _hide_more(released) if released.type == "code" else EVERYTHING
 
 
-def _mean(column: Column, of_level: NDArray[np.float64]) -> float:
+def _mean(column: Column, of_level: Floats) -> float:
     """Return the mean over the rows whose cells have a finite number; 0 without such rows.
 
     of_level : (L,) number of each level
@@ -132,9 +132,9 @@ def _mean(column: Column, of_level: NDArray[np.float64]) -> float:
     return float(np.average(of_level[is_finite], weights=column.counts[is_finite])) if is_finite.any() else 0.0
 
 
-def _lengths(column: Column) -> NDArray[np.float64]:
+def _lengths(column: Column) -> Floats:
     with np.errstate(invalid="ignore"):
-        length: NDArray[np.float64] = column.levels.high - column.levels.low
+        length: Floats = column.levels.high - column.levels.low
     return length
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_types
@@ -154,9 +154,7 @@ class Lattice(ClassConstraints):
             yield release, remaining[origin]
             remaining, choice = np.delete(remaining, origin), choice.next_round
 
-    def allowed_pairs(
-        self, release: Table, pairing: Pairing, row: NDArray[np.int64], klass: NDArray[np.int64]
-    ) -> NDArray[np.bool_]:
+    def allowed_pairs(self, release: Table, pairing: Pairing, row: Integers, klass: Integers) -> Booleans:
         """Return a mask of the compatible pairs of a person and a class that the protection allows.
 
         With rounds, a fully known person can only be in the finest class that contains their cells. The cells of each

@@ -15,6 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.tables.column import Column
 from unmask.tables.dates import UNITS
@@ -44,8 +45,8 @@ class ColumnLevels:
 
     levels: tuple[Level, ...]
     code: NDArray[np.int32]
-    n_cells: NDArray[np.int64]
-    penalty: NDArray[np.float64]
+    n_cells: Integers
+    penalty: Floats
     row_penalty: float
 
     @classmethod
@@ -110,7 +111,7 @@ def _recode(column: Column, level: Level) -> Column:
     return replace(listed_levels, levels=levels, codes=codes)
 
 
-def _cell_penalties(column: Column, recoded: Column) -> NDArray[np.float64]:
+def _cell_penalties(column: Column, recoded: Column) -> Floats:
     """Return (L,) the penalty of the cell of each value; 0 for a missing cell that stays missing."""
     nothing = scipy.sparse.csr_array((len(column.levels), len(recoded.levels)), dtype=np.int64)
     loss = Loss.of(column, recoded, nothing, np.zeros(len(column.levels), dtype=np.int64))
@@ -134,13 +135,13 @@ class NodeClasses:
     people     : (J, P) rows of each person, see `Table.people`
     """
 
-    first: NDArray[np.int64]
-    sizes: NDArray[np.int64]
+    first: Integers
+    sizes: Integers
     histograms: tuple[scipy.sparse.csr_array, ...] = ()
     people: scipy.sparse.csr_array | None = None
 
     @property
-    def class_people(self) -> NDArray[np.int64]:
+    def class_people(self) -> Integers:
         """(J,) number of different people in each class, which k limits."""
         return self.sizes if self.people is None else np.diff(self.people.indptr)
 
@@ -199,7 +200,7 @@ class LevelLattice:
         people = None if finer.people is None else sum_rows(finer.people, new_class, len(first_of_class))
         return NodeClasses(finer.first[first_of_class], sizes, histograms, people)
 
-    def merge_classes(self, node: Node, first: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def merge_classes(self, node: Node, first: Integers) -> tuple[NDArray[np.int32], Integers]:
         """Return the class at the node of each given class, (J,), and the first given class of each.
 
         first : (J,) classes of the table
@@ -210,7 +211,7 @@ class LevelLattice:
         new_class, first_of_class = number_keys(keys, (2 * len(first)).bit_length())
         return new_class, first_of_class
 
-    def _keys(self, node: Node, first: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _keys(self, node: Node, first: Integers) -> Integers:
         """Return (J,) one number for the cells of each class at a node."""
         key, space = np.zeros(len(first), dtype=np.int64), 1
         for j, (column_levels, level) in enumerate(zip(self.all_levels, node, strict=True)):
@@ -221,7 +222,7 @@ class LevelLattice:
             key = key * column_levels.n_cells[level] + column_levels.code[level][self.levels[first, j]]
         return key
 
-    def penalty(self, node: Node, first: NDArray[np.int64], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def penalty(self, node: Node, first: Integers, weights: Floats) -> Floats:
         """Return (J,) the weighted mean over columns of the penalty of each class's cells; weights sum to 1."""
         columns = enumerate(zip(self.all_levels, node, strict=True))
         return np.asarray(
@@ -229,7 +230,7 @@ class LevelLattice:
             @ np.stack([column_levels.penalty[level][self.levels[first, j]] for j, (column_levels, level) in columns])
         )
 
-    def minimum_penalty(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def minimum_penalty(self, weights: Floats) -> Floats:
         """Return (H_1, ..., H_d) the mean penalty at each node without suppressed rows."""
         total = np.zeros(self.shape)
         for j, column_levels in enumerate(self.all_levels):

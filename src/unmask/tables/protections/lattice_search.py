@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables.protections.base import column_position
 from unmask.tables.protections.bound_constraints import SensitiveColumn, bind_sensitive_columns
@@ -94,7 +94,7 @@ class SearchProblem:
     demands: tuple[Constraint, ...]
     sensitive_columns: tuple[SensitiveColumn, ...]
     limit: int
-    weights: NDArray[np.float64]
+    weights: Floats
 
     @classmethod
     def of(cls, protection: Any, table: Table) -> SearchProblem:
@@ -111,7 +111,7 @@ class SearchProblem:
             protection, table, lattice, k, demands, tuple(sensitive_columns), limit, _weights(protection.weights, table)
         )
 
-    def violating(self, counted: NodeClasses) -> NDArray[np.bool_]:
+    def violating(self, counted: NodeClasses) -> Booleans:
         """Return a mask of the classes that violate a constraint, (J,)."""
         return self._violating(counted, self.demands)
 
@@ -120,7 +120,7 @@ class SearchProblem:
         absorbing = [constraint for constraint in self.demands if isinstance(constraint, ABSORBING_CONSTRAINTS)]
         return int(counted.sizes[self._violating(counted, absorbing)].sum())
 
-    def _violating(self, counted: NodeClasses, demands: Sequence[Constraint]) -> NDArray[np.bool_]:
+    def _violating(self, counted: NodeClasses, demands: Sequence[Constraint]) -> Booleans:
         is_violating = counted.class_people < self.k
         for sensitive_column, histogram in zip(
             self.sensitive_columns if demands else (), counted.histograms, strict=False
@@ -133,7 +133,7 @@ class SearchProblem:
         """True if all nodes below a violating node violate the same constraint; rules 2 and 3 of `Lattice`."""
         return self.limit == 0 and all(type(demand).__module__ == Constraint.__module__ for demand in self.demands)
 
-    def is_allowed(self, counted: NodeClasses, is_violating: NDArray[np.bool_]) -> bool:
+    def is_allowed(self, counted: NodeClasses, is_violating: Booleans) -> bool:
         """Return whether a node without its violating classes keeps a row and stays within the limit and the
         average risk.
         """
@@ -172,7 +172,7 @@ class SearchProblem:
     def _levels_by_name(self) -> Iterator[tuple[str, ColumnLevels]]:
         return zip((column.name for column in self.table.quasi_identifiers), self.lattice.all_levels, strict=True)
 
-    def suppression_penalty(self, node: Node, counted: NodeClasses, is_violating: NDArray[np.bool_]) -> float:
+    def suppression_penalty(self, node: Node, counted: NodeClasses, is_violating: Booleans) -> float:
         """Return the certainty penalty that the suppression of violating classes adds to a node."""
         penalty = self._row_penalty - self.lattice.penalty(node, counted.first[is_violating], self.weights)
         return float(counted.sizes[is_violating] @ penalty) / self.n_rows
@@ -232,7 +232,7 @@ class _Search:
         return int(np.where(self.open_bound == min_bound, self._height, np.inf).argmin())
 
     @cached_property
-    def _height(self) -> NDArray[np.int64]:
+    def _height(self) -> Integers:
         return np.asarray(np.indices(self.open_bound.shape).sum(axis=0))
 
     def _path(self, node: Node) -> list[Node]:
@@ -297,7 +297,7 @@ class _Search:
             self.counted[node] = counted
         return counted
 
-    def _loss(self, node: Node, counted: NodeClasses, is_violating: NDArray[np.bool_]) -> float:
+    def _loss(self, node: Node, counted: NodeClasses, is_violating: Booleans) -> float:
         """Return the loss of a node. For discernibility, the sum of squared sizes also bounds all coarser nodes."""
         if self.problem.protection.loss == "gcp":
             return float(self.lower_bound[node]) + self.problem.suppression_penalty(node, counted, is_violating)
@@ -310,7 +310,7 @@ class _Search:
         )
 
 
-def _weights(given_weights: Mapping[str, float], table: Table) -> NDArray[np.float64]:
+def _weights(given_weights: Mapping[str, float], table: Table) -> Floats:
     """Return (d,) the weight of each quasi-identifier; they sum to 1."""
     weights = np.array([float(given_weights.get(column.name, 1.0)) for column in table.quasi_identifiers])
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_ranges
@@ -23,9 +23,6 @@ from unmask.tables.protections.base import (
 )
 from unmask.tables.protections.recoding import Recoded
 from unmask.tables.table import Table
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -101,7 +98,7 @@ class Microaggregate:
     def _is_averaged(self, column: Column) -> bool:
         return column.name in self.columns if self.columns else column.type == "number"
 
-    def _group_people(self, numbers: list[Column], rng: np.random.Generator) -> Ints:
+    def _group_people(self, numbers: list[Column], rng: np.random.Generator) -> Integers:
         """Return (n,) the group of each row, independent of the order of the rows."""
         x = np.stack([exact_numbers(column)[column.codes] / _deviation(column) for column in numbers], axis=1)
         if not np.isfinite(x).all():
@@ -116,7 +113,7 @@ class Microaggregate:
         return groups
 
 
-def mdav(x: Floats, k: int) -> Ints:
+def mdav(x: Floats, k: int) -> Integers:
     """Return (n,) the group of each point; groups have k to 2k - 1 points.
 
     x : (n, d) coordinates, n at least k
@@ -145,7 +142,7 @@ def _squared_distances(x: Floats, point: Floats) -> Floats:
     return np.asarray(np.einsum("ij,ij->i", difference, difference))
 
 
-def _average_groups(column: Column, group: Ints) -> Recoded:
+def _average_groups(column: Column, group: Integers) -> Recoded:
     order = np.argsort(column.codes, kind="stable")  # sums do not depend on the order of the rows
     total = np.bincount(group[order], exact_numbers(column)[column.codes[order]])
     values, of_group = np.unique(np.round(total / np.bincount(group), 12) + 0.0, return_inverse=True)

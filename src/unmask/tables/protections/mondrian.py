@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.randomness import secret_unless
 from unmask.ranges import Option
 from unmask.tables.column import Column
@@ -129,7 +130,7 @@ class Mondrian(ClassConstraints):
         recoded = [merge_cells(column, box, codes[:, j]) for j, column in enumerate(complete.quasi_identifiers)]
         return release_rows(table, rows, [(levels, code[of_row]) for levels, code in recoded], rng)
 
-    def search(self, table: Table, rows: Sequence[NDArray[np.int64]]) -> MondrianSearch:
+    def search(self, table: Table, rows: Sequence[Integers]) -> MondrianSearch:
         """Return the search for cuts of a table.
 
         rows : for each quasi-identifier, (L,) rows of each level
@@ -148,16 +149,14 @@ class MondrianSearch:
 
     k: int
     demands: tuple[Constraint, ...]
-    rows: tuple[NDArray[np.int64], ...]
-    place: tuple[NDArray[np.float64], ...]
-    trees: tuple[NDArray[np.int64] | None, ...]
-    span: NDArray[np.float64]
+    rows: tuple[Integers, ...]
+    place: tuple[Floats, ...]
+    trees: tuple[Integers | None, ...]
+    span: Floats
     sensitive_columns: tuple[SensitiveColumn, ...]
 
     @classmethod
-    def of(
-        cls, table: Table, rows: Sequence[NDArray[np.int64]], *, k: int, demands: Sequence[Constraint]
-    ) -> MondrianSearch:
+    def of(cls, table: Table, rows: Sequence[Integers], *, k: int, demands: Sequence[Constraint]) -> MondrianSearch:
         """Return the search of a table; raise FailedError if the table as one class violates a constraint.
 
         rows : for each quasi-identifier, (L,) rows of each level
@@ -197,7 +196,7 @@ class MondrianSearch:
     def _cut(
         self,
         levels: NDArray[np.int32],
-        rows: NDArray[np.int64],
+        rows: Integers,
         histograms: Sequence[scipy.sparse.csr_array],
         people: scipy.sparse.csr_array | None,
         *,
@@ -217,9 +216,7 @@ class MondrianSearch:
         )
 
 
-def _measure_axis(
-    column: Column, rows: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.int64] | None, float]:
+def _measure_axis(column: Column, rows: Integers) -> tuple[Floats, Integers | None, float]:
     """Return the coordinates of a column's levels, their tree, and the width of the levels that occur."""
     used = np.flatnonzero(rows).astype(np.int32)
     place, tree = column_axis(column, used)

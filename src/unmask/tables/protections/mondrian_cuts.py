@@ -16,6 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.tables.protections.cut_tests import Allows, Cuts, Test, have_people, satisfy_constraints
 
 _POINTS_PER_BATCH = 1 << 16
@@ -38,11 +39,11 @@ class RankedPoints:
     """
 
     ranks: NDArray[np.int32]
-    counts: NDArray[np.int64]
-    coordinate: NDArray[np.float64]
-    first: NDArray[np.int64]
-    span: NDArray[np.float64]
-    ancestors: NDArray[np.int64] | None
+    counts: Integers
+    coordinate: Floats
+    first: Integers
+    span: Floats
+    ancestors: Integers | None
 
 
 class _Boxes(NamedTuple):
@@ -59,23 +60,23 @@ class _Boxes(NamedTuple):
 
     items: NDArray[np.intp]
     starts: NDArray[np.intp]
-    offset: NDArray[np.int64]
-    rows: NDArray[np.int64]
-    widths: NDArray[np.float64]
+    offset: Integers
+    rows: Integers
+    widths: Floats
     preference: NDArray[np.intp]
     n_tried: NDArray[np.intp]
 
 
 def mondrian(
     values: NDArray[Any],
-    counts: NDArray[np.int64],
+    counts: Integers,
     *,
     k: int,
-    span: NDArray[np.float64] | None = None,
+    span: Floats | None = None,
     histograms: Sequence[NDArray[Any] | scipy.sparse.csr_array] = (),
     allows: Sequence[Allows] = (),
     people: scipy.sparse.csr_array | None = None,
-    trees: Sequence[NDArray[np.int64] | None] = (),
+    trees: Sequence[Integers | None] = (),
     strict: bool = True,
     rng: np.random.Generator | None = None,
 ) -> NDArray[np.int32]:
@@ -153,11 +154,7 @@ def _histogram_tests(
 
 
 def _measure_boxes(
-    points: RankedPoints,
-    items: NDArray[np.intp],
-    starts: NDArray[np.intp],
-    offset: NDArray[np.int64],
-    rows: NDArray[np.int64],
+    points: RankedPoints, items: NDArray[np.intp], starts: NDArray[np.intp], offset: Integers, rows: Integers
 ) -> _Boxes:
     """Return new boxes, with their widths and their columns sorted by width."""
     n_points, d = points.counts.size, points.span.size
@@ -172,20 +169,20 @@ def _measure_boxes(
     return _Boxes(items, starts, offset, rows, widths, preference, np.zeros(rows.size, dtype=np.intp))
 
 
-def _is_final(boxes: _Boxes, *, k: int, strict: bool) -> NDArray[np.bool_]:
+def _is_final(boxes: _Boxes, *, k: int, strict: bool) -> Booleans:
     """Return a mask of the boxes that cannot be cut.
 
     They have fewer than 2k rows, no untried column, or (strict) only constant columns left.
     """
     d = boxes.preference.shape[1]
-    is_done: NDArray[np.bool_] = (boxes.n_tried >= d) | (boxes.rows < 2 * k)
+    is_done: Booleans = (boxes.n_tried >= d) | (boxes.rows < 2 * k)
     if strict:
         box_numbers = np.arange(boxes.rows.size)
         is_done |= boxes.widths[box_numbers, boxes.preference[box_numbers, np.minimum(boxes.n_tried, d - 1)]] <= 0
     return is_done
 
 
-def _record_final_boxes(boxes: _Boxes, is_done: NDArray[np.bool_], start_of: NDArray[np.int64]) -> _Boxes:
+def _record_final_boxes(boxes: _Boxes, is_done: Booleans, start_of: Integers) -> _Boxes:
     """Record the starts of the final boxes in `start_of`, and return the other boxes."""
     sizes = np.diff(boxes.starts)
     start_of[boxes.items[np.repeat(is_done, sizes)]] = np.repeat(boxes.offset[is_done], sizes[is_done])
@@ -196,9 +193,7 @@ def _offsets(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
     return np.concatenate([np.zeros(1, dtype=np.intp), np.cumsum(sizes, dtype=np.intp)])
 
 
-def _sort(
-    points: RankedPoints, boxes: _Boxes, *, rng: np.random.Generator | None
-) -> tuple[_Boxes, NDArray[np.int64], int]:
+def _sort(points: RankedPoints, boxes: _Boxes, *, rng: np.random.Generator | None) -> tuple[_Boxes, Integers, int]:
     """Sort the points of each box by its current column. Returns the boxes, the keys and the number of rank bits.
 
     A key combines box number and rank in one integer. If enough bits remain, the position of a point is stored in the
@@ -225,13 +220,8 @@ def _sort(
 
 
 def _best_cuts(
-    points: RankedPoints,
-    boxes: _Boxes,
-    tests: Sequence[Test],
-    *,
-    k: int,
-    rng: np.random.Generator | None,
-) -> tuple[_Boxes, NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
+    points: RankedPoints, boxes: _Boxes, tests: Sequence[Test], *, k: int, rng: np.random.Generator | None
+) -> tuple[_Boxes, NDArray[np.intp], Integers, Integers]:
     """Return the boxes, sorted by their current column, and the best allowed cut of each box that has one.
 
     A cut is given by its last item on the left, its box, and its number of rows on the left. rng : for the relaxed form
@@ -246,8 +236,8 @@ def _best_cuts(
 
 
 def _list_cuts(
-    points: RankedPoints, boxes: _Boxes, keys: NDArray[np.int64], rank_bits: int, *, k: int, strict: bool
-) -> tuple[NDArray[np.intp], NDArray[np.int64], NDArray[np.int64]]:
+    points: RankedPoints, boxes: _Boxes, keys: Integers, rank_bits: int, *, k: int, strict: bool
+) -> tuple[NDArray[np.intp], Integers, Integers]:
     """Return the cuts with at least k rows on both sides: last item on the left, box, rows on the left."""
     until = np.cumsum(points.counts[boxes.items])
     cuts = np.flatnonzero(keys[1:] != keys[:-1]) if strict else np.arange(keys.size - 1)
@@ -263,23 +253,18 @@ def _list_cuts(
 
 
 def _between_children(
-    points: RankedPoints,
-    ancestors: NDArray[np.int64],
-    boxes: _Boxes,
-    ranks: NDArray[np.int64],
-    cuts: NDArray[np.intp],
-    box: NDArray[np.int64],
-) -> NDArray[np.bool_]:
+    points: RankedPoints, ancestors: Integers, boxes: _Boxes, ranks: Integers, cuts: NDArray[np.intp], box: Integers
+) -> Booleans:
     """Return a mask of the cuts that separate two children of the lowest common ancestor of their box."""
     first = points.first[boxes.preference[np.arange(boxes.rows.size), boxes.n_tried]]
     low, high = first + ranks[boxes.starts[:-1]], first + ranks[boxes.starts[1:] - 1]
     child_level = np.count_nonzero(ancestors[:, low] != ancestors[:, high], axis=0) - 1
     level, base = child_level[box], first[box]
-    separated: NDArray[np.bool_] = ancestors[level, base + ranks[cuts]] != ancestors[level, base + ranks[cuts + 1]]
+    separated: Booleans = ancestors[level, base + ranks[cuts]] != ancestors[level, base + ranks[cuts + 1]]
     return separated
 
 
-def _nearest_median(distance: NDArray[np.int64], box: NDArray[np.int64]) -> NDArray[np.intp]:
+def _nearest_median(distance: Integers, box: Integers) -> NDArray[np.intp]:
     """Return the position of the cut with the smallest distance in each box that has cuts; the first on a tie."""
     if not box.size:
         return np.zeros(0, dtype=np.intp)
@@ -296,9 +281,9 @@ def _cut_boxes(
     points: RankedPoints,
     boxes: _Boxes,
     cuts: NDArray[np.intp],
-    box: NDArray[np.int64],
-    left_rows: NDArray[np.int64],
-    start_of: NDArray[np.int64],
+    box: Integers,
+    left_rows: Integers,
+    start_of: Integers,
     *,
     k: int,
     strict: bool,
@@ -335,7 +320,7 @@ def _select_range(boxes: _Boxes, begin: int, end: int) -> _Boxes:
     return _Boxes(boxes.items[first:last], boxes.starts[begin : end + 1] - first, *of_boxes)
 
 
-def _subset(boxes: _Boxes, keep: NDArray[np.bool_]) -> _Boxes:
+def _subset(boxes: _Boxes, keep: Booleans) -> _Boxes:
     if keep.all():
         return boxes
     sizes = np.diff(boxes.starts)
@@ -362,10 +347,7 @@ def _join(uncut: _Boxes, cut_halves: _Boxes) -> _Boxes:
 
 
 def rank_points(
-    values: NDArray[Any],
-    counts: NDArray[np.int64],
-    span: NDArray[np.float64] | None,
-    trees: Sequence[NDArray[np.int64] | None],
+    values: NDArray[Any], counts: Integers, span: Floats | None, trees: Sequence[Integers | None]
 ) -> RankedPoints:
     """Return the ranks of the points (C, d) and their trees; the arguments are those of `mondrian`."""
     n_points, d = values.shape
@@ -401,7 +383,7 @@ def _dense_ranks(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]
     return present, inverse.astype(np.int32)
 
 
-def _ancestors(distinct: list[NDArray[Any]], trees: Sequence[NDArray[np.int64] | None]) -> NDArray[np.int64]:
+def _ancestors(distinct: list[NDArray[Any]], trees: Sequence[Integers | None]) -> Integers:
     """Return the trees over the ranks, side by side. A column without a tree has one root above its values."""
     height = max([2, *(len(tree) for tree in trees if tree is not None)])
     blocks = []

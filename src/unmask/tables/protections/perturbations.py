@@ -15,6 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_ranges, check_types
@@ -34,7 +35,6 @@ from unmask.tables.protections.base import (
 from unmask.tables.protections.recoding import Recoded
 from unmask.tables.table import Table
 
-Floats = NDArray[np.float64]
 Rng = np.random.Generator
 
 MIN_RUNS, MIN_SWAPS = 6, 200_000
@@ -305,7 +305,7 @@ class RankSwap:
         return swapped
 
 
-def _partners(n: int, share: float, rng: Rng) -> NDArray[np.int64]:
+def _partners(n: int, share: float, rng: Rng) -> Integers:
     """Return (n,) the rank with which each rank is swapped."""
     from unmask.tables.protections._kernels import choose_swap_partners  # numba is imported where a kernel runs
 
@@ -331,7 +331,7 @@ def _simulate_swaps(n_bins: int, n: int, share: float, rng: Rng) -> Floats:
     return np.asarray(total / total.sum(axis=1, keepdims=True))
 
 
-def _bin_levels(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
+def _bin_levels(counts: Integers) -> tuple[Integers, Floats]:
     """Return the bin of each level, by its middle rank, and (n_used_bins, n_bins) ranks of these levels in bins."""
     n = int(counts.sum())
     n_bins = min(MAX_BINS, n)
@@ -342,7 +342,7 @@ def _bin_levels(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
     return cell, ranks.reshape(len(used), n_bins).astype(np.float64)
 
 
-def _match_levels(true: Levels, released: Column) -> NDArray[np.int64]:
+def _match_levels(true: Levels, released: Column) -> Integers:
     """Return the released level that represents each true level: itself if it occurs, otherwise the next in order."""
     place = {label: position for position, label in enumerate(released.levels.labels) if released.counts[position]}
     occurs = np.array(sorted(place.values()))

@@ -13,6 +13,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 from unmask.tables.cells import read_levels
@@ -30,7 +31,7 @@ Recoded = tuple[Levels, NDArray[np.int32]]
 # --- axes -----------------------------------------------------------------------------------------------------------
 
 
-def column_axis(column: Column, codes: NDArray[np.int32]) -> tuple[NDArray[np.float64], NDArray[np.int64] | None]:
+def column_axis(column: Column, codes: NDArray[np.int32]) -> tuple[Floats, Integers | None]:
     """Return the coordinate of each level that occurs, and the tree over the integer coordinates.
 
     The tree is None for a column without a hierarchy or prefixes.
@@ -51,7 +52,7 @@ def column_axis(column: Column, codes: NDArray[np.int32]) -> tuple[NDArray[np.fl
     return coordinate, _tree(_nodes(levels, column.hierarchy)[:, ordered])
 
 
-def _numeric_axis(levels: Levels, used: NDArray[np.intp]) -> NDArray[np.float64]:
+def _numeric_axis(levels: Levels, used: NDArray[np.intp]) -> Floats:
     """Return the midpoint of each level; the finite end of a half-open interval.
 
     `*` and missing cells are one and two mean gaps below the smallest midpoint.
@@ -70,7 +71,7 @@ def _numeric_axis(levels: Levels, used: NDArray[np.intp]) -> NDArray[np.float64]
     return middle
 
 
-def _code_axis(levels: Levels, used: NDArray[np.intp]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _code_axis(levels: Levels, used: NDArray[np.intp]) -> tuple[Floats, Integers]:
     """Return codes in text order, with `*` and missing cells first, and the tree of their prefixes."""
     labels = np.array(levels.labels)[used]
     prefixes = np.char.rstrip(labels, EVERYTHING)
@@ -93,7 +94,7 @@ def _depth_first(levels: Levels, hierarchy: Hierarchy | None) -> NDArray[np.intp
     return place
 
 
-def _centers(levels: Levels, along: NDArray[np.intp] | None) -> NDArray[np.float64]:
+def _centers(levels: Levels, along: NDArray[np.intp] | None) -> Floats:
     """Return the mean position of the values of each level; -1 for `*` and -2 for missing cells."""
     place = np.arange(len(levels.domain)) if along is None else along
     center = np.empty(len(levels))
@@ -107,7 +108,7 @@ def _centers(levels: Levels, along: NDArray[np.intp] | None) -> NDArray[np.float
     return center
 
 
-def _tree(nodes: NDArray[np.int32]) -> NDArray[np.int64]:
+def _tree(nodes: NDArray[np.int32]) -> Integers:
     """Return the ancestors of the coordinates up to one root. A level outside the hierarchy is a branch below
     the root.
     """

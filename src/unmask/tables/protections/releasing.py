@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Integers
 from unmask.core.randomness import secret_unless
 from unmask.tables.table import Table
 
@@ -15,7 +15,7 @@ class Released(NamedTuple):
     """Release, input row of each record (None for synthetic records), and the protection or generator."""
 
     release: Table
-    origin: NDArray[np.int64] | None = None
+    origin: Integers | None = None
     protection: Any = None
 
 

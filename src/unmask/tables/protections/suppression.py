@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Integers
 from unmask.core.errors import FailedError
 from unmask.ranges import Range, check_ranges
 from unmask.tables.column import Column
@@ -144,9 +145,7 @@ class SuppressCells:
         ]
         return release_rows(table, rows, recoded, rng)
 
-    def allowed_pairs(
-        self, release: Table, pairing: Pairing, row: NDArray[np.int64], klass: NDArray[np.int64]
-    ) -> NDArray[np.bool_]:
+    def allowed_pairs(self, release: Table, pairing: Pairing, row: Integers, klass: Integers) -> Booleans:
         """Return a mask of the compatible pairs of a person and a class that the protection allows.
 
         All rows of a class are suppressed in the same columns, which are chosen in a fixed order. Among the rows that
@@ -188,7 +187,7 @@ def suppress_cells(
     stars = {j: int(star[1][-1]) for j, star in enumerate(levels_with_star) if star is not None}
     weight = classes.sizes
 
-    def regroup(columns: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def regroup(columns: NDArray[np.int32]) -> tuple[NDArray[np.int32], Integers]:
         class_numbers, _, _ = group([np.ascontiguousarray(column) for column in columns.T], widths)
         if people is None:
             return class_numbers, np.bincount(class_numbers, weights=weight).astype(np.int64)[class_numbers]
@@ -196,7 +195,7 @@ def suppress_cells(
             class_numbers
         ]
 
-    def suppressed(j: int, rows: NDArray[np.bool_]) -> NDArray[np.int32]:
+    def suppressed(j: int, rows: Booleans) -> NDArray[np.int32]:
         trial = codes.copy()
         trial[rows, j] = stars[j]
         return trial
@@ -226,12 +225,8 @@ def suppress_cells(
 
 
 def _select_within_budget(
-    class_numbers: NDArray[np.int32],
-    total: NDArray[np.int64],
-    cost: NDArray[np.int64],
-    small: NDArray[np.bool_],
-    budget: int,
-) -> NDArray[np.bool_]:
+    class_numbers: NDArray[np.int32], total: Integers, cost: Integers, small: Booleans, budget: int
+) -> Booleans:
     """Return a mask of the small classes, smallest first, whose cells fit the budget together."""
     size = np.zeros(int(class_numbers.max()) + 1, dtype=np.int64)
     size[class_numbers] = total

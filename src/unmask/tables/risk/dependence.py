@@ -8,8 +8,8 @@ from itertools import combinations
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.facts import Restored
 from unmask.tables.column import Column
@@ -26,7 +26,7 @@ MIN_DIFFERENCE = 0.01
 """Smallest difference between two shares of cells that is reported. It must also exceed four standard errors."""
 
 
-def guess_from_other_rows(counts: CsrRows) -> NDArray[np.float64]:
+def guess_from_other_rows(counts: CsrRows) -> Floats:
     """Return the probability that the most common value of the other rows in a class is a row's own value.
 
     counts : (J, L) rows of class j with value s, CSR. Returns one number for each stored count. Equally common values
@@ -110,7 +110,7 @@ def _dependence(source: _ColumnGuess, target: _ColumnGuess, counts: CsrRows) -> 
     )
 
 
-def restored_cells(original: Table, release: Table, origin: NDArray[np.int64]) -> tuple[Restored, ...]:
+def restored_cells(original: Table, release: Table, origin: Integers) -> tuple[Restored, ...]:
     """Return the generalized cells that other released columns predict: kept and sensitive columns, and the weight.
 
     For each quasi-identifier c and each other column d, the adversary guesses the original value of each generalized

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
 
 _MAX_MISFIT = 1e-6
 """Largest relative error of the moment equations of a solution."""
@@ -63,11 +63,11 @@ class PopulationUniqueness:
 class _Spectrum(NamedTuple):
     """Class sizes i that occur, and the number f_i of classes of each size."""
 
-    size: NDArray[np.float64]
-    frequency: NDArray[np.float64]
+    size: Floats
+    frequency: Floats
 
     @classmethod
-    def of(cls, sizes: NDArray[np.int64]) -> _Spectrum:
+    def of(cls, sizes: Integers) -> _Spectrum:
         size, frequency = np.unique(sizes, return_counts=True)
         return cls(size.astype(np.float64), frequency.astype(np.float64))
 
@@ -83,7 +83,7 @@ class _Spectrum(NamedTuple):
         return float(self.frequency[self.size == size].sum())
 
 
-def estimate(sizes: NDArray[np.int64] | Sequence[int], *, population_rows: int) -> PopulationUniqueness:
+def estimate(sizes: Integers | Sequence[int], *, population_rows: int) -> PopulationUniqueness:
     """Estimate the number of population uniques from the class sizes of a simple random sample.
 
     sizes           : (J,) rows of each class of the sample
@@ -156,7 +156,7 @@ def _law_of_sample(population: int, people: Any, rows: int) -> Any:
     return hypergeom(population, people, rows)
 
 
-def interval(sizes: NDArray[np.int64], *, population_rows: int) -> tuple[float, float] | None:
+def interval(sizes: Integers, *, population_rows: int) -> tuple[float, float] | None:
     """Return a 95 % interval of the number of population uniques that assumes only simple random sampling.
 
     Let K_F be the number of classes with F people in the population. The expected number of sample classes in size
@@ -212,7 +212,7 @@ def _bound_sampled_uniques(low: float, high: float, rows: float, N: int) -> tupl
 # ------------------------------------------------------------------------------------------------ Pitman
 
 
-def pitman(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
+def pitman(sizes: Integers, *, population_rows: int) -> float | None:
     """Estimate population uniques by Pitman's two-parameter model.
 
     The sample is assumed to come from the Ewens-Pitman partition with 0 <= alpha < 1 and theta > -alpha, which are
@@ -266,11 +266,11 @@ def _fit_pitman(spectrum: _Spectrum) -> tuple[float, float] | None:
     if spectrum.classes < 2 or spectrum.classes_of(1) == spectrum.rows:
         return None
 
-    def unpack(x: NDArray[np.float64]) -> tuple[float, float]:
+    def unpack(x: Floats) -> tuple[float, float]:
         alpha = float(scipy.special.expit(x[1]))
         return float(np.exp(x[0])) - alpha, alpha
 
-    def loss(x: NDArray[np.float64]) -> float:
+    def loss(x: Floats) -> float:
         return -_pitman_log_likelihood(spectrum, *unpack(x)) / spectrum.rows
 
     box = [(-20.0, float(np.log(1e9 * spectrum.rows))), (-30.0, 15.0)]
@@ -294,7 +294,7 @@ def _fit_pitman(spectrum: _Spectrum) -> tuple[float, float] | None:
 # ------------------------------------------------------------------------------------------------ Zayatz
 
 
-def zayatz(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
+def zayatz(sizes: Integers, *, population_rows: int) -> float | None:
     """Estimate population uniques on the assumption that population classes have the sizes of sample classes.
 
     P(F=1 | f=1) = P(f=1 | F=1) f_1 / sum_i P(f=1 | F=i) f_i, with hypergeometric P(f=1 | F=i) for n of N rows. The
@@ -323,7 +323,7 @@ def zayatz(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
 # ------------------------------------------------------------------------------------------------ negative binomial
 
 
-def slide_negative_binomial(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
+def slide_negative_binomial(sizes: Integers, *, population_rows: int) -> float | None:
     """Estimate population uniques on the assumption that class sizes are 1 plus a negative binomial variable.
 
     P(F = j) = C(a + j - 2, j - 1) p^a (1-p)^(j-1). K is `population_classes`. With sampling probability pi, the
@@ -347,7 +347,7 @@ def slide_negative_binomial(sizes: NDArray[np.int64], *, population_rows: int) -
         return None
     pi = spectrum.rows / population_rows
 
-    def misfit(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    def misfit(x: Floats) -> Floats:
         a, odds = np.exp(x)
         return np.asarray(np.log(np.maximum(_expected_small(a, odds, K, pi), 1e-300) / observed), dtype=np.float64)
 
@@ -363,7 +363,7 @@ def slide_negative_binomial(sizes: NDArray[np.int64], *, population_rows: int) -
     return float(K * np.exp(-a * np.log1p(1 / odds)))
 
 
-def _expected_small(a: float, odds: float, K: float, pi: float) -> NDArray[np.float64]:
+def _expected_small(a: float, odds: float, K: float, pi: float) -> Floats:
     """Return (E f_1, E f_2), with p = odds / (1 + odds), so that rounding loses neither p nor 1 - p."""
     p, q, u = odds / (1 + odds), 1 / (1 + odds), 1 - pi
     D = p + q * pi  # 1 - q u without the cancellation
@@ -373,7 +373,7 @@ def _expected_small(a: float, odds: float, K: float, pi: float) -> NDArray[np.fl
     return np.array([K * pi * first, K * pi**2 * second / 2])
 
 
-def population_classes(sizes: NDArray[np.int64], *, population_rows: int) -> float | None:
+def population_classes(sizes: Integers, *, population_rows: int) -> float | None:
     """Estimate the number K of classes in the population, at least J; None if pi is too small.
 
     K = J + f_1 * [sum i pi^2 (1-pi^2)^(i-1) f_i / sum (1-pi)^i ((1+pi)^i - 1) f_i]
@@ -404,7 +404,7 @@ def population_classes(sizes: NDArray[np.int64], *, population_rows: int) -> flo
     return min(K, float(population_rows))
 
 
-def _check_sizes(sizes: NDArray[np.int64], population_rows: int) -> NDArray[np.int64]:
+def _check_sizes(sizes: Integers, population_rows: int) -> Integers:
     if sizes.ndim != 1 or len(sizes) == 0 or sizes.min() < 1:
         raise UnmaskError("sizes must be the rows of at least 1 class, each at least 1; drop empty classes")
     if population_rows < sizes.sum():

@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
 from unmask.results.words import join_names
 from unmask.tables.attacks.comparisons import Comparison, are_compatible, compare_known_levels
@@ -19,9 +19,6 @@ from unmask.tables.column import Column
 from unmask.tables.protections.base import recode
 from unmask.tables.protections.generalization import next_level
 from unmask.tables.table import Table
-
-Masks = NDArray[np.int64]
-"""(n,) sets of columns as bits: bit i stands for the i-th shared quasi-identifier."""
 
 MAX_COLUMNS = 62
 """Columns whose sets fit into a 64-bit integer."""
@@ -134,7 +131,7 @@ class SinglingSearch:
             self._explained[observation] = self._explain(self._exclude(observation))
         return self._explained[observation]
 
-    def _exclude(self, observation: int) -> Masks:
+    def _exclude(self, observation: int) -> Integers:
         """Return (n_classes,) the set of columns in which each class does not fit."""
         excluded = np.zeros(len(self._pairing.sizes), dtype=np.int64)
         known = self._pairing.observed[observation]
@@ -143,7 +140,7 @@ class SinglingSearch:
             excluded |= (~fits).astype(np.int64) << position
         return excluded
 
-    def _explain(self, excluded: Masks) -> SinglingColumns:
+    def _explain(self, excluded: Integers) -> SinglingColumns:
         masks, mask_of_class = np.unique(excluded, return_inverse=True)
         n_records = np.bincount(mask_of_class, self._pairing.sizes).astype(np.int64)
         found = find_smallest_hitting_set(masks[masks > 0])
@@ -183,7 +180,7 @@ def _generalize(release: Table, cell: Column, original: Table | None) -> tuple[f
         return "*", recode(release, {cell.name: "*"}).column(cell.name)
 
 
-def find_smallest_hitting_set(masks: Masks) -> int:
+def find_smallest_hitting_set(masks: Integers) -> int:
     """Return a smallest set that shares an element with each of several nonempty sets, all as bits.
 
     Sets of one more element are tried until one fits; each branch decides about the smallest set that is not hit.
@@ -194,7 +191,7 @@ def find_smallest_hitting_set(masks: Masks) -> int:
     return next(hit for size in itertools.count() if (hit := _hit(masks, size)) is not None)
 
 
-def _hit(masks: Masks, size: int) -> int | None:
+def _hit(masks: Integers, size: int) -> int | None:
     """Return a set of at most `size` elements that hits all sets; None without one."""
     if not len(masks):
         return 0

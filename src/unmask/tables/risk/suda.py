@@ -11,11 +11,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.tables.grouping import rank_keys
 from unmask.tables.table import Table
 
-Floats = NDArray[np.float64]
 Flags = NDArray[np.uint8]
 """(n_uniques / 8,) packed booleans."""
 
@@ -59,8 +59,8 @@ class SpecialUniques:
     columns: tuple[str, ...]
     largest: int
     score: Floats
-    n_minimal: NDArray[np.int64]
-    smallest: NDArray[np.int64]
+    n_minimal: Integers
+    smallest: Integers
     subsets: tuple[tuple[int, ...], ...]
     contribution: Floats
     n_uniques: int
@@ -214,9 +214,7 @@ class _Search:
         Codes of each column that no minimal unique contains.
     """
 
-    def __init__(
-        self, levels: NDArray[np.int32], counts: NDArray[np.int64], unstated: Sequence[NDArray[np.bool_]]
-    ) -> None:
+    def __init__(self, levels: NDArray[np.int32], counts: Integers, unstated: Sequence[Booleans]) -> None:
         self.counts = counts.astype(np.float64)
         self.codes = [np.unique(codes, return_inverse=True)[1] for codes in levels.T]
         self.n_values = [int(codes.max(initial=-1)) + 1 for codes in self.codes]
@@ -224,7 +222,7 @@ class _Search:
         self.stated = [~mask[codes[self.unique]] for codes, mask in zip(levels.T, unstated, strict=True)]
         self.previous: dict[tuple[int, ...], Flags] = {}
 
-    def list_minimal(self, size: int) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
+    def list_minimal(self, size: int) -> Iterator[tuple[tuple[int, ...], Integers]]:
         """Yield each set of columns of a size with positions in `unique` of the combinations that it makes minimal."""
         flags: dict[tuple[int, ...], Flags] = {}
         for subset, key, n_keys in self._pack(size, (), np.zeros(len(self.counts), np.int64), 1):
@@ -239,8 +237,8 @@ class _Search:
         self.previous = flags
 
     def _pack(
-        self, size: int, subset: tuple[int, ...], key: NDArray[np.int64], n_keys: int
-    ) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64], int]]:
+        self, size: int, subset: tuple[int, ...], key: Integers, n_keys: int
+    ) -> Iterator[tuple[tuple[int, ...], Integers, int]]:
         """Yield sets of columns that begin with a subset, in lexicographic order, with the key of each combination."""
         if len(subset) == size:
             yield subset, key, n_keys
@@ -253,6 +251,6 @@ class _Search:
                 packed, n_packed = ranks.astype(np.int64), len(sizes)
             yield from self._pack(size, (*subset, column), packed, n_packed)
 
-    def _count(self, key: NDArray[np.int64], n_keys: int) -> Floats:
+    def _count(self, key: Integers, n_keys: int) -> Floats:
         """(n_keys,) rows of each key, two for a combination of several rows."""
         return np.asarray(np.bincount(key, self.counts, n_keys), dtype=np.float64)

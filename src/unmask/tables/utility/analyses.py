@@ -10,8 +10,8 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats
 from unmask.core.errors import UnmaskError, nearest
 from unmask.tables.levels import Levels
 from unmask.tables.reading import check_columns
@@ -20,7 +20,6 @@ from unmask.tables.utility.analysis_rows import AnalysisRows, list_categories
 from unmask.tables.utility.logistic import fit_logistic
 from unmask.tables.utility.propensity import PropensityScore, score_propensity
 
-Floats = NDArray[np.float64]
 Kind = Literal["table", "mean", "correlation", "regression", "propensity"]
 
 Z = 1.959963984540054
@@ -242,7 +241,7 @@ def _compare(original: Table, release: Table, analysis: Analysis) -> Comparison:
     return Comparison(analysis, _select(before, is_given), _select(after, is_given))
 
 
-def _select(estimates: Estimates, chosen: NDArray[np.bool_]) -> Estimates:
+def _select(estimates: Estimates, chosen: Booleans) -> Estimates:
     labels = [label for label, is_chosen in zip(estimates.labels, chosen, strict=True) if is_chosen]
     value, low, high = (part[chosen] for part in (estimates.value, estimates.low, estimates.high))
     return Estimates(labels, value, low, high, estimates.n_rows)

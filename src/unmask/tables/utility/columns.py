@@ -24,9 +24,9 @@ from unmask.tables.utility.sets import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from unmask.core.arrays import Booleans, Floats, Integers
     from unmask.tables.column import Column
     from unmask.tables.hierarchy import Hierarchy
-    from unmask.tables.utility.sets import Floats, Ints
 
 _MAX_BINS = 256
 """Largest number of bins of an ordered column. Columns with more atoms have bins of equal count in the original."""
@@ -59,12 +59,14 @@ class Loss:
     width: Floats
     full_width: float
     pairs: scipy.sparse.csr_array[Any, Any]
-    suppressed_rows: Ints
+    suppressed_rows: Integers
     levels: Levels
     hierarchy: Hierarchy | None
 
     @classmethod
-    def of(cls, original: Column, released: Column, pairs: scipy.sparse.csr_array[Any, Any], suppressed: Ints) -> Loss:
+    def of(
+        cls, original: Column, released: Column, pairs: scipy.sparse.csr_array[Any, Any], suppressed: Integers
+    ) -> Loss:
         """Return the cells of both columns as sets of common atoms."""
         counts = np.bincount(original.codes, minlength=len(original.levels))
         if original.levels.kind == "numeric":
@@ -82,7 +84,7 @@ class Loss:
         return cls(original.levels.type, *sides_of, pairs, suppressed, released.levels, tree)
 
     @classmethod
-    def of_rows(cls, original: Column, released: Column, origin: Ints, is_suppressed: NDArray[np.bool_]) -> Loss:
+    def of_rows(cls, original: Column, released: Column, origin: Integers, is_suppressed: Booleans) -> Loss:
         """Return the loss of a release row by row.
 
         origin        : (n_released,) original row of each released row
@@ -105,7 +107,7 @@ class Loss:
         """Number of original rows."""
         return int(self.pairs.sum()) + self.n_suppressed_rows
 
-    def pair_counts(self) -> tuple[Ints, Ints, Floats]:
+    def pair_counts(self) -> tuple[Integers, Integers, Floats]:
         """Return original level, released level and number of rows of each pair that occurs."""
         source = np.repeat(np.arange(self.pairs.shape[0]), np.diff(self.pairs.indptr))
         return source, self.pairs.indices.astype(np.int64), self.pairs.data.astype(np.float64)
@@ -118,7 +120,7 @@ class Loss:
         _, _, count = self.pair_counts()
         return float((np.sum(loss * count) + suppressed * self.n_suppressed_rows) / self.n_rows)
 
-    def both_missing(self) -> NDArray[np.bool_]:
+    def both_missing(self) -> Booleans:
         """Return a mask of the pairs in which both cells are missing, which have no loss."""
         source, target, _ = self.pair_counts()
         return self.source.missing[source] & self.target.missing[target]
@@ -141,7 +143,7 @@ class Loss:
         loss[is_moved] = np.minimum(loss[is_moved] + distance, 1.0)
         return self.mean_loss(loss, 0.0 if is_constant or self.n_atoms < 2 else 1.0)
 
-    def _disjoint_pairs(self, source: Ints, target: Ints) -> Ints:
+    def _disjoint_pairs(self, source: Integers, target: Integers) -> Integers:
         """Return the pairs of stated cells without a common atom."""
         stated_pairs = np.flatnonzero(~self.source.missing[source] & ~self.target.missing[target])
         source_level, to = source[stated_pairs], target[stated_pairs]
@@ -205,7 +207,7 @@ class Loss:
         )
         return LevelSets(np.array([0]), np.array([self.n_atoms]), members, np.array([False]))
 
-    def _distance(self, first: LevelSets, first_level: Ints, second: LevelSets, to: Ints) -> Floats:
+    def _distance(self, first: LevelSets, first_level: Integers, second: LevelSets, to: Integers) -> Floats:
         """Return the mean distance between uniform draws from two sets, relative to the domain; 0 or 1 for
         categories.
         """
@@ -261,11 +263,11 @@ class Cells(Loss):
 
     original: NDArray[np.int32]
     released: NDArray[np.int32]
-    edges: Ints
-    pool: Ints | None
+    edges: Integers
+    pool: Integers | None
 
     @classmethod
-    def of_rows(cls, original: Column, released: Column, origin: Ints, is_suppressed: NDArray[np.bool_]) -> Cells:
+    def of_rows(cls, original: Column, released: Column, origin: Integers, is_suppressed: Booleans) -> Cells:
         """Return the cells of a release row by row, see `Loss.of_rows`."""
         loss = Loss.of_rows(original, released, origin, is_suppressed)
         counts = np.bincount(original.codes, minlength=len(original.levels))
@@ -286,7 +288,7 @@ class Cells(Loss):
         value = np.concatenate((value, np.ones(len(missing))))
         return scipy.sparse.csr_array((value, (row, column)), shape=(len(sets.missing), self.n_bins))
 
-    def _runs(self, sets: LevelSets) -> tuple[Ints, Ints, Floats]:
+    def _runs(self, sets: LevelSets) -> tuple[Integers, Integers, Floats]:
         level = np.flatnonzero(~sets.missing)
         begin, end = sets.begin[level], sets.end[level]
         first = np.searchsorted(self.edges, begin, side="right") - 1
@@ -295,7 +297,7 @@ class Cells(Loss):
         inside = np.minimum(end[run], self.edges[column + 1]) - np.maximum(begin[run], self.edges[column])
         return level[run], column, inside / (end - begin)[run]
 
-    def _pooled(self, sets: LevelSets) -> tuple[Ints, Ints, Floats]:
+    def _pooled(self, sets: LevelSets) -> tuple[Integers, Integers, Floats]:
         assert sets.members is not None
         assert self.pool is not None
         row = np.repeat(np.arange(len(sets.missing)), np.diff(sets.members.indptr))
@@ -383,7 +385,9 @@ def _heights(hierarchy: Hierarchy, levels: Levels) -> tuple[Floats, int]:
     return height, root
 
 
-def _bins(position: Floats | None, n_atoms: int, source: LevelSets, counts: Ints) -> tuple[Ints, Ints | None]:
+def _bins(
+    position: Floats | None, n_atoms: int, source: LevelSets, counts: Integers
+) -> tuple[Integers, Integers | None]:
     """Return the edges of the bins in atoms for ordered columns, or the bin of each atom for categorical columns."""
     weight = np.zeros(n_atoms)
     if position is None:
@@ -401,7 +405,7 @@ def _bins(position: Floats | None, n_atoms: int, source: LevelSets, counts: Ints
     return np.unique(np.concatenate(([0], inner, [n_atoms]))), None
 
 
-def _mean_distance(position: Floats, x: Floats, begin: Ints, end: Ints) -> Floats:
+def _mean_distance(position: Floats, x: Floats, begin: Integers, end: Integers) -> Floats:
     """Return the mean of |x - y| for y uniform over the atoms begin to end - 1."""
     total = np.concatenate(([0.0], np.cumsum(position - position[0])))
     x = x - position[0]
@@ -411,7 +415,7 @@ def _mean_distance(position: Floats, x: Floats, begin: Ints, end: Ints) -> Float
     return np.asarray(np.maximum(area_below + area_above, 0.0) / (end - begin), dtype=np.float64)
 
 
-def _count_common_atoms(first: LevelSets, first_level: Ints, second: LevelSets, to: Ints) -> Ints:
+def _count_common_atoms(first: LevelSets, first_level: Integers, second: LevelSets, to: Integers) -> Integers:
     """Count the common atoms of each pair of sets. Sets with one atom, the usual case, are looked up in the
     other set.
     """

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.tables.levels import Type
 from unmask.tables.table import Table
 from unmask.tables.utility.columns import Cells, ColumnLoss, Loss, joint
-from unmask.tables.utility.sets import Floats, Ints
 
 _MIN_TRUE_SHARE = 0.001
 """Smallest divisor of a query's relative error, as a share of the rows (sanity bound of Vitter and Wang)."""
@@ -68,7 +68,7 @@ class InformationLoss:
 
     @classmethod
     def of(
-        cls, columns: Mapping[str, ColumnLoss], sizes: Ints, *, suppressed_rows: int, k: int | None = None
+        cls, columns: Mapping[str, ColumnLoss], sizes: Integers, *, suppressed_rows: int, k: int | None = None
     ) -> InformationLoss:
         """Return the loss of a release. sizes : (J,) rows of each class"""
         released, smallest = int(sizes.sum()), int(sizes.min()) if len(sizes) else 0
@@ -123,7 +123,7 @@ class Utility(InformationLoss):
 def evaluate(
     original: Table,
     release: Table,
-    origin: NDArray[np.int64],
+    origin: Integers,
     *,
     k: int | None = None,
     queries: int = 1000,
@@ -147,7 +147,7 @@ def evaluate(
         Table before protection.
     release : Table
         Table that is released.
-    origin : NDArray[np.int64]
+    origin : Integers
         (n_released,) row of the original behind each released row.
     k : int | None, optional
         Value of k for the average class size.
@@ -190,9 +190,7 @@ def evaluate(
     )
 
 
-def information_loss(
-    original: Table, release: Table, origin: NDArray[np.int64], *, k: int | None = None
-) -> InformationLoss:
+def information_loss(original: Table, release: Table, origin: Integers, *, k: int | None = None) -> InformationLoss:
     """Compute the loss of cells and classes, without distributions.
 
     Parameters
@@ -201,7 +199,7 @@ def information_loss(
         Table before protection.
     release : Table
         Table that is released.
-    origin : NDArray[np.int64]
+    origin : Integers
         (n_released,) row of the original behind each released row.
     k : int | None, optional
         Value of k for the average class size.
@@ -217,12 +215,12 @@ def information_loss(
     return InformationLoss.of(columns, release.classes.sizes, suppressed_rows=int(is_suppressed.sum()), k=k)
 
 
-def discernibility(sizes: Ints, *, suppressed_rows: int = 0, rows: int | None = None) -> int:
+def discernibility(sizes: Integers, *, suppressed_rows: int = 0, rows: int | None = None) -> int:
     """Return the discernibility sum_c n_c^2 + suppressed * n, in pairs of rows.
 
     Parameters
     ----------
-    sizes : Ints
+    sizes : Integers
         (J,) rows of each class.
     suppressed_rows : int, optional
         Rows that are not released.
@@ -247,12 +245,12 @@ def discernibility(sizes: Ints, *, suppressed_rows: int = 0, rows: int | None = 
     return int(np.dot(sizes, sizes)) + suppressed_rows * n
 
 
-def average_class_size(sizes: Ints, *, k: int) -> float:
+def average_class_size(sizes: Integers, *, k: int) -> float:
     """Return the average class size n / (J k), in units of k, at least 1 if k holds.
 
     Parameters
     ----------
-    sizes : Ints
+    sizes : Integers
         (J,) rows of each class.
     k : int
         Value of k for the average class size.
@@ -276,7 +274,7 @@ def average_class_size(sizes: Ints, *, k: int) -> float:
     return float(sizes.sum() / (len(sizes) * k))
 
 
-def _check_origin(original: Table, release: Table, origin: NDArray[Any]) -> tuple[Ints, NDArray[np.bool_]]:
+def _check_origin(original: Table, release: Table, origin: NDArray[Any]) -> tuple[Integers, Booleans]:
     """Return the original row of each released row, and a mask of the original rows that are not released."""
     if original.n_rows == 0:
         raise UnmaskError("the original has 0 rows, expected at least 1")
@@ -293,7 +291,7 @@ def _check_origin(original: Table, release: Table, origin: NDArray[Any]) -> tupl
     return origin.astype(np.int64), is_suppressed
 
 
-def _sensitive(original: Table, release: Table, origin: Ints, is_suppressed: NDArray[np.bool_]) -> dict[str, Cells]:
+def _sensitive(original: Table, release: Table, origin: Integers, is_suppressed: Booleans) -> dict[str, Cells]:
     released_columns = {column.name: column for column in release.sensitive}
     columns = [column for column in original.sensitive if column.name in released_columns]
     return {c.name: Cells.of_rows(c, released_columns[c.name], origin, is_suppressed) for c in columns}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from unmask.core.arrays import Floats
 
 RIDGE = 1e-6
 """Penalty of squared coefficients for a mean loss, so that coefficients are finite if a column separates the rows."""

@@ -8,15 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
 from unmask.tables.column import Column
 from unmask.tables.table import Table
 from unmask.tables.utility.analysis_rows import center_cells, share_categories
 from unmask.tables.utility.logistic import fit_logistic
-
-Floats = NDArray[np.float64]
 
 MAX_ROWS = 10_000
 """Rows of each table that are compared; of a larger table as many at random."""

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.tables.cells import singleton_membership
 from unmask.tables.levels import Levels
 from unmask.tables.matching import compatible, covered
 from unmask.tables.notation import EVERYTHING, common_beginning
-
-Floats: TypeAlias = NDArray[np.float64]
-Ints: TypeAlias = NDArray[np.int64]
 
 
 class LevelSets(NamedTuple):
@@ -22,12 +19,12 @@ class LevelSets(NamedTuple):
     categories.
     """
 
-    begin: Ints
-    end: Ints
+    begin: Integers
+    end: Integers
     members: scipy.sparse.csr_array[Any, Any] | None
-    missing: NDArray[np.bool_]
+    missing: Booleans
 
-    def size(self) -> Ints:
+    def size(self) -> Integers:
         """Return (L,) number of atoms of each level."""
         return self.end - self.begin if self.members is None else np.diff(self.members.indptr).astype(np.int64)
 
@@ -50,7 +47,7 @@ class ColumnSets(NamedTuple):
     full_width: float
 
 
-def compare_numeric(original: Levels, released: Levels, counts: Ints) -> ColumnSets:
+def compare_numeric(original: Levels, released: Levels, counts: Integers) -> ColumnSets:
     """Return the sets of numeric columns: atoms are the exact values, and widths are differences."""
     if released.kind == "numeric":
         original, released = original.on_scale_of(released), released.on_scale_of(original)
@@ -111,7 +108,7 @@ def compare_ordinal(original: Levels, released: Levels) -> ColumnSets:
     return ColumnSets(position, source, target, penalty, size.astype(np.float64), float(len(position)))
 
 
-def _covered_ranges(covers: NDArray[np.bool_], is_missing: NDArray[np.bool_]) -> LevelSets:
+def _covered_ranges(covers: Booleans, is_missing: Booleans) -> LevelSets:
     """Return the range from the first to the last atom of each level; an unknown value counts as the first atom."""
     begin = covers.argmax(axis=1) if covers.shape[1] else np.zeros(len(covers), dtype=np.int64)
     last = covers.shape[1] - covers[:, ::-1].argmax(axis=1) if covers.shape[1] else begin + 1
