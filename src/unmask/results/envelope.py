@@ -17,6 +17,10 @@ DIGITS = 14
 """Significant digits of a number in JSON: a belief holds a tenth by its logarithm."""
 
 
+EXACT_DIGITS = 17
+"""Significant digits that keep every number as it is."""
+
+
 def plain(value: Any, *, digits: int = DIGITS) -> Any:
     """Return a value as strict JSON: an infinity is "Infinity" or "-Infinity", an undefined number (NaN) is null.
 
@@ -25,9 +29,11 @@ def plain(value: Any, *, digits: int = DIGITS) -> Any:
 
     The two texts are those of the JSON mapping of Protocol Buffers; Python, JavaScript and SQL read them as numbers.
     """
+    if value is None or isinstance(value, str | int):
+        return value
     if isinstance(value, float):
         if math.isfinite(value):
-            return float(f"{value:.{digits}g}")
+            return float(value) if digits >= EXACT_DIGITS else float(f"{value:.{digits}g}")
         return None if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if is_dataclass(value) and not isinstance(value, type):
         value = vars(value)

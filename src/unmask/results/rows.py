@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Literal
 
-from unmask.results.envelope import plain
+from unmask.results.envelope import EXACT_DIGITS, plain
 
 ORIGINAL = "original"
 """The release of this name is the table before protection: shown with the others, never counted among them."""
@@ -106,7 +106,7 @@ class Row:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the row as plain values for JSON, with all digits."""
-        return {name: plain(value, digits=17) for name, value in asdict(self).items()}
+        return {name: plain(value, digits=EXACT_DIGITS) for name, value in vars(self).items()}
 
     def record(self) -> dict[str, Any]:
         """Return the row for programs, without the number of the most exposed observation, which may be a person."""
