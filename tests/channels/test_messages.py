@@ -125,7 +125,7 @@ BAD = {
     "a delay without a number": ("sender,receiver,entered,left\na,x,1,2\n", ("--delay", "fixed"), "exponential:MEAN"),
     "a delay below 0": ("sender,receiver,entered,left\na,x,1,2\n", ("--delay", "fixed:-1"), "exponential:MEAN"),
     "a delay that is too short": ("sender,receiver,entered,left\na,x,1,9\n", ("--delay", "fixed:2"), "allow more"),
-    "a loss": ("sender,receiver,entered,left\na,x,1,9\n", ("--loss", "squared"), "loss means nothing"),
+    "a loss": ("sender,receiver,entered,left\na,x,1,9\n", ("--loss", "squared"), "loss does not apply"),
 }
 
 

@@ -408,7 +408,7 @@ def test_an_attack_that_never_pays_is_a_sentence_and_not_a_chart():
     assert figures(text) == []
     assert "No group of any size shown is worth an attack, not even with the outside data at hand." in words(text)
     assert "A group of 20 stays worth nothing if any single assumption is changed." in words(text)
-    assert "No campaign re-identifies anybody at any fine that was tried." in words(text)
+    assert "No campaign re-identifies a person at any of the fines." in words(text)
 
 
 def test_a_single_size_and_amounts_of_any_magnitude_are_drawn():

@@ -312,7 +312,7 @@ def test_g6_with_a_partial_truth_both_shares_of_right_matches_are_given():
 def test_the_similarity_of_people_is_part_of_what_the_adversary_knows():
     facts_given = bare(similar=1200)
     assert "from 1,000 leaked identities and the similarity of people" in list_sentences(facts_given)[0]
-    assert first_screen(facts_given)["Besides edges"] == "the similarity of 1,200 pairs of people"
+    assert first_screen(facts_given)["Also known"] == "the similarity of 1,200 pairs of people"
     assert "by edges and by the similarity of 1,200 pairs" in section(page(facts_given), "graph")
 
 

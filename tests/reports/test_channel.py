@@ -182,7 +182,7 @@ def test_probabilities_are_no_distances_and_a_low_error_without_outputs_is_cauti
     assert findings[0].startswith("Behind “laplace 0.5” the best adversary is wrong in 1.9 % of cases; without any")
     assert findings[1] == "Behind “laplace 0.5” another adversary (x) is wrong in 2.0 % of cases."
     caution = data(channel(mechanisms=(low,), prior_error=0.02, **probability)).cautions[0].replace("\u00a0", " ")
-    assert "is wrong in only 2.0 % of cases. An average of wrong answers says little then" in caution
+    assert "is wrong in only 2.0 % of cases. The average error then hardly changes" in caution
     assert not data(channel(mechanisms=(low,), prior_error=0.06, **probability)).cautions
     assert not data(channel(mechanisms=(low,), prior_error=0.02)).cautions
 

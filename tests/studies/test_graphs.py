@@ -591,11 +591,11 @@ def test_the_page_notes_attributes_of_a_release_besides_edges():
     weighted = replace(graph, dropped=Dropped(attributes=("direction", "cents", "since")))
     only_released = GivenPair(weighted, graph, np.arange(graph.n_nodes))
     (caution,) = audit_networks({"r": only_released}, plan(runs=1)).cautions
-    assert caution.startswith("No attack looks at cents and since, which the release has besides edges: ")
+    assert caution.startswith("Attacks use edges alone. The release also has cents and since: ")
     with_similarity = replace(only_released, similarity=Similarity(np.array([0]), np.array([0]), np.array([1.0])))
     assert audit_networks({"r": with_similarity}, plan(runs=1)).cautions == ()
     _, caution = audit_networks({"r": DerivedPair(weighted, 0.9, 0.9)}, plan(runs=1)).cautions
-    assert caution.startswith("No attack looks at cents and since, which the network has besides edges: ")
+    assert caution.startswith("Attacks use edges alone. The network also has cents and since: ")
     directed = replace(graph, dropped=Dropped(attributes=("direction",)))
     only_known = GivenPair(directed, weighted, np.arange(graph.n_nodes))
     assert audit_networks({"r": only_known}, plan(runs=1)).cautions == ()

@@ -262,5 +262,5 @@ def _node(graph: SocialGraph, name: str, path: Path) -> int:
     else:
         matches = np.flatnonzero(graph.labels.astype(str) == name).tolist()
     if not matches:
-        raise UnmaskError(f"the node given is not in {path.name!r}, expected an id that stands in it; check the id")
+        raise UnmaskError(f"the node given is not in {path.name!r}, expected an id of its people; check the id")
     return int(matches[0])

@@ -19,14 +19,14 @@ ADVERSARIES = {
 """Adversaries besides the best one -> words that complete "an adversary who ..."."""
 
 LOW_PRIOR = 0.05
-"""Error without any output up to which an average of wrong answers says little."""
+"""Error without any output up to which the average error hides most outputs."""
 
 RELATIVE_TOLERANCE = 1e-6
 """Relative difference of values that count as equal."""
 
-AVERAGE_SAYS_LITTLE = (
-    "Without any output the adversary is wrong in only {prior} of cases. An average of wrong answers says little then: "
-    "it hardly changes even if some outputs reveal the secret. Read the most revealing output instead."
+AVERAGE_HIDES_MOST = (
+    "Without any output the adversary is wrong in only {prior} of cases. The average error then hardly changes, even "
+    "if some outputs reveal the secret. Read the most revealing output instead."
 )
 
 MECHANISM_COLUMNS = (
@@ -86,10 +86,10 @@ def _worst_output(mechanism: Mechanism, unit: str) -> str:
 
 
 def cautions(facts: ChannelFacts) -> tuple[str, ...]:
-    """Return the warning that averages say little if hardly any answer is wrong without any output."""
+    """Return the warning that averages hide most, if few answers are wrong without any output."""
     if facts.model.unit not in SHARES or not 0 < facts.prior_error <= LOW_PRIOR:
         return ()
-    return (AVERAGE_SAYS_LITTLE.format(prior=percent(facts.prior_error)),)
+    return (AVERAGE_HIDES_MOST.format(prior=percent(facts.prior_error)),)
 
 
 def _against_limit(facts: ChannelFacts) -> str:

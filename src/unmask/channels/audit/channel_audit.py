@@ -107,7 +107,7 @@ def audit(
     mechanism : str, optional
         NAME:KEY=VALUE that makes what is shown of traces, such as RandomizedResponse:epsilon=1:n=4
     unpaired : bool
-        print announced measures only, since the pairing of sender and receiver in a line of rounds means nothing
+        print announced measures only, since the lines of rounds do not pair senders with their receivers
     delay : str, optional
         law of the delays of messages: exponential:MEAN or fixed:MAX (default: exponential, with the mean of the log)
     measures : sequence of str
@@ -188,11 +188,11 @@ def _check_one_kind(systems: Mapping[str, System]) -> System:
 
 
 def _refuse(system: System, **options: object) -> None:
-    """Raise an error for options that mean nothing for a system."""
+    """Raise an error for options that do not apply to a system."""
     for name, value in options.items():
         if value is not None:
             kind = {TraceLog: "traces", RoundLog: "rounds", MessageLog: "messages"}.get(type(system), "a channel")
-            raise UnmaskError(f"{name} means nothing for {kind}; leave it out")
+            raise UnmaskError(f"{name} does not apply to {kind}; leave it out")
 
 
 def _refuse_infinite(model: LossModel) -> None:

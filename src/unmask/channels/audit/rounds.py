@@ -113,7 +113,7 @@ def audit_rounds(logs: Mapping[str, RoundLog], *, unpaired: bool, title: str, as
         ),
         not_run=(
             *((f"profiles of some senders by {adversary}", UNIDENTIFIED) for adversary in unidentified),
-            *([("realized measures", "the pairing means nothing (--unpaired)")] if unpaired else []),
+            *([("realized measures", "senders and receivers are not paired (--unpaired)")] if unpaired else []),
             *([(MATCHED, f"fewer than {HELD_OUT} rounds")] if first.log.n_rounds < HELD_OUT else []),
         ),
     )

@@ -123,7 +123,7 @@ def _campaign_notes(facts: PriceFacts) -> Iterator[str]:
         yield BOUNDS_NOTE
     yield FINE_NOTE
     if swept and not any(share > 0 for fines in swept for _, share in fines):
-        yield "No campaign re-identifies anybody at any fine that was tried."
+        yield "No campaign re-identifies a person at any of the fines."
     elif spans_widely([fine for fines in swept[:N_DRAWN] for fine, _ in fines]):
         yield ZERO_NOTE
     if len(swept) > N_DRAWN:

@@ -295,7 +295,7 @@ def _risk_facts(facts: GraphFacts) -> Iterator[Fact]:
         reason = (reason.partition(",")[0].partition(":")[0] for reason in announced.refused[:1])
         yield Fact("How sure", ": ".join(["no probability is announced", *reason]))
     if facts.similar:
-        yield Fact("Besides edges", f"the similarity of {facts.similar:,} pairs of people")
+        yield Fact("Also known", f"the similarity of {facts.similar:,} pairs of people")
     if (extremes := extreme_degrees(facts)) is not None:
         riskiest = extremes[0]
         words = f"people with {describe_degrees(riskiest)}: {format_share(riskiest.recall)}"

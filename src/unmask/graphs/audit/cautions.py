@@ -75,7 +75,7 @@ def describe_unused(graph: SocialGraph, name: str = "network") -> Iterator[str]:
     """Yield cautions about attributes of the file that no attack and no criterion uses."""
     if names := graph.dropped.besides_edges:
         consequence = "an adversary who knows more than edges may re-identify more people"
-        yield f"No attack looks at {names}, which the {name} has besides edges: {consequence}."
+        yield f"Attacks use edges alone. The {name} also has {names}: {consequence}."
 
 
 def describe_two_sides(*graphs: SocialGraph) -> Iterator[str]:

@@ -52,8 +52,8 @@ def audit_files(
 
     A network is a list of edges, an adjacency list or a matrix (.txt, .csv, .tsv, also compressed), Parquet, Pajek
     (.net), GraphML, GEXF or node-link JSON. A file with two readings is refused with the options that decide. Without
-    --truth nothing can be checked: the report then says how many people are given a name. In that table a person may
-    have several lines, as protect graph --origin writes them: any of the identities is right.
+    --truth, matches are counted and not checked. A person may have several lines in the truth, as protect graph
+    --origin writes them: any of the identities is right.
 
     \b
     unmask audit graph network.txt.gz --policy 'k_degree>=5'

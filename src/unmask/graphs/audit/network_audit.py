@@ -74,7 +74,7 @@ def audit(
     truth_partial : bool
         do not judge people without a line in --truth, who may be in RELEASE
     truth_sampled : bool
-        people of a partial --truth are drawn at random, and stand for all
+        people of a partial --truth are drawn at random, and represent all
     auxiliary : SocialGraph, optional
         Network of the adversary, in which they know the people.
     similarity : Similarity, optional

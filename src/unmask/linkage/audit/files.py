@@ -79,7 +79,8 @@ def audit_files(
         label of items in no cluster, such as -1: each is alone; empty for none
     own : mapping of str, optional
         column of the truth with the weight of each item, or the alpha, beta or wanted of each subject, in place of one
-        value for all: weight=w, alpha=a. Or weight=FILE, a line subject,item,weight for each weight of a single subject
+        value for all, such as weight=w; given again for each. Or weight=FILE, a line subject,item,weight for each
+        weight of a single subject
     measures : sequence of str
         further measures, such as normalized_error or adjusted_rand_index. A policy that names one takes it, too
     encoding : str, optional

@@ -67,7 +67,7 @@ class Sensitivity:
         items of a guess without a subject: an error, other people's (foreign), perhaps theirs (unknown), or left out
         (drop). "foreign" needs a truth with every item of its subjects; "unknown" gives bounds
     truth_sampled : bool
-        subjects of the truth are drawn at random, and stand for all
+        subjects of the truth are drawn at random, and represent all
     baseline : {"shuffled", "uniform", "coin"}
         random guesses that the adversary is compared with: the same clusters with shuffled labels (shuffled), all
         partitions equally likely (uniform), or clusters opened and joined by coin toss (coin)
