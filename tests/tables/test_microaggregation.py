@@ -109,6 +109,45 @@ def test_only_the_columns_named_are_averaged():
     assert len(set(release["b"])) <= 50 // 3
 
 
+def test_medians_are_those_of_the_groups():
+    table = table_of(101, seed=4)
+    release, origin = Microaggregate(3, aggregate="median")(table, rng=np.random.default_rng(0))
+    assert release.classes.sizes.min() >= 3
+    for name in NAMES:
+        original, after = (np.array([float(cell) for cell in side[name]]) for side in (table, release))
+        for j in range(len(release.classes.sizes)):
+            members = release.classes.of_row == j
+            assert after[members][0] == pytest.approx(np.median(original[origin[members]]), abs=1e-10)
+
+
+def test_groups_of_strata_agree_in_them_so_that_k_holds():
+    rng = np.random.default_rng(0)
+    columns = {"a": rng.normal(size=120), "b": rng.normal(size=120), "region": rng.choice(["n", "s", "w"], 120)}
+    table = Table.read(columns, quasi_identifiers=list(columns))
+    plain, _ = Microaggregate(4)(table, rng=rng)
+    release, origin = Microaggregate(4, strata="region")(table, rng=rng)
+    assert plain.classes.sizes.min() < 4 <= release.classes.sizes.min()
+    assert (release["region"] == table["region"][origin]).all()
+
+    belief = MechanismAttack(Microaggregate(4, strata="region"))(release, Background(table, table), rng=rng)
+    for person in range(20):
+        rows = [record.candidate for record in belief.candidates(person)]
+        assert {release["region"][row] for row in rows} == {table["region"][person]}
+
+
+def test_strata_with_too_few_rows_and_wrong_names_are_refused():
+    columns = {"a": [1, 2, 3, 4], "sex": list("fffm")}
+    table = Table.read(columns, quasi_identifiers=list(columns))
+    with pytest.raises(FailedError, match="1 of 2 strata have fewer than k = 2 rows"):
+        Microaggregate(2, strata="sex")(table)
+    with pytest.raises(UnmaskError, match="'a' is averaged and a stratum"):
+        Microaggregate(2, columns="a", strata=("a", "sex"))
+    with pytest.raises(UnmaskError, match="aggregate"):
+        Microaggregate(2, aggregate="mode")
+    with pytest.raises(UnmaskError, match="sxe"):
+        Microaggregate(2, strata="sxe")(table)
+
+
 def test_a_column_without_a_mean_is_refused():
     words = Table.read({"a": ["x", "y", "z"]}, quasi_identifiers="a")
     gaps = Table.read({"a": [1, None, 3]}, quasi_identifiers="a", types={"a": "number"})

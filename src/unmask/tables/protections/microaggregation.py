@@ -1,16 +1,16 @@
-"""Microaggregation: numbers are replaced by the means of small groups of similar people."""
+"""Microaggregation: numbers are replaced by the means or medians of small groups of similar people."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.randomness import secret_unless
-from unmask.ranges import Range, check_ranges
+from unmask.ranges import Range, check_ranges, check_type
 from unmask.tables.cells import read_levels
 from unmask.tables.column import Column, classes_of
 from unmask.tables.protections.base import (
@@ -27,7 +27,7 @@ from unmask.tables.table import Table
 
 @dataclass(frozen=True)
 class Microaggregate:
-    """Microaggregation by MDAV: numbers are replaced by the means of groups of k to 2k - 1 similar people.
+    """Microaggregation by MDAV: numbers become means or medians of groups of k to 2k - 1 similar people.
 
     Distances are Euclidean, in standard deviations of the table. While at least 3k people remain, the person farthest
     from their mean and the k - 1 people nearest to this person form a group; then the same for the person farthest from
@@ -35,8 +35,9 @@ class Microaggregate:
     and the others the last group. Equal distances are resolved by the order of the numbers. People with equal numbers
     are assigned to groups at random.
 
-    Means are written with up to 12 decimals, so that the mean of each column is unchanged. Other columns are not
-    changed. If a quasi-identifier is among them, it may still distinguish rows of a group. The averaged columns must
+    Means are written with up to 12 decimals, so that the mean of each column is unchanged; medians resist outliers.
+    Other columns are not changed. If a quasi-identifier is among them, it may still distinguish rows of a group, unless
+    it is one of the `strata`: groups are then formed among people with equal values there. The averaged columns must
     contain exact numbers without missing cells.
 
     Assumes: adversaries know the averaged columns only.
@@ -49,7 +50,12 @@ class Microaggregate:
     k : int
         Smallest number of people in a group.
     columns : sequence of str, optional
-        Quasi-identifiers to average. The default is all numbers.
+        Quasi-identifiers to average. The default is all numbers that are not strata.
+    aggregate : {"mean", "median"}
+        Number that replaces those of a group.
+    strata : sequence of str, optional
+        Quasi-identifiers in which all people of a group agree. The release has k if all other quasi-identifiers are
+        averaged or strata.
 
     References
     ----------
@@ -66,17 +72,24 @@ class Microaggregate:
 
     k: Annotated[int, Range(2)] = 3
     columns: str | tuple[str, ...] = ()
+    aggregate: Literal["mean", "median"] = "mean"
+    strata: str | tuple[str, ...] = ()
 
     __repr__ = format_call
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "columns", (self.columns,) if isinstance(self.columns, str) else tuple(self.columns))
+        for name in ("columns", "strata"):
+            value = getattr(self, name)
+            object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
         check_ranges(self)
+        check_type("aggregate", self.aggregate, Literal["mean", "median"])
+        if both := sorted(set(self.columns) & set(self.strata)):
+            raise UnmaskError(f"column {both[0]!r} is averaged and a stratum, expected one of the two; remove one")
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Return the release with averaged numbers, and its origin."""
         rng, rows = secret_unless(rng), evaluated_rows(table)
-        for name in self.columns:
+        for name in (*self.columns, *self.strata):
             column_position(table, name)
         columns = [column.take(rows) for column in table.quasi_identifiers]
         numbers = [column for column in columns if self._is_averaged(column)]
@@ -84,8 +97,11 @@ class Microaggregate:
             raise UnmaskError(f"{self!r} needs a numeric quasi-identifier; use PRAM for other columns")
         if rows.size < self.k:
             raise FailedError(f"{rows.size} rows are complete, expected at least k = {self.k}; lower k")
-        group = self._group_people(numbers, rng)
-        recoded = [_average_groups(c, group) if self._is_averaged(c) else (c.levels, c.codes) for c in columns]
+        group = self._group_people(numbers, [column for column in columns if column.name in self.strata], rng)
+        recoded = [
+            _aggregate_groups(c, group, self.aggregate) if self._is_averaged(c) else (c.levels, c.codes)
+            for c in columns
+        ]
         return release_rows(table, rows, recoded, rng)
 
     def coordinates(self, column: Column, *, like: Column) -> Floats | None:
@@ -96,9 +112,11 @@ class Microaggregate:
         return exact_numbers(column) / _deviation(like) if averages else None
 
     def _is_averaged(self, column: Column) -> bool:
-        return column.name in self.columns if self.columns else column.type == "number"
+        return (
+            column.name in self.columns if self.columns else column.type == "number" and column.name not in self.strata
+        )
 
-    def _group_people(self, numbers: list[Column], rng: np.random.Generator) -> Integers:
+    def _group_people(self, numbers: list[Column], strata: list[Column], rng: np.random.Generator) -> Integers:
         """Return (n,) the group of each row, independent of the order of the rows."""
         x = np.stack([exact_numbers(column)[column.codes] / _deviation(column) for column in numbers], axis=1)
         if not np.isfinite(x).all():
@@ -108,8 +126,18 @@ class Microaggregate:
             )
         shuffled = rng.permutation(len(x))
         order = shuffled[np.argsort(classes_of(numbers).of_row[shuffled], kind="stable")]
-        groups = np.empty(len(x), dtype=np.int64)
-        groups[order] = mdav(x[order], self.k)
+        stratum = classes_of(strata).of_row if strata else np.zeros(len(x), dtype=np.int32)
+        sizes = np.bincount(stratum)
+        if (n_small := np.count_nonzero(sizes < self.k)) > 0:
+            raise FailedError(
+                f"{n_small:,} of {len(sizes):,} strata have fewer than k = {self.k} rows; lower k, name fewer strata, "
+                "or generalize them first"
+            )
+        groups, n_groups = np.empty(len(x), dtype=np.int64), 0
+        by_stratum = order[np.argsort(stratum[order], kind="stable")]
+        for rows in np.split(by_stratum, np.cumsum(sizes)[:-1]):
+            groups[rows] = n_groups + mdav(x[rows], self.k)
+            n_groups = int(groups[rows].max()) + 1
         return groups
 
 
@@ -142,10 +170,16 @@ def _squared_distances(x: Floats, point: Floats) -> Floats:
     return np.asarray(np.einsum("ij,ij->i", difference, difference))
 
 
-def _average_groups(column: Column, group: Integers) -> Recoded:
-    order = np.argsort(column.codes, kind="stable")  # sums do not depend on the order of the rows
-    total = np.bincount(group[order], exact_numbers(column)[column.codes[order]])
-    values, of_group = np.unique(np.round(total / np.bincount(group), 12) + 0.0, return_inverse=True)
+def _aggregate_groups(column: Column, group: Integers, aggregate: Literal["mean", "median"]) -> Recoded:
+    """Return the column with the mean or the median of each group."""
+    order = np.lexsort((exact_numbers(column)[column.codes], group))  # sums do not depend on the order of the rows
+    numbers, sizes = exact_numbers(column)[column.codes[order]], np.bincount(group)
+    start = np.cumsum(sizes) - sizes
+    if aggregate == "mean":
+        center = np.add.reduceat(numbers, start) / sizes
+    else:
+        center = (numbers[start + (sizes - 1) // 2] + numbers[start + sizes // 2]) / 2
+    values, of_group = np.unique(np.round(center, 12) + 0.0, return_inverse=True)
     texts = [column.levels.scale.write(value, value) for value in values.tolist()]
     levels, code = read_levels(texts, as_type=column.type, column=column.name)
     return levels, code[of_group][group]
