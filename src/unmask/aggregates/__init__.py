@@ -1,5 +1,6 @@
 """Published tables of counts: releases, attacks that reconstruct records, and audits."""
 
+from unmask.aggregates.attacks.reconstructor import Reconstructor
 from unmask.aggregates.domain import Domain
 from unmask.aggregates.release import AggregateRelease, Tabulation, count_records, tabulate
 from unmask.aggregates.rules import Marker, Rule
@@ -9,6 +10,7 @@ __all__ = [
     "AggregateRelease",
     "Domain",
     "Marker",
+    "Reconstructor",
     "Rule",
     "Tabulation",
     "count_records",

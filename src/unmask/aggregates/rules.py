@@ -17,6 +17,9 @@ from unmask.ranges import FINITE, Range, check_ranges
 UNBOUNDED = 2**31 - 1
 """Upper bound of a count about which nothing is known."""
 
+NOISE_REACH = {"laplace": 40.0, "gaussian": 9.0}
+"""Largest noise in units of its scale; more noise has a probability below 1e-17."""
+
 Rounding = Literal["half-up", "half-down", "half-even", "unstated", "random"]
 
 Counts = NDArray[np.int64]
@@ -90,6 +93,11 @@ class Rule:
     def is_exact(self) -> bool:
         """Return whether a published number is the true count."""
         return self.base == 1 and not self.perturbation and self.noise == "none"
+
+    @property
+    def is_random(self) -> bool:
+        """Return whether published numbers of a count have different probabilities."""
+        return bool(self.perturbation) or self.noise != "none" or (self.base > 1 and self.rounding == "random")
 
     @property
     def is_deterministic(self) -> bool:
@@ -182,7 +190,8 @@ class Rule:
         Returns
         -------
         low, high : arrays of int64
-            Inclusive bounds; `UNBOUNDED` without an upper bound.
+            Inclusive bounds; `UNBOUNDED` without an upper bound. Noise of differential privacy has no bounds; counts
+            that need noise beyond `NOISE_REACH` are left out.
 
         Examples
         --------
@@ -210,7 +219,8 @@ class Rule:
     def _spread(self, values: NDArray[np.float64]) -> tuple[Any, Any]:
         """Return how far a true count may be below and above a published number."""
         if self.noise != "none":
-            return 2 * UNBOUNDED, 2 * UNBOUNDED
+            farthest = int(np.ceil(NOISE_REACH[self.noise] * self.scale))
+            return farthest, farthest
         if self.perturbation:
             return self._perturbation_spread(np.rint(values).astype(np.int64))
         half, is_even = self.base // 2, self.base % 2 == 0

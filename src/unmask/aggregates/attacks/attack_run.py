@@ -138,16 +138,15 @@ def run_attacks(
     AttackRun
     """
     questions, population = make_questions(release, sensitive, knows), fit_population(release)
-    areas: list[AreaAttack] = []
-    contradicting: list[str] = []
-    for number, system in enumerate(list_systems(release)):
-        result = reconstruct(system, rng=rng, max_solutions=max_solutions)
-        belief = infer_counts(result, population[system.cells])
+    results = [reconstruct(system, rng=rng, max_solutions=max_solutions) for system in list_systems(release)]
+    beliefs = infer_counts(release, results, population, rng=rng)
+    areas = []
+    for result, belief in zip(results, beliefs, strict=True):
         cells, low, high = bound_certain_cells(result)
         values = tuple(_find_certain_values(result, question, rng) for question in questions)
-        areas.append(AreaAttack(result, belief, system.cells[cells], low, high, values))
-        if result.status == "contradiction" and not contradicting:
-            contradicting = explain_contradiction(release, number)
+        areas.append(AreaAttack(result, belief, result.system.cells[cells], low, high, values))
+    contradicted = next((area for area, result in enumerate(results) if result.status == "contradiction"), None)
+    contradicting = [] if contradicted is None else explain_contradiction(release, contradicted)
     return AttackRun(release, questions, population, areas, contradicting)
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from unmask.aggregates.attacks.chains import Likelihood, read_likelihood, sample_areas
 from unmask.aggregates.attacks.reconstruction import Reconstruction
+from unmask.aggregates.release import AggregateRelease
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,10 +39,12 @@ class CountBelief:
     r_hat: float = 1.0
 
 
-def weigh_solutions(solutions: NDArray[np.int32], log_prior: NDArray[np.float64]) -> NDArray[np.float64]:
+def weigh_solutions(
+    solutions: NDArray[np.int32], log_prior: NDArray[np.float64], log_likelihood: NDArray[np.float64] | float = 0.0
+) -> NDArray[np.float64]:
     """Return the probability of each solution, if people are independent draws from a distribution over cells.
 
-    p(x) is proportional to N! prod_c prior_c^x_c / x_c!, with N = sum_c x_c.
+    p(x) is proportional to L(x) N! prod_c prior_c^x_c / x_c!, with N = sum_c x_c and the likelihood L.
 
     Parameters
     ----------
@@ -47,6 +52,8 @@ def weigh_solutions(solutions: NDArray[np.int32], log_prior: NDArray[np.float64]
         Counts.
     log_prior : (n_cells,) array
         Log-probability of each cell for one person.
+    log_likelihood : (n,) array, optional
+        Log-likelihood of each solution, for rules that draw.
 
     Returns
     -------
@@ -59,26 +66,58 @@ def weigh_solutions(solutions: NDArray[np.int32], log_prior: NDArray[np.float64]
     array([0.333..., 0.666...])
     """
     counts = solutions.astype(np.float64)
-    log_weight = gammaln(counts.sum(axis=1) + 1) - gammaln(counts + 1).sum(axis=1) + counts @ log_prior
+    log_weight = gammaln(counts.sum(axis=1) + 1) - gammaln(counts + 1).sum(axis=1) + counts @ log_prior + log_likelihood
     weight = np.exp(log_weight - log_weight.max(initial=-np.inf))
     return np.asarray(weight / weight.sum())
 
 
-def infer_counts(result: Reconstruction, prior: NDArray[np.float64]) -> CountBelief:
-    """Return the belief about the counts of an area.
+def infer_counts(
+    release: AggregateRelease,
+    results: Sequence[Reconstruction],
+    population: NDArray[np.float64],
+    *,
+    rng: np.random.Generator,
+) -> list[CountBelief]:
+    """Return the belief about the counts of each area: over all solutions if they are known, otherwise by chains.
 
     Parameters
     ----------
-    result : Reconstruction
-        Solutions of the area.
-    prior : (n_cells,) array
-        Probability of each cell of the system for one person, positive.
+    release : AggregateRelease
+        Published tables.
+    results : sequence of Reconstruction
+        Solutions of each area.
+    population : (n,) array
+        Positive distribution of people over the cross of columns.
+    rng : Generator
+        Source of chains.
 
     Returns
     -------
-    CountBelief
+    list of CountBelief
+        The belief about an area without a solution is the population.
     """
-    if result.is_complete and len(result.solutions):
-        weights = weigh_solutions(result.solutions, np.log(prior))
-        return CountBelief(weights @ result.solutions, result.solutions, weights, "enumeration")
-    return CountBelief(prior, result.solutions[:0], np.zeros(0), "prior")
+    beliefs, known = {}, np.zeros(len(population))
+    for area, result in enumerate(results):
+        cells = result.system.cells
+        if not len(result.solutions):
+            beliefs[area] = CountBelief(population[cells], result.solutions, np.zeros(0), "prior")
+        elif result.is_complete:
+            log_likelihood = _sum_likelihood(result, read_likelihood(release, area, result))
+            weights = weigh_solutions(result.solutions, np.log(population[cells]), log_likelihood)
+            beliefs[area] = CountBelief(weights @ result.solutions, result.solutions, weights, "enumeration")
+            known[cells] += beliefs[area].mean
+    incomplete = {area: result for area, result in enumerate(results) if area not in beliefs}
+    for area, (mean, draws, r_hat) in sample_areas(release, incomplete, population, known, rng=rng).items():
+        beliefs[area] = CountBelief(mean, draws, np.full(len(draws), 1.0 / len(draws)), "chain", r_hat)
+    return [beliefs[area] for area in range(len(results))]
+
+
+def _sum_likelihood(result: Reconstruction, likelihood: Likelihood) -> NDArray[np.float64] | float:
+    """Return the log-likelihood of each solution."""
+    (starts, values), system = likelihood, result.system
+    random = np.flatnonzero(starts >= 0)
+    if not len(random):
+        return 0.0
+    sums = result.solutions @ system.matrix[random].T
+    places = starts[random] + np.rint(sums).astype(np.int64) - system.row_low[random]
+    return np.asarray(values[places].sum(axis=1))

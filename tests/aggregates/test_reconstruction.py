@@ -1,0 +1,150 @@
+"""Solutions, certain claims and beliefs of published tables, against brute force over all records."""
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from unmask.aggregates import AggregateRelease, Domain, Rule, tabulate
+from unmask.aggregates.attacks import chains
+from unmask.aggregates.attacks.attack_run import explain_contradiction, make_questions
+from unmask.aggregates.attacks.belief import infer_counts, weigh_solutions
+from unmask.aggregates.attacks.integer_programs import IntegerProgram
+from unmask.aggregates.attacks.reconstruction import bound_certain_cells, find_possible_values, reconstruct
+from unmask.aggregates.attacks.systems import list_systems, reduce_system
+
+DOMAIN = Domain({"sex": ("f", "m"), "age": ("0", "1", "2"), "ill": ("n", "y")})
+RULES = (
+    Rule(),
+    Rule(threshold=2),
+    Rule(threshold=2, zeros="hidden"),
+    Rule(base=3),
+    Rule(base=2, rounding="half-even"),
+)
+
+
+def draw_release(seed, n=5):
+    """Return tables of few people by a random rule, and the true counts of the cells."""
+    rng = np.random.default_rng(seed)
+    records = {name: rng.choice(np.array(labels), n) for name, labels in DOMAIN.categories.items()}
+    rule = RULES[seed % len(RULES)]
+    queries = [["sex", "age"], ["age", "ill"], ["sex", "ill"]]
+    tables = [tabulate(records, columns, rule, DOMAIN) for columns in queries]
+    release = AggregateRelease(DOMAIN, (*tables, tabulate(records, [], Rule(), DOMAIN)))
+    return release, release.cell_counts(records)[0]
+
+
+def brute_force(release, n=5):
+    """Return all counts of n people that fit the tables."""
+    low, high = release.bounds()
+    matrix, size = release.matrix.toarray(), release.matrix.shape[1]
+    people = itertools.combinations_with_replacement(range(size), n)
+    counts = np.array([np.bincount(cells, minlength=size) for cells in people])
+    sums = counts @ matrix.T
+    return counts[((sums >= low) & (sums <= high)).all(axis=1)]
+
+
+def expand(result, size):
+    """Return solutions over all cells of the cross, sorted."""
+    counts = np.zeros((len(result.solutions), size), dtype=np.int64)
+    counts[:, result.system.cells] = result.solutions
+    return counts[np.lexsort(counts.T[::-1])]
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_the_search_lists_all_records_that_fit_and_no_others(seed):
+    release, truth = draw_release(seed)
+    expected = brute_force(release)
+    result = reconstruct(next(list_systems(release)), rng=np.random.default_rng(seed))
+    assert result.is_complete
+    assert np.array_equal(expand(result, 12), expected[np.lexsort(expected.T[::-1])])
+    assert (expected == truth).all(axis=1).any()
+    assert result.status == ("one" if len(expected) == 1 else "several")
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_integer_programs_find_the_certain_claims_of_brute_force(seed):
+    release, _ = draw_release(seed)
+    expected, system, rng = brute_force(release), next(list_systems(release)), np.random.default_rng(seed)
+    result = reconstruct(system, rng=rng, max_solutions=1)
+    assert result.status == ("one" if len(expected) == 1 else "several")
+    cells, low, high = bound_certain_cells(result)
+    certain = np.flatnonzero(expected.min(axis=0) >= 1)
+    assert system.cells[cells].tolist() == certain.tolist()
+    assert (low <= expected[:, certain].min(axis=0)).all()
+    assert (high >= expected[:, certain].max(axis=0)).all()
+    (question,) = make_questions(release, ["ill"], ["sex", "age"])
+    possible = find_possible_values(result, question.profile[system.cells], question.value[system.cells], rng=rng)
+    for profile in range(6):
+        true = [
+            value for value in (0, 1) if expected[:, (question.profile == profile) & (question.value == value)].any()
+        ]
+        states = possible.get(profile, np.zeros(2))
+        if -1 not in states:
+            assert np.flatnonzero(states).tolist() == true
+        else:
+            assert {*np.flatnonzero(states == 1).tolist()} <= {*true}
+            assert (states == 1).sum() >= 2
+
+
+def test_another_solution_is_found_if_there_is_one():
+    matrix = sparse.csr_array(np.array([[1, 1, 0, 0], [0, 0, 1, 1], [1, 0, 1, 0], [0, 1, 0, 1]], dtype=float))
+    several = reduce_system(matrix, np.array([1, 1, 1, 1]), np.array([1, 1, 1, 1]))
+    other = IntegerProgram(several).find_other(np.array([1, 0, 0, 1]))
+    assert other.counts.tolist() == [0, 1, 1, 0]
+    fixed = sparse.csr_array(np.vstack([matrix.toarray(), [[1.0, 0, 0, 0]]]))
+    one = reduce_system(fixed, np.array([1, 1, 1, 1, 1]), np.array([1, 1, 1, 1, 1]))
+    assert IntegerProgram(one).find_other(one.low).status == "infeasible"
+
+
+def test_tables_that_contradict_each_other_are_named_and_none_of_them_can_be_left_out():
+    records = {"sex": ["f", "m", "f"], "age": ["0", "1", "1"], "ill": ["n", "n", "y"]}
+    tables = [tabulate(records, columns, Rule(), DOMAIN) for columns in (["sex"], ["age"], ["ill"], ["sex", "ill"])]
+    more = tabulate({"sex": ["f"], "age": ["0"], "ill": ["n"]}, ["sex", "age"], Rule(), DOMAIN)
+    release = AggregateRelease(DOMAIN, (*tables, more))
+    assert reconstruct(next(list_systems(release)), rng=np.random.default_rng(0)).status == "contradiction"
+    named = explain_contradiction(release, 0)
+    assert "sex-age" in named
+    assert len(named) == 2
+
+
+@pytest.mark.parametrize("seed", [1, 3, 6])
+def test_chains_sample_the_weights_of_all_solutions(seed, monkeypatch):
+    monkeypatch.setattr(chains, "N_BURN", 0)  # the population is not fitted
+    monkeypatch.setattr(chains, "N_ROUNDS", 60)
+    release, _ = draw_release(seed)
+    population = np.random.default_rng(seed).dirichlet(np.ones(12))
+    rng, system = np.random.default_rng(0), next(list_systems(release))
+    result = reconstruct(system, rng=rng, max_solutions=1)
+    (belief,) = infer_counts(release, [result], population, rng=rng)
+    assert belief.method == ("enumeration" if result.is_complete else "chain")
+    expected = brute_force(release)
+    weights = weigh_solutions(expected, np.log(population))
+    assert np.abs(belief.mean - (weights @ expected)[system.cells]).max() < 0.06
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        Rule(base=3, rounding="random"),
+        Rule(noise="laplace", scale=1.0),
+        Rule(perturbation=((0, 1, 0), (0.3, 0.4, 0.3))),
+    ],
+)
+def test_chains_weigh_counts_by_the_likelihood_of_a_random_rule(rule, monkeypatch):
+    """One cell whose published value is random: the posterior of its count is prior times likelihood."""
+    monkeypatch.setattr(chains, "N_BURN", 0)
+    monkeypatch.setattr(chains, "N_ROUNDS", 100)
+    from unmask.aggregates import Tabulation
+
+    domain = Domain({"sex": ("f", "m")})
+    total = Tabulation("total", (), np.array(6.0))
+    release = AggregateRelease(domain, (total, Tabulation("sex", ("sex",), np.array([3.0, 3.0]), rule=rule)))
+    rng, population = np.random.default_rng(1), np.array([0.3, 0.7])
+    result = reconstruct(next(list_systems(release)), rng=rng, max_solutions=1)
+    (belief,) = infer_counts(release, [result], population, rng=rng)
+    counts = np.arange(7)
+    both = rule.likelihood(3.0, 0, counts) * rule.likelihood(3.0, 0, 6 - counts)
+    weights = both * weigh_solutions(np.stack([counts, 6 - counts], axis=1), np.log(population))
+    assert belief.mean[0] == pytest.approx(weights @ counts / weights.sum(), abs=0.08)
