@@ -27,6 +27,7 @@ DOMAIN_WORDS = {
     "linkage": "items under pseudonyms",
     "channels": "channels",
     "graphs": "networks",
+    "aggregates": "published tables of counts",
 }
 
 PICTURES = {

@@ -1,6 +1,8 @@
 """Examples of attacks, protections and data sets of published tables, as listed by `unmask.catalog`."""
 
-ATTACKS = ()
+from unmask import aggregates
+
+ATTACKS = (aggregates.Reconstructor(),)
 
 PROTECTIONS = ()
 

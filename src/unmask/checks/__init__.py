@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask import channels, graphs, linkage, tables
+from unmask import aggregates, channels, graphs, linkage, tables
 from unmask.catalog import domain_of, kind_of, place_of
 from unmask.checks.problems import ATTACKS, PROTECTIONS, Problems
 from unmask.core.errors import UnmaskError, nearest
@@ -136,7 +136,11 @@ def says_what_it_does(thing: Any, _problems: Problems) -> str:
 
 def repr_rebuilds_it(thing: Any, _problems: Problems) -> str:
     """Require `eval(repr(thing)) == thing`, so a row can name the object that made it."""
-    names = {name: value for domain in (tables, graphs, linkage, channels) for name, value in vars(domain).items()}
+    names = {
+        name: value
+        for domain in (tables, graphs, linkage, channels, aggregates)
+        for name, value in vars(domain).items()
+    }
     names |= {"array": np.array, "inf": np.inf, **vars(sys.modules[type(thing).__module__])}
     try:
         rebuilt = eval(repr(thing), names)

@@ -11,7 +11,9 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from unmask import channels, graphs, linkage, tables
+from unmask import aggregates, channels, graphs, linkage, tables
+from unmask.aggregates.attacks.attack_run import make_questions
+from unmask.aggregates.attacks.reconstructor import KnownPeople
 from unmask.core.arrays import Floats, Integers
 from unmask.core.partition import Partition
 from unmask.core.posterior import Posterior
@@ -229,6 +231,28 @@ def _find_channel_fault(secrets: Integers, output: Any) -> str:
     return "" if len(output) == len(secrets) else f"it returns {len(output)} observations of {len(secrets)} secrets"
 
 
+# --- aggregates ------------------------------------------------------------------------------------------------------
+
+
+def _aggregate_problem(seed: int = 0, blocks: int = 20) -> Problem:
+    """Return tables of counts by block, and people whose illness is inferred."""
+    rng = np.random.default_rng(seed)
+    domain = aggregates.Domain({"sex": ("f", "m"), "age": ("0", "1", "2"), "ill": ("n", "y")})
+    n, areas = 6 * blocks, tuple(f"b{number:03}" for number in range(blocks))
+    records = {name: rng.choice(np.array(labels), n, p=rng.dirichlet(np.full(len(labels), 3.0)))
+               for name, labels in domain.categories.items()}  # fmt: skip
+    records["block"] = np.repeat(np.array(areas), 6)
+    released = [
+        aggregates.tabulate(records, columns, aggregates.Rule(threshold=2), domain, geography="block", areas=areas)
+        for columns in (["sex", "age"], ["age", "ill"], ["sex", "ill"])
+    ]
+    release = aggregates.AggregateRelease(domain, tuple(released), "block", areas)
+    (question,) = make_questions(release, ["ill"], ())
+    cells = np.ravel_multi_index(release.encode(records), release.shape)
+    known = KnownPeople(question, release.encode_areas(records), question.profile[cells])
+    return Problem(release, known, lambda _: Truth(question.value[cells]))
+
+
 # --- graphs ----------------------------------------------------------------------------------------------------------
 
 
@@ -314,6 +338,13 @@ ATTACKS = {
         calibration=lambda _: (_graph_problem(_graph(400, 6), (0.9, overlap), "top", 25) for overlap in (0.7, 0.9)),
         release_type=graphs.SocialGraph,
         knowledge_type=graphs.Auxiliary,
+    ),
+    "aggregates": Problems(
+        _attack,
+        _aggregate_problem,
+        calibration=lambda _: (_aggregate_problem(seed, blocks=200) for seed in range(2)),
+        release_type=aggregates.AggregateRelease,
+        knowledge_type=KnownPeople,
     ),
 }
 """Domain -> problems of its attacks."""

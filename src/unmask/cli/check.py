@@ -15,7 +15,9 @@ EXIT_BROKEN = 1
 
 @click.command("check")
 @click.argument("thing", metavar="MODULE:CLASS")
-@click.option("--domain", help="Domain, if the annotations do not state it: tables, graphs, linkage or channels.")
+@click.option(
+    "--domain", help="Domain, if the annotations do not state it: tables, graphs, linkage, channels or aggregates."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 def check(thing: str, domain: str | None, as_json: bool) -> None:
     r"""Test your own attack, protection or measure on small problems, and report the laws that it breaks.

@@ -46,6 +46,16 @@ class Reconstructor:
     max_solutions : int
         Solutions of an area that are listed; beyond, they are sampled.
 
+    Examples
+    --------
+    >>> from unmask.aggregates import AggregateRelease, Domain, Rule, tabulate
+    >>> records = {"sex": ["f", "m", "m"], "ill": ["no", "yes", "yes"]}
+    >>> domain = Domain({"sex": ("f", "m"), "ill": ("no", "yes")})
+    >>> release = AggregateRelease(domain, tuple(tabulate(records, [name], Rule(), domain) for name in records))
+    >>> run = Reconstructor().run(release, ["ill"], ["sex"], rng=np.random.default_rng(0))
+    >>> run.areas[0].reconstruction.solutions.tolist()
+    [[0, 1, 1, 1], [1, 0, 0, 2]]
+
     References
     ----------
     S. Garfinkel, J. Abowd, C. Martindale, "Understanding database reconstruction attacks on public data",
