@@ -172,7 +172,9 @@ CHARTS = {
 }
 """Chart -> its page, and a selector whose first match is used."""
 
-SCREENS = ("app-open", "app-roles", "app-adversaries", "app-verdict", "app-protect", "app-game", "app-sign")
+SCREENS = (
+    "app-open", "app-roles", "app-hierarchy", "app-adversaries", "app-verdict", "app-protect", "app-game", "app-sign",
+)  # fmt: skip
 """The screens of `unmask open`."""
 
 KINDS = ("app-network", "app-clusters", "app-channel")

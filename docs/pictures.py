@@ -218,6 +218,17 @@ def photograph_app(page: Page) -> Iterator[tuple[str, bytes | None]]:
             server.send_signal(signal.SIGINT)
 
 
+def photograph_hierarchy(page: Page) -> Iterator[tuple[str, bytes | None]]:
+    """Yield the hierarchy of a column, which is removed again."""
+    page.locator(".card", has=page.get_by_role("heading", name="age")).locator("summary").click()
+    page.get_by_role("button", name="Make a hierarchy of age").click()
+    page.get_by_role("button", name="Make the hierarchy").click()
+    page.get_by_role("button", name="Remove the hierarchy").wait_for()
+    yield from photograph_looks(page, "app-hierarchy")
+    page.get_by_role("button", name="Remove the hierarchy").click()
+    page.get_by_role("link", name="Back to the roles").click()
+
+
 def complete_steps(page: Page, address: str) -> Iterator[tuple[str, bytes | None]]:
     """Fill in the forms of all steps, and yield each screen once no run is active."""
     busy = page.locator("[data-events]")
@@ -228,6 +239,7 @@ def complete_steps(page: Page, address: str) -> Iterator[tuple[str, bytes | None
     page.get_by_role("button", name="Continue to roles").click()
     busy.wait_for(state="detached")
     yield from photograph_looks(page, "app-roles")
+    yield from photograph_hierarchy(page)
     page.get_by_role("button", name="Continue").first.click()
     page.get_by_label("Own conditions").check()
     page.get_by_label("Replace them, one per line").fill("k >= 10\nidentity:success_probability.worst <= 0.09")

@@ -229,15 +229,44 @@ def test_the_whole_way(
     assert studied(folder / "study") == studied(folder_opened / "study")
 
 
-def test_every_step_works_without_scripts(address: str, chromium: Any, room: Path):
-    page = chromium.new_context(java_script_enabled=False).new_page()
+def open_hierarchy(page: Any, address: str, room: Path) -> None:
+    """Open the table, and a hierarchy of its wards in which each value is alone."""
     page.set_default_timeout(PATIENCE)
     enter(page, address)
     page.get_by_role("link", name="Open").first.click()
-    page.get_by_role("button", name="Open another file").click()
+    if page.get_by_role("button", name="Open another file").count():
+        page.get_by_role("button", name="Open another file").click()
     page.get_by_label("Path on this computer").fill(str(room / "hospital.csv"))
     page.get_by_role("button", name="Open", exact=True).first.click()
     page.get_by_role("button", name="Continue to roles").click()
+    card = page.locator(".card", has=page.get_by_role("heading", name="ward"))
+    card.locator("summary").click()
+    page.get_by_role("button", name="Make a hierarchy of ward").click()
+    page.locator("[name=start]").select_option("alone")
+    page.get_by_role("button", name="Make the hierarchy").click()
+    page.get_by_role("heading", name="Values in groups of level 1").wait_for()
+
+
+def test_a_dragged_value_takes_the_selected_ones_along(address: str, chromium: Any, room: Path):
+    page = chromium.new_page()
+    open_hierarchy(page, address, room)
+    page.get_by_label("Innere").check()
+    page.locator(".chip", has_text="Kardiologie").drag_to(page.locator("[data-group=new]"))
+    page.get_by_label("Name of group Innere + Kardiologie").wait_for()
+    page.locator(".chip", has_text="Innere").drag_to(page.locator("[data-group=alone]"))
+    page.get_by_label("Name of group Innere + Kardiologie").wait_for(state="detached")
+    assert page.locator("[data-group=alone] .chip").count() == 5
+
+
+def test_every_step_works_without_scripts(address: str, chromium: Any, room: Path):
+    page = chromium.new_context(java_script_enabled=False).new_page()
+    open_hierarchy(page, address, room)
+    page.get_by_label("Chirurgie").check()
+    page.get_by_label("Urologie").check()
+    page.get_by_label("Name", exact=True).fill("operativ")
+    page.get_by_role("button", name="Move to group").click()
+    assert page.get_by_label("Name of group operativ").input_value() == "operativ"
+    page.get_by_role("link", name="Back to the roles").click()
     page.get_by_role("button", name="Continue").first.click()
     page.get_by_label("Own conditions").check()
     page.get_by_label("Replace them, one per line").fill("k >= 2")

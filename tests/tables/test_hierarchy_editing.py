@@ -34,6 +34,7 @@ def test_intervals_begin_at_the_origin_and_are_computed_in_decimals():
 
 def test_leaves_of_intervals_are_the_texts_of_the_file():
     tree = editing.start_intervals(*read_columns(["1.234,50", "2,0", "2,00", "-"], decimal=","), widths=[1000])
+    assert tree.leaves == ("2,0", "2,00", "1.234,50", "-")  # by number
     assert groups(tree, 1) == {"-": "-", "1.234,50": "[1000, 2000)", "2,0": "[0, 1000)", "2,00": "[0, 1000)"}
 
 
@@ -83,10 +84,18 @@ def test_a_group_takes_its_values_along_on_every_higher_level():
     assert groups(later, 2) == {"a": "all but d", "b": "all but d", "c": "all but d", "d": "d"}
 
 
+def test_a_group_that_is_named_by_its_members_is_renamed_when_they_change():
+    pair = editing.move_nodes(TREE, 0, ["a", "b"], None)
+    assert groups(pair, 1)["a"] == "a + b"
+    assert groups(editing.move_nodes(pair, 0, ["c"], "a + b"), 1)["a"] == "a + 2 more"
+    assert editing.move_nodes(pair, 0, ["a"], "").ancestor[1] == TREE.ancestor[1]
+    assert groups(editing.move_nodes(TREE, 0, ["a"], "c"), 1)["c"] == "a + c"
+
+
 def test_a_name_that_means_other_values_is_refused():
-    with pytest.raises(UnmaskError, match="give the two nodes different names"):
-        editing.move_nodes(TREE, 0, ["a", "b"], "c")
     tree = editing.move_nodes(TREE, 0, ["a", "b"], "early")
+    with pytest.raises(UnmaskError, match="give the two nodes different names"):
+        editing.move_nodes(tree, 0, ["c"], "a")
     with pytest.raises(UnmaskError, match="two groups of level 1"):
         editing.rename_groups(tree, 1, {"early": "c"})
     with pytest.raises(UnmaskError, match="has no name"):

@@ -131,13 +131,13 @@ def _list_levels(column: Column) -> Iterator[tuple[str, Level]]:
     elif column.type in ("date", "datetime"):
         yield from ((period, period) for period in ("month", "quarter", "year", "decade"))
     elif column.type == "number":
-        yield from ((f"steps of {width:g}", width) for width in _list_widths(column))
+        yield from ((f"steps of {width:g}", width) for width in list_widths(column))
     elif column.levels.by_prefix:
         longest = column.levels.longest
         yield from ((f"first {longest - hidden}", hidden) for hidden in range(1, min(longest, 5)))
 
 
-def _list_widths(column: Column) -> list[float]:
+def list_widths(column: Column) -> list[float]:
     """Return a fiftieth, a tenth and a fifth of the range, rounded up to 1, 2 or 5 times a power of ten."""
     finite = column.levels.low[np.isfinite(column.levels.low)]
     span = float(np.ptp(finite)) if finite.size else 0.0

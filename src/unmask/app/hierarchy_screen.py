@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from unmask.app.column_shapes import list_widths
 from unmask.app.fields import is_upload, read_index, read_list, read_number
 from unmask.app.jobs import format_command
 from unmask.app.project import Project
@@ -78,6 +79,7 @@ def show(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
         "file": project.document["columns"][name]["hierarchy"] if hierarchy else "",
         "type": source.typed.type,
         "starts": _list_starts(source.typed),
+        "widths": " ".join(f"{width * n:g}" for width in _list_widths(source.typed) for n in (1, 5, 10)),
         "size": MIN_GROUP_ROWS,
         "cards": cards,
         "level": level,
@@ -96,6 +98,11 @@ def _list_starts(typed: Column) -> dict[str, str]:
     unfit |= {"parts"} if not (is_date or is_code) else set()
     starts = {**STARTS, "parts": "months, years and decades"} if is_date else STARTS
     return {key: label for key, label in starts.items() if key not in unfit}
+
+
+def _list_widths(typed: Column) -> list[float]:
+    """Return the narrowest width of intervals to propose; none for a column without numbers."""
+    return list_widths(typed)[:1] if typed.type == "number" else []
 
 
 def _show_level(

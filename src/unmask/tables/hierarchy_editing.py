@@ -101,7 +101,7 @@ def start_intervals(
         raise UnmaskError(f"column {typed.name!r} has the type {typed.type}, expected number for intervals")
     if not steps or min(steps) <= 0 or any(wide % narrow or wide == narrow for narrow, wide in pairwise(steps)):
         raise UnmaskError("the widths do not fit; give numbers above 0, each a multiple of the one before: 5 10 20")
-    leaves, rows = _list_leaves(values)
+    leaves, rows = _list_leaves(values, typed)
     codes = typed.codes[rows]
     bounds = list(zip(typed.levels.low[codes].tolist(), typed.levels.high[codes].tolist(), strict=True))
     start = Fraction(repr(float(origin)))
@@ -132,7 +132,7 @@ def start_parts(values: Column, typed: Column) -> Hierarchy:
         steps = PERIODS
     else:
         raise UnmaskError(f"column {typed.name!r} has the type {typed.type}, expected dates or codes")
-    leaves, rows = _list_leaves(values)
+    leaves, rows = _list_leaves(values, typed)
     is_missing = typed.codes[rows] == typed.levels.missing
     levels = []
     for step in steps:
@@ -183,13 +183,19 @@ def start_rare(values: Column, *, size: int) -> Hierarchy:
     )
 
 
-def _list_leaves(values: Column) -> tuple[list[str], NDArray[np.int64]]:
-    """Return the values that occur, without `*` and missing cells, and a row of each."""
+def _list_leaves(values: Column, typed: Column | None = None) -> tuple[list[str], NDArray[np.int64]]:
+    """Return the values that occur, without `*` and missing cells, and a row of each.
+
+    They are in the order of the alphabet, or of the numbers or dates of `typed`.
+    """
     levels = values.levels
     used = np.flatnonzero((values.counts > 0) & ~levels.is_missing & ~levels.suppressed)
     if not used.size:
         raise UnmaskError(f"column {values.name!r} has no value, expected at least one for a hierarchy")
     rows = np.asarray(first_rows_of(values.codes, len(levels)))[used]
+    if typed is not None and typed.levels.kind == "numeric":
+        order = np.argsort(typed.levels.low[typed.codes[rows]], kind="stable")  # texts without a number come last
+        used, rows = used[order], rows[order]
     return [levels.labels[level] for level in used.tolist()], rows
 
 
@@ -209,7 +215,7 @@ def move_nodes(hierarchy: Hierarchy, level: int, nodes: Collection[str], group: 
         Labels of the nodes.
     group : str or None
         Label of a group; an unknown one is a new group, None a new group with the names of its members. With "" each
-        node becomes a group of its own.
+        node becomes a group of its own. A group that is named by its members is renamed when they change.
 
     Raises
     ------
@@ -223,6 +229,7 @@ def move_nodes(hierarchy: Hierarchy, level: int, nodes: Collection[str], group: 
     ('early', 'early', 'c')
     """
     ancestor = [list(labels) for labels in hierarchy.ancestor]
+    named_by_members = _find_named_by_members(ancestor[level], ancestor[level + 1])
     moved = [leaf for leaf, label in enumerate(ancestor[level]) if label in nodes]
     if not moved:
         raise UnmaskError("no value is selected; select the values to move")
@@ -236,7 +243,31 @@ def move_nodes(hierarchy: Hierarchy, level: int, nodes: Collection[str], group: 
                 labels[leaf] = label
         else:
             ancestor[level + 1][leaf] = ancestor[level][leaf]
+    for label in named_by_members:
+        _rename_by_members(ancestor, level, label)
     return _rename_ambiguous(ancestor, level + 2)
+
+
+def _find_named_by_members(lower: Sequence[str], labels: Sequence[str]) -> list[str]:
+    """Return the groups of a level with the name of their members."""
+    return [label for label, leaves in _list_groups(labels).items() if _name_group(lower, leaves, ()) == label]
+
+
+def _rename_by_members(ancestor: Sequence[list[str]], level: int, label: str) -> None:
+    """Give a group above a level the name of its present members, on all levels."""
+    leaves = _list_groups(ancestor[level + 1]).get(label, [])
+    names = {name for labels in ancestor[level:] for name in labels} - {label}
+    name = _name_group(ancestor[level], leaves, names) if leaves else label
+    for labels in ancestor[level + 1 :]:
+        labels[:] = [name if group == label else group for group in labels]
+
+
+def _list_groups(labels: Sequence[str]) -> dict[str, list[int]]:
+    """Return the leaves of each group of a level, in the order of the leaves."""
+    groups: dict[str, list[int]] = {}
+    for leaf, label in enumerate(labels):
+        groups.setdefault(label, []).append(leaf)
+    return groups
 
 
 def rename_groups(hierarchy: Hierarchy, level: int, names: Mapping[str, str]) -> Hierarchy:
@@ -278,10 +309,7 @@ def _rename_ambiguous(ancestor: Sequence[Sequence[str]], first_level: int) -> Hi
     names: dict[str, frozenset[int]] = {}
     levels: list[tuple[str, ...]] = []
     for level, labels in enumerate(ancestor):
-        groups: dict[str, list[int]] = {}
-        for leaf, label in enumerate(labels):
-            groups.setdefault(label, []).append(leaf)
-        renamed = list(labels)
+        groups, renamed = _list_groups(labels), list(labels)
         for label, leaves in groups.items():
             name = label
             if level >= first_level and names.get(label, frozenset(leaves)) != frozenset(leaves):
