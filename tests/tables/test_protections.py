@@ -93,6 +93,7 @@ EVERY = (
     Suppress(k=2, constraints=(AlphaK(0.9),)),
     SuppressCells(k=5),
     SuppressCells(k=5, columns="age", rate=0.25),
+    SuppressCells(k=5, importance={"age": 9.0}),
     Generalize(),
     Generalize(levels={"age": 7.5, "city": 1}),
     Identity(),
@@ -378,6 +379,8 @@ def test_asks_for_the_order_or_hierarchy_that_a_distance_needs():
         lambda: Suppress(k=1.5),
         lambda: SuppressCells(rate=1.5),
         lambda: SuppressCells(k=0),
+        lambda: SuppressCells(importance={"age": 0.0}),
+        lambda: SuppressCells(importance={"age": "high"}),
     ],
 )
 def test_refuses_parameters_that_mean_nothing(build):
@@ -661,3 +664,21 @@ def covers(release):
     """The leaves of the ward of each row."""
     levels = release.column("ward").levels
     return [{*levels.covered(code).tolist()} for code in release.column("ward").codes]
+
+
+def test_cells_of_an_important_column_are_suppressed_last():
+    rng = np.random.default_rng(6)
+    columns = {"age": rng.integers(0, 30, 200), "sex": rng.choice(list("fm"), 200), "zip": rng.integers(0, 9, 200)}
+    table = Table.read(columns, quasi_identifiers=list(columns))
+
+    def count_stars(importance):
+        release, _ = SuppressCells(k=3, importance=importance)(table, rng=rng)
+        assert release.classes.sizes.min() >= 3
+        return {name: int((release[name] == "*").sum()) for name in columns}
+
+    plain = count_stars({})
+    most = max(plain, key=plain.__getitem__)
+    assert count_stars(dict.fromkeys(columns, 4.0)) == plain
+    assert count_stars({most: 50.0})[most] < plain[most] / 2
+    with pytest.raises(UnmaskError, match="'agee'"):
+        SuppressCells(k=3, importance={"agee": 2.0})(table)

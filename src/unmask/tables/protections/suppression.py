@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Integers
 from unmask.core.errors import FailedError
-from unmask.ranges import Range, check_ranges
+from unmask.ranges import Range, check_ranges, check_types
 from unmask.tables.column import Column
 from unmask.tables.grouping import group, sum_rows
 from unmask.tables.notation import EVERYTHING
@@ -84,9 +85,10 @@ class Suppress(ClassConstraints):
 class SuppressCells:
     """Replace cells by `*` in classes smaller than k, one column after the other.
 
-    While rows are in classes smaller than k, the algorithm selects, among the columns not used yet, the column whose
-    suppression in exactly these rows leaves the fewest rows in small classes (ties: column order). It writes `*` there
-    and forms the classes again, with `*` as a value of its own. Rows in large classes are never changed.
+    While rows are in classes smaller than k, the algorithm selects, among the columns not used yet, the column with the
+    lowest price for each row that its suppression in exactly these rows moves to a large class (ties: lowest price,
+    column order). It writes `*` there and forms the classes again, with `*` as a value of its own. Rows in large
+    classes are never changed.
 
     The algorithm ends when no small class is left, all columns are used, or the budget is spent. Rows that are still in
     small classes stay in the release. Criteria let `*` match every cell. Therefore k holds for these rows if all
@@ -106,6 +108,8 @@ class SuppressCells:
     rate : float
         Largest share of the cells of these columns that may become `*`, 0 to 1. If a step would exceed it, whole
         classes are suppressed from the smallest upwards (ties: class order), as far as the budget goes.
+    importance : mapping of str to float, optional
+        Price of a `*` in a column, 1 for columns that are not named. A column with a high price is used last.
 
     References
     ----------
@@ -122,12 +126,14 @@ class SuppressCells:
     k: Annotated[int, Range(1)] = 10
     columns: str | tuple[str, ...] = ()
     rate: Annotated[float, Range(0, 1)] = 1.0
+    importance: Mapping[str, Annotated[float, Range(0, above=True)]] = field(default_factory=dict, hash=False)
 
     __repr__ = format_call
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "columns", (self.columns,) if isinstance(self.columns, str) else tuple(self.columns))
         check_ranges(self)
+        check_types(type(self), {"importance": self.importance})
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Return the release with suppressed cells, and its origin."""
@@ -138,7 +144,8 @@ class SuppressCells:
         levels_with_star = [
             add_star(column) if j in positions else None for j, column in enumerate(complete.quasi_identifiers)
         ]
-        codes = suppress_cells(complete, levels_with_star, positions, k=self.k, rate=self.rate)
+        price = {column_position(complete, name): value for name, value in self.importance.items()}
+        codes = suppress_cells(complete, levels_with_star, positions, k=self.k, rate=self.rate, price=price)
         recoded = [
             (column.levels if star is None else star[0], codes[:, j][complete.classes.of_row])
             for j, (column, star) in enumerate(zip(complete.quasi_identifiers, levels_with_star, strict=True))
@@ -171,12 +178,19 @@ def add_star(column: Column) -> Recoded:
 
 
 def suppress_cells(
-    table: Table, levels_with_star: Sequence[Recoded | None], positions: Sequence[int], *, k: int, rate: float
+    table: Table,
+    levels_with_star: Sequence[Recoded | None],
+    positions: Sequence[int],
+    *,
+    k: int,
+    rate: float,
+    price: Mapping[int, float],
 ) -> NDArray[np.int32]:
     """Return the codes of each class after the greedy suppression, (J, d).
 
     levels_with_star : levels of each column with `*`, see `add_star`; None for columns that are not suppressed
     positions        : columns that may be suppressed
+    price            : price of a `*` by column, 1 if it is not named
     """
     classes, people = table.classes, table.people
     codes = classes.levels.copy()
@@ -203,6 +217,10 @@ def suppress_cells(
     def violating(columns: NDArray[np.int32]) -> int:
         return int(weight[regroup(columns)[1] < k].sum())
 
+    def rank(j: int, n_fixed: int) -> tuple[float, float]:
+        """Return the price for each row in a large class, and the price of the column."""
+        return (price.get(j, 1.0) / n_fixed if n_fixed > 0 else math.inf), price.get(j, 1.0)
+
     budget = int(rate * weight.sum() * len(positions) + 1e-9)
     unused_columns = list(dict.fromkeys(positions))
     while unused_columns and budget:
@@ -210,7 +228,8 @@ def suppress_cells(
         small = total < k
         if not small.any():
             break
-        chosen_column = min(unused_columns, key=lambda j: violating(suppressed(j, small)))
+        n_small = int(weight[small].sum())
+        chosen_column = min(unused_columns, key=lambda j: rank(j, n_small - violating(suppressed(j, small))))
         unused_columns.remove(chosen_column)
         chosen = _select_within_budget(
             class_numbers, total, np.where(codes[:, chosen_column] == stars[chosen_column], 0, weight), small, budget
