@@ -21,8 +21,7 @@ from tests.graphs.problems import (
 )
 from unmask import UnmaskError
 from unmask.graphs import Auxiliary
-from unmask.graphs.attacks.irma import Irma, scatter
-from unmask.graphs.attacks.witnesses import KorulaLattanzi
+from unmask.graphs.attacks.witnesses import Irma, KorulaLattanzi, scatter
 
 ATTACKS = [KorulaLattanzi(), KorulaLattanzi(witnesses=1), Irma(), Irma(ties="broken")]
 

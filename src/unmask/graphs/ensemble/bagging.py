@@ -20,8 +20,8 @@ from unmask.data.writing import replace_file
 from unmask.graphs.attacks.base import Matching
 from unmask.graphs.attacks.climb import MIN_SHARE, Climb
 from unmask.graphs.attacks.graph_matching import GraphMatching
-from unmask.graphs.attacks.irma import Irma
 from unmask.graphs.attacks.support import Support, Walks, rematch
+from unmask.graphs.attacks.witnesses import Irma
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary
 from unmask.version import __version__
