@@ -173,7 +173,7 @@ def link(pair: Pair, method) -> tuple[np.ndarray, np.ndarray]:
 
 def hide_together(pair: Pair) -> tuple[np.ndarray, np.ndarray]:
     """Return the pattern of `protect aggregates`, as arrays of both tables."""
-    pattern, _ = SuppressSmallCounts(THRESHOLD, lower=0, weight="value").choose(pair.exact.matrix, pair.counts[0])
+    pattern, _ = SuppressSmallCounts(THRESHOLD, lower=0, weight="value").choose_patterns(pair.exact, pair.counts)[0]
     parts = dict(zip(COLUMNS, np.split(pattern, np.cumsum([6, 6, 2, 3, 2])), strict=True))
     tables = []
     for rows, columns in (("sex", "age"), ("age", "region")):

@@ -49,7 +49,7 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "prior_posterior": {"help": "The same within P percent, if contributions are known within Q percent before, such as 10,50.", "type": str, "heading": "Magnitudes", "metavar": "P,Q"},
         "min_contributors": {"help": "Suppress sums of fewer contributors.", "default": 1, "show_default": True, "type": click.IntRange(1, None), "parse": check_number, "heading": "Magnitudes"},
         "weight": {"help": "Suppress few cells, or cells of a small sum.", "default": "cells", "show_default": True, "type": click.Choice(("cells", "value")), "heading": "Protection"},
-        "seconds": {"help": "Time for each area to improve the suppression and to prove its gap.", "default": 10.0, "show_default": True, "type": click.FloatRange(0, None), "parse": check_number, "heading": "Protection"},
+        "seconds": {"help": "Time to improve the suppression and to prove its gap.", "default": 10.0, "show_default": True, "type": click.FloatRange(0, None), "parse": check_number, "heading": "Protection"},
     },
     "unmask.channels.audit:audit_files": {
         "prior": {"help": "CSV of secret and probability; uniform when left out.", "type": FILE, "heading": "Input"},

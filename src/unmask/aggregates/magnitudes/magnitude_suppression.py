@@ -20,7 +20,7 @@ from unmask.aggregates.protections.linked_cells import (
     minimize,
     outsider,
 )
-from unmask.aggregates.protections.suppression import Demand, Suppression, find_changed_cells, suppress_cells
+from unmask.aggregates.protections.suppression import Demand, OtherTables, Suppression, suppress_cells
 from unmask.core.errors import UnmaskError
 
 
@@ -168,11 +168,8 @@ def suppress_magnitudes(
         demands.append(Demand(int(cell), -lower, outsider(len(linked.atoms))))
     while True:
         pattern = suppress_cells(linked, sensitive, demands, costs, seconds=seconds)
-        missed = [
-            demand
-            for demand in _list_lone_demands(cells, levels, pattern.hidden)
-            if find_changed_cells(linked, pattern.hidden, demand) is None
-        ]
+        tables, lone_demands = OtherTables(linked), _list_lone_demands(cells, levels, pattern.hidden)
+        missed = [demand for demand in lone_demands if tables.find(demand, pattern.hidden) is None]
         if not missed:
             return MagnitudeSuppression(pattern, levels)
         demands += missed

@@ -50,7 +50,7 @@ class SuppressSmallCounts:
     weight : {"cells", "value"}
         Suppress few cells, or a small sum of counts.
     seconds : float
-        Time for each area to improve the pattern and to prove how far it is from the best one; 0 skips this.
+        Time to improve the pattern and to prove how far it is from the best one; areas share it, and 0 skips this.
 
     References
     ----------
@@ -82,15 +82,14 @@ class SuppressSmallCounts:
         self, tables: AggregateRelease, counts: Counts, *, rng: np.random.Generator | None = None
     ) -> AggregateRelease:
         """Return the tables with suppressed cells. No random numbers are drawn."""
-        published, hidden = [], []
-        for atoms in counts:
-            values = (tables.matrix @ atoms).astype(np.float64)
-            published.append(values)
-            hidden.append(self.choose(tables.matrix, atoms)[0])
-        return publish(tables, self.rule, np.array(published), np.array(hidden))
+        hidden = np.array([hidden for hidden, _ in self.choose_patterns(tables, counts)])
+        return publish(tables, self.rule, (tables.matrix @ counts.T).T.astype(np.float64), hidden)
 
-    def choose(self, rows: Any, atoms: Counts) -> tuple[Mask, Suppression]:
-        """Return the suppressed cells of an area, and the pattern among its cells that are not a known zero."""
+    def choose_patterns(self, tables: AggregateRelease, counts: Counts) -> list[tuple[Mask, Suppression]]:
+        """Return the suppressed cells of each area, and the pattern among its cells that are not a known zero."""
+        return [self._choose(tables.matrix, atoms, self.seconds / len(counts)) for atoms in counts]
+
+    def _choose(self, rows: Any, atoms: Counts, seconds: float) -> tuple[Mask, Suppression]:
         values = rows @ atoms
         shown_zero = (values == 0) & (self.zeros == "shown")
         kept, possible = np.flatnonzero(~shown_zero), np.flatnonzero(rows[shown_zero].sum(axis=0) == 0)
@@ -99,7 +98,7 @@ class SuppressSmallCounts:
         shares = values[kept] / max(values.sum(), 1)  # among patterns of few cells, one of small counts
         weights = np.maximum(values[kept], 1.0) if self.weight == "value" else 1.0 + shares
         sensitive = values[kept] < self.threshold
-        pattern = suppress_cells(cells, sensitive, self._list_demands(cells, sensitive), weights, seconds=self.seconds)
+        pattern = suppress_cells(cells, sensitive, self._list_demands(cells, sensitive), weights, seconds=seconds)
         hidden = np.zeros(len(values), dtype=bool)
         hidden[kept] = pattern.hidden
         return hidden, pattern

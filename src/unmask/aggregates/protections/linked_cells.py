@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class LinkedCells:
     low: Floats
     integer: bool
 
-    @property
+    @cached_property
     def values(self) -> Floats:
         """True values of the cells."""
         return np.asarray(self.rows @ self.atoms)
@@ -70,6 +71,10 @@ class LinkedCells:
     def n_cells(self) -> int:
         """Number of cells."""
         return int(self.rows.shape[0])
+
+    def differ(self, atoms: Floats) -> Mask:
+        """Return the cells in which another table differs from the true one."""
+        return np.asarray(np.abs(self.rows @ atoms - self.values) > SOLVER_SLACK * np.maximum(1.0, self.values))
 
     def least(self, cell: int) -> float:
         """Return the smallest value of a cell if all cells are suppressed: cells that it contains have a minimum."""

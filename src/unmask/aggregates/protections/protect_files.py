@@ -129,7 +129,7 @@ def protect_files(
     weight : {"cells", "value"}
         Suppress few cells, or cells of a small sum.
     seconds : float
-        Time for each area to improve the suppression and to prove its gap.
+        Time to improve the suppression and to prove its gap. Areas share it.
 
     Returns
     -------
@@ -211,7 +211,7 @@ def protect_counts(exact: ExactTables, protection: CountProtection) -> Protected
     """
     counts, gap = exact.counts, float("nan")
     if isinstance(protection, SuppressSmallCounts):
-        chosen = [protection.choose(exact.tables.matrix, atoms) for atoms in counts]
+        chosen = protection.choose_patterns(exact.tables, counts)
         gap = max(pattern.gap for _, pattern in chosen)
         hidden = np.array([hidden for hidden, _ in chosen])
         release = publish(exact.tables, protection.rule, _stack(exact.tables), hidden)

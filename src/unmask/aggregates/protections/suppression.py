@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from unmask.aggregates.protections.linked_cells import (
-    MAX_PROGRAM_SECONDS,
     SOLVER_SLACK,
     Floats,
     LinkedCells,
@@ -21,6 +20,9 @@ from unmask.aggregates.protections.linked_cells import (
     minimize,
 )
 from unmask.core.errors import FailedError
+
+MAX_SEARCH_SECONDS = 10.0
+"""Time limit of a program that finds complements for one demand."""
 
 MULTIPLIER_ROUNDING = 1e-9
 """Multiplier of a limit in a dual program up to which it is 0."""
@@ -111,19 +113,20 @@ def suppress_cells(
     J. P. Kelly, B. L. Golden, A. A. Assad, "Cell suppression: disclosure protection for sensitive tabular data",
     Networks 22, 1992. M. Fischetti & J. J. Salazar Gonzalez, Management Science 47(7), 2001.
     """
-    hidden = _add_complements(cells, sensitive, demands, weights)
+    tables = OtherTables(cells)
+    hidden = _add_complements(tables, sensitive, demands, weights)
     if seconds > 0 and demands:
-        return improve_pattern(cells, sensitive, demands, weights, hidden, seconds=seconds)
+        return improve_pattern(tables, sensitive, demands, weights, hidden, seconds=seconds)
     return Suppression(hidden, float(weights[hidden].sum()), float(weights[sensitive].sum()))
 
 
-def _add_complements(cells: LinkedCells, sensitive: Mask, demands: Sequence[Demand], weights: Floats) -> Mask:
+def _add_complements(tables: OtherTables, sensitive: Mask, demands: Sequence[Demand], weights: Floats) -> Mask:
     """Suppress what the demands need, the largest first, and publish again what none of them needs."""
     hidden = sensitive.copy()
     ordered = sorted(demands, key=lambda demand: -abs(demand.amount))
     witnesses: list[Mask] = []
     for demand in ordered:
-        changed = find_changed_cells(cells, hidden, demand, weights)
+        changed = tables.find(demand, hidden, weights)
         if changed is None:
             raise FailedError(
                 "a sensitive cell is not protected even if all cells are suppressed; expected lower protection levels "
@@ -135,70 +138,111 @@ def _add_complements(cells: LinkedCells, sensitive: Mask, demands: Sequence[Dema
     for cell in extra[np.argsort(-weights[extra], kind="stable")]:
         trial = hidden.copy()
         trial[cell] = False
-        renewed = {
-            number: find_changed_cells(cells, trial, ordered[number])
-            for number, changed in enumerate(witnesses)
-            if changed[cell]
-        }
-        held = {number: changed for number, changed in renewed.items() if changed is not None}
-        if len(held) == len(renewed):
+        renewed: dict[int, Mask] = {}
+        for number, changed in enumerate(witnesses):
+            if changed[cell]:
+                other = tables.find(ordered[number], trial)
+                if other is None:
+                    break
+                renewed[number] = other
+        else:
             hidden = trial
-            witnesses = [held.get(number, changed) for number, changed in enumerate(witnesses)]
+            witnesses = [renewed.get(number, changed) for number, changed in enumerate(witnesses)]
     return hidden
 
 
-def find_changed_cells(cells: LinkedCells, hidden: Mask, demand: Demand, weights: Floats | None = None) -> Mask | None:
-    """Return the cells in which another table with the demanded value differs from the true one.
-
-    Differences of suppressed cells cost nothing. A difference of another cell costs its weight times its amount.
+class OtherTables:
+    """Tables that a search found. An adversary cannot exclude one if the cells in which it differs are suppressed.
 
     Parameters
     ----------
     cells : LinkedCells
         All cells of the release.
-    hidden : (n_cells,) array of bool
-        Cells that are suppressed already.
-    demand : Demand
-        Cell and its other value.
-    weights : (n_cells,) array, optional
-        Cost of a difference of each other cell; by default only suppressed cells may differ.
-
-    Returns
-    -------
-    (n_cells,) array of bool, or None if no such table exists
     """
-    values, n_atoms = cells.values, len(cells.atoms)
-    free = np.flatnonzero(~hidden) if weights is not None else np.array([], dtype=np.int64)
-    costs = weights[free] if weights is not None else np.array([])
-    slack = sp.csr_array((np.ones(len(free)), (free, np.arange(len(free)))), shape=(cells.n_cells, len(free)))
-    low, high = cells.limits(hidden)
-    end = values[demand.cell] + demand.amount
-    low[demand.cell], high[demand.cell] = (end, np.inf) if demand.amount > 0 else (low[demand.cell], end)
-    capacity = np.maximum(values - cells.low, 0.0)[free]
-    result = minimize(
-        np.concatenate([np.zeros(n_atoms), costs, costs]),
-        sp.hstack([cells.rows, -slack, slack]),
-        low,
-        high,
-        bounds=Bounds(
-            np.concatenate([demand.knowledge.lb, np.zeros(2 * len(free))]),
-            np.concatenate([demand.knowledge.ub, np.full(len(free), np.inf), capacity]),
-        ),
-        integer=np.arange(n_atoms + 2 * len(free)) < n_atoms * cells.integer,
-        seconds=MAX_PROGRAM_SECONDS,
-    )
-    if result.x is None:
+
+    def __init__(self, cells: LinkedCells) -> None:
+        self.cells = cells
+        self.atoms = np.zeros((0, len(cells.atoms)))
+        self.deviations = np.zeros((0, cells.n_cells))
+        self.changed = np.zeros((0, cells.n_cells), dtype=bool)
+
+    def find(self, demand: Demand, hidden: Mask, weights: Floats | None = None) -> Mask | None:
+        """Return the cells in which a table with the demanded value differs from the true one, None without a table.
+
+        Parameters
+        ----------
+        demand : Demand
+            Cell and its other value.
+        hidden : (n_cells,) array of bool
+            Suppressed cells. Differences of these cost nothing.
+        weights : (n_cells,) array, optional
+            Cost of a difference of one in each other cell; by default only suppressed cells may differ.
+        """
+        known = self.recall(demand, hidden)
+        if known is not None:
+            return known
+        found = self._search(demand, hidden, weights)
+        if found is None:
+            return None
+        self.atoms = np.vstack([self.atoms, found])
+        self.deviations = np.vstack([self.deviations, self.cells.rows @ found - self.cells.values])
+        self.changed = np.vstack([self.changed, self.cells.differ(found)])
+        return np.asarray(self.changed[-1])
+
+    def recall(self, demand: Demand, hidden: Mask) -> Mask | None:
+        """Return the cells in which a table of an earlier search meets a demand, None without such a table."""
+        for number in np.flatnonzero(~(self.changed & ~hidden).any(axis=1)):
+            reached = self.deviations[number, demand.cell] / demand.amount
+            atoms, known = self.atoms[number], demand.knowledge
+            if reached >= 1 - SOLVER_SLACK and (atoms >= known.lb).all() and (atoms <= known.ub).all():
+                return np.asarray(self.changed[number])
         return None
-    changed: Mask = np.abs(cells.rows @ result.x[:n_atoms] - values) > SOLVER_SLACK * np.maximum(1.0, values)
-    changed[demand.cell] = True
-    return changed
+
+    def _search(self, demand: Demand, hidden: Mask, weights: Floats | None) -> Floats | None:
+        """Return a table, for counts an integral one: first among the cells that the linear program changes."""
+        found = self._solve(demand, hidden, weights, integer=False)
+        if found is None or not self.cells.integer:
+            return found
+        if np.abs(found - np.round(found)).max() <= SOLVER_SLACK:
+            return np.asarray(np.round(found))
+        if weights is not None:
+            nearby = self._solve(demand, hidden | self.cells.differ(found), None, integer=True)
+            if nearby is not None:
+                return nearby
+        return self._solve(demand, hidden, weights, integer=True)
+
+    def _solve(self, demand: Demand, hidden: Mask, weights: Floats | None, *, integer: bool) -> Floats | None:
+        cells, n_atoms = self.cells, len(self.cells.atoms)
+        free = np.flatnonzero(~hidden) if weights is not None else np.array([], dtype=np.int64)
+        costs = weights[free] if weights is not None else np.array([])
+        slack = sp.csr_array((np.ones(len(free)), (free, np.arange(len(free)))), shape=(cells.n_cells, len(free)))
+        low, high = cells.limits(hidden)
+        end = cells.values[demand.cell] + demand.amount
+        low[demand.cell], high[demand.cell] = (end, np.inf) if demand.amount > 0 else (low[demand.cell], end)
+        capacity = np.maximum(cells.values - cells.low, 0.0)[free]
+        result = minimize(
+            np.concatenate([np.zeros(n_atoms), costs, costs]),
+            sp.hstack([cells.rows, -slack, slack]),
+            low,
+            high,
+            bounds=Bounds(
+                np.concatenate([demand.knowledge.lb, np.zeros(2 * len(free))]),
+                np.concatenate([demand.knowledge.ub, np.full(len(free), np.inf), capacity]),
+            ),
+            integer=np.arange(n_atoms + 2 * len(free)) < n_atoms * integer,
+            seconds=MAX_SEARCH_SECONDS,
+        )
+        if result.x is None:
+            return None
+        atoms = np.clip(result.x[:n_atoms], demand.knowledge.lb, demand.knowledge.ub)
+        return np.asarray(np.round(atoms) if integer else atoms)
 
 
 # --- exact method -----------------------------------------------------------------------------------------------------
 
 
 def improve_pattern(
-    cells: LinkedCells,
+    tables: OtherTables,
     sensitive: Mask,
     demands: Sequence[Demand],
     weights: Floats,
@@ -214,7 +258,9 @@ def improve_pattern(
 
     Parameters
     ----------
-    cells, sensitive, demands, weights : as in `suppress_cells`
+    tables : OtherTables
+        Tables found so far.
+    sensitive, demands, weights : as in `suppress_cells`
     hidden : (n_cells,) array of bool
         A pattern that meets the demands.
     seconds : float
@@ -226,7 +272,7 @@ def improve_pattern(
         The best pattern found, and the largest lower bound.
     """
     end = time.monotonic() + seconds
-    best, bound = hidden, float(weights[sensitive].sum())
+    cells, best, bound = tables.cells, hidden, float(weights[sensitive].sum())
     cuts, scale = [sensitive / max(sensitive.sum(), 1)], weights.max()
     while (left := end - time.monotonic()) > 0 and bound < weights[best].sum() * (1 - SOLVER_SLACK):
         master = milp(
@@ -242,9 +288,9 @@ def improve_pattern(
         pattern = master.x > 0.5
         repaired, n_cuts = pattern.copy(), len(cuts)
         for demand in demands:
-            cut = separate(cells, pattern, demand)
+            cut = separate(cells, pattern, demand) if tables.recall(demand, pattern) is None else None
             cuts += [] if cut is None else [cut]
-            changed = find_changed_cells(cells, repaired, demand, weights)
+            changed = tables.find(demand, repaired, weights)
             repaired |= True if changed is None else changed  # None: a limit of the solver
             if time.monotonic() > end:
                 break
@@ -266,7 +312,10 @@ def separate(cells: LinkedCells, pattern: Mask, demand: Demand) -> Floats | None
 
     Parameters
     ----------
-    cells, demand : as in `improve_pattern`
+    cells : LinkedCells
+        All cells of the release.
+    demand : Demand
+        Protection level.
     pattern : (n_cells,) array of bool
         Suppressed cells.
 
