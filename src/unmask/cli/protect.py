@@ -148,7 +148,6 @@ def _make_engine_options(settings: dict[str, Any]) -> EngineOptions:
 
 def _choose_protection(specs: Sequence[Spec], relaxed: bool, **mondrian: Any) -> Any:
     """Return the protection of a spec, or else Mondrian with its options."""
-    from unmask.catalog import make
     from unmask.tables import Mondrian
 
     if not specs:
@@ -159,6 +158,8 @@ def _choose_protection(specs: Sequence[Spec], relaxed: bool, **mondrian: Any) ->
             "--k, --l, --t, --level, --relaxed and further constraints are those of Mondrian; give --with its "
             "parameters after colons, such as tables.Lattice:k=5:beta=1"
         )
+    from unmask.catalog import make
+
     return make(specs[0], "protections", "tables", code_folder("protection"))
 
 

@@ -13,9 +13,10 @@ import numpy as np
 from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
 from unmask.results.words import join_names
-from unmask.tables.attacks.comparisons import Comparison, are_compatible, compare_known_levels
+from unmask.tables.attacks.comparisons import Comparison, are_compatible, compare_known_levels, rows_of
 from unmask.tables.attacks.pairing import Pairing, pair
 from unmask.tables.column import Column
+from unmask.tables.grouping import count_distinct
 from unmask.tables.protections.base import recode
 from unmask.tables.protections.generalization import next_level
 from unmask.tables.table import Table
@@ -136,13 +137,12 @@ class SinglingSearch:
         excluded = np.zeros(len(self._pairing.sizes), dtype=np.int64)
         known = self._pairing.observed[observation]
         for position, comparison in enumerate(self._comparisons):
-            fits = are_compatible(comparison, known[position], self._pairing.classes[:, position])
-            excluded |= (~fits).astype(np.int64) << position
+            misfits = ~rows_of(comparison, known[position : position + 1])[0]
+            excluded |= np.where(misfits, 1 << position, 0)[self._pairing.classes[:, position]]
         return excluded
 
     def _explain(self, excluded: Integers) -> SinglingColumns:
-        masks, mask_of_class = np.unique(excluded, return_inverse=True)
-        n_records = np.bincount(mask_of_class, self._pairing.sizes).astype(np.int64)
+        masks, n_records = count_distinct(excluded, 1 << len(self.names), weight=self._pairing.sizes)
         found = find_smallest_hitting_set(masks[masks > 0])
         columns = tuple(name for position, name in enumerate(self.names) if found >> position & 1)
         without = {
