@@ -7,9 +7,9 @@ from scipy import stats
 from tests.commands import invoke
 from tests.envelopes import parsed
 from unmask.core.errors import UnmaskError
+from unmask.core.logistic_regression import fit_logistic
 from unmask.tables import Table
 from unmask.tables.utility import Analysis, compare_analyses, interval_overlap, score_propensity
-from unmask.tables.utility.logistic import fit_logistic
 
 KINDS = (
     "table: sex, job", "mean: age", "mean: age by job", "correlation: age, pay", "regression: pay ~ age + job",

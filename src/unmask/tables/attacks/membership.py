@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.inference import from_scores
+from unmask.core.logistic_regression import fit_logistic
 from unmask.core.posterior import Posterior
 from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.marginal_counts import Margins
@@ -440,18 +441,10 @@ def _log_separation(first: tuple[float, float], second: tuple[float, float]) -> 
     )
 
 
-def fit_logistic(x: Floats, is_member: Booleans) -> Floats:
+def fit_weights(x: Floats, is_member: Booleans) -> Floats:
     """Return (1 + n_scores,) intercept and weights of a logistic regression of membership on scores.
 
     x : (n, n_scores). A ridge penalty of weight 1 keeps the weights finite if the scores separate members perfectly.
     """
-    x = np.column_stack([np.ones(len(x)), x])
-    weight, ridge = np.zeros(x.shape[1]), np.eye(x.shape[1])
-    for _ in range(100):
-        p = 1 / (1 + np.exp(-np.clip(x @ weight, -700, 700)))
-        curvature = (x * (p * (1 - p))[:, None]).T @ x + ridge
-        step = np.linalg.solve(curvature, x.T @ (is_member - p) - weight)
-        weight = weight + step
-        if np.abs(step).max() < 1e-9:
-            break
-    return weight
+    n = len(x)
+    return fit_logistic(np.column_stack([np.ones(n), x]), is_member.astype(np.float64), np.ones(n), ridge=1 / n)

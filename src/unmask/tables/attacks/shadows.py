@@ -18,7 +18,7 @@ from unmask.tables.attacks.membership import (
     MarginalRatio,
     belief_from_scores,
     fit_isotonic,
-    fit_logistic,
+    fit_weights,
     reference_of,
     stack_people,
 )
@@ -186,6 +186,6 @@ def _calibrated_probability(evidence: Floats, is_member: Booleans, targets: Floa
 
     A logistic regression of membership joins the evidence of all scores.
     """
-    constant, *weight = fit_logistic(evidence.reshape(-1, evidence.shape[-1]), is_member.reshape(-1))
+    constant, *weight = fit_weights(evidence.reshape(-1, evidence.shape[-1]), is_member.reshape(-1))
     of_shadows, of_targets = (constant + item @ np.array(weight) for item in (evidence, targets))
     return np.asarray(np.interp(of_targets, *fit_isotonic(of_shadows.ravel(), is_member.ravel())))

@@ -20,8 +20,8 @@ from unmask.tables.attacks.membership import (
     LABELS,
     belief_from_scores,
     fit_isotonic,
-    fit_logistic,
     fit_steps,
+    fit_weights,
     stack_people,
 )
 from unmask.tables.column import classes_of
@@ -92,7 +92,7 @@ def _fit_combination(scores: Sequence[Floats], inside: Booleans, people: Boolean
             axis=1,
         )
 
-    constant, *weight = fit_logistic(log_odds_of(people), inside[people])
+    constant, *weight = fit_weights(log_odds_of(people), inside[people])
     return lambda points: np.asarray(constant + log_odds_of(points) @ np.array(weight))
 
 

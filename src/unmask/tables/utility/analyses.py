@@ -13,11 +13,11 @@ import scipy
 
 from unmask.core.arrays import Booleans, Floats
 from unmask.core.errors import UnmaskError, nearest
+from unmask.core.logistic_regression import fit_logistic
 from unmask.tables.levels import Levels
 from unmask.tables.reading import check_columns
 from unmask.tables.table import Table
 from unmask.tables.utility.analysis_rows import AnalysisRows, list_categories
-from unmask.tables.utility.logistic import fit_logistic
 from unmask.tables.utility.propensity import PropensityScore, score_propensity
 
 Kind = Literal["table", "mean", "correlation", "regression", "propensity"]

@@ -11,10 +11,10 @@ import scipy
 
 from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
+from unmask.core.logistic_regression import fit_logistic
 from unmask.tables.column import Column
 from unmask.tables.table import Table
 from unmask.tables.utility.analysis_rows import center_cells, share_categories
-from unmask.tables.utility.logistic import fit_logistic
 
 MAX_ROWS = 10_000
 """Rows of each table that are compared; of a larger table as many at random."""

@@ -8,7 +8,7 @@ import scipy
 from unmask.core.arrays import Floats
 
 RIDGE = 1e-6
-"""Penalty of squared coefficients for a mean loss, so that coefficients are finite if a column separates the rows."""
+"""Negligible penalty of squared coefficients, so that they are finite if a column separates the rows."""
 
 MAX_STEPS = 100
 """Steps of Newton's method."""
@@ -17,8 +17,8 @@ MIN_DECREASE = 1e-13
 """Expected decrease of the mean loss, in nats, at which Newton's method stops."""
 
 
-def fit_logistic(design: Floats, successes: Floats, trials: Floats) -> Floats:
-    """Return the coefficients of a logistic regression by Newton's method, with a negligible ridge.
+def fit_logistic(design: Floats, successes: Floats, trials: Floats, *, ridge: float = RIDGE) -> Floats:
+    """Return the coefficients of a logistic regression by Newton's method.
 
     Parameters
     ----------
@@ -26,6 +26,8 @@ def fit_logistic(design: Floats, successes: Floats, trials: Floats) -> Floats:
         Terms, with a spread of about 1.
     successes, trials : (n,) array
         Sum of the outcomes, and of the weights, of each row.
+    ridge : float
+        Penalty r: the mean loss plus r / 2 times the sum of squared coefficients is minimal.
 
     Returns
     -------
@@ -41,15 +43,15 @@ def fit_logistic(design: Floats, successes: Floats, trials: Floats) -> Floats:
     def evaluate_loss(coefficients: Floats) -> float:
         scores = design @ coefficients
         loss = (trials @ np.logaddexp(0, scores) - successes @ scores) / total
-        return float(loss + RIDGE / 2 * coefficients @ coefficients)
+        return float(loss + ridge / 2 * coefficients @ coefficients)
 
     coefficients = np.zeros(design.shape[1])
     loss = evaluate_loss(coefficients)
     for _ in range(MAX_STEPS):
         probability = scipy.special.expit(design @ coefficients)
-        gradient = design.T @ (trials * probability - successes) / total + RIDGE * coefficients
+        gradient = design.T @ (trials * probability - successes) / total + ridge * coefficients
         curvature = (design * (trials * probability * (1 - probability))[:, None]).T @ design / total
-        step = scipy.linalg.solve(curvature + RIDGE * np.eye(len(coefficients)), gradient, assume_a="pos")
+        step = scipy.linalg.solve(curvature + ridge * np.eye(len(coefficients)), gradient, assume_a="pos")
         decrease, length = float(gradient @ step), 1.0
         while (
             new_loss := evaluate_loss(coefficients - length * step)
