@@ -13,8 +13,7 @@ from unmask.results import Result, Row
 from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, number, percent
 from unmask.results.names import APART, COLLECTOR, IDENTITY, LINKAGE, MEMBERSHIP, ORDER_READER, PROSECUTOR, SECRET
-from unmask.results.preferred_rows import ERRORS, RATIONAL
-from unmask.results.rows import ORIGINAL
+from unmask.results.rows import ERRORS, ORIGINAL, RATIONAL
 from unmask.results.scope import Heads, Scope
 from unmask.results.words import release_name
 

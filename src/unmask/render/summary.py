@@ -17,8 +17,7 @@ from unmask.results import Result, Row, StudyRow
 from unmask.results.formats import number, percent
 from unmask.results.names import APART, IDENTITY, LINKAGE, MEMBERSHIP, PARTS
 from unmask.results.names import SINGLING as SINGLED
-from unmask.results.preferred_rows import SUCCESS, mentioned_rows, preferred_rows
-from unmask.results.rows import ORIGINAL
+from unmask.results.rows import ORIGINAL, SUCCESS, mentioned_rows, preferred_rows
 from unmask.results.scope import Scope
 from unmask.results.words import plural, release_name
 

@@ -1,7 +1,6 @@
 """Results of audits, studies and games: measures as rows, facts as tables, findings as blocks."""
 
-from unmask.results.blocks import Block, Fact, View
-from unmask.results.chart import Chart
+from unmask.results.blocks import Block, Chart, Fact, View
 from unmask.results.envelope import SCHEMA, as_json, envelope, plain
 from unmask.results.first_screen import Advice, Alternative, AtRisk, Decision, DecisionItem
 from unmask.results.result import Result

@@ -10,9 +10,8 @@ from typing import Any
 from unmask.languages import gettext as _
 from unmask.languages import retranslate
 from unmask.results.names import FAILURES, IDENTITY
-from unmask.results.preferred_rows import preferred_rows
 from unmask.results.result import Result
-from unmask.results.rows import ORIGINAL, Row
+from unmask.results.rows import ORIGINAL, Row, preferred_rows
 from unmask.results.words import styles_of
 
 Heads = Mapping[tuple[str, str, str], Row]

@@ -10,7 +10,7 @@ from unmask.findings.conditions import first_sentence
 from unmask.findings.row_words import KINDS_OF_VALUE, format_target
 from unmask.results import Block, Chart, StudyRow, Table, View
 from unmask.results.names import IDENTITY, MEASURES, NO_ATTACK
-from unmask.results.preferred_rows import RATIONAL as RATIONAL_SUCCESS
+from unmask.results.rows import RATIONAL as RATIONAL_SUCCESS
 from unmask.results.words import plural
 from unmask.studies.facts import StudyFacts, Tradeoff
 from unmask.studies.parameters import Curves, list_curves

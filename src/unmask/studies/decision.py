@@ -18,7 +18,7 @@ from unmask.policy.verdict import State
 from unmask.results import Advice, Alternative, AtRisk, Decision, DecisionItem, Fact, StudyRow
 from unmask.results.formats import SPACE, number
 from unmask.results.names import IDENTITY
-from unmask.results.preferred_rows import ERRORS
+from unmask.results.rows import ERRORS
 from unmask.results.suppression import FEWEST, mark_people
 from unmask.results.words import UNITLESS, format_share, plural, release_name
 from unmask.studies.choice import Option

@@ -14,7 +14,7 @@ from unmask.core.pareto import find_pareto_front
 from unmask.findings.sentences import severity
 from unmask.results import StudyRow
 from unmask.results.names import IDENTITY
-from unmask.results.preferred_rows import PreferredRows, mentioned_rows
+from unmask.results.rows import PreferredRows, mentioned_rows
 from unmask.results.words import styles_of
 from unmask.studies.choice import UTILITY, Option
 from unmask.studies.results_file import MissingCells

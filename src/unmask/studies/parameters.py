@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from unmask.measures.registry import SHARES, described
 from unmask.results import Chart, Column, Table
-from unmask.results.preferred_rows import preferred_rows
+from unmask.results.rows import preferred_rows
 from unmask.studies.facts import StudyFacts, StudyRows
 
 IDENTITY_MEASURES = ("adopter_recall", "disclosure", "exposed", "discovery")

@@ -10,7 +10,7 @@ from unmask.findings.sentences import describe_result, severity
 from unmask.measures.registry import SHARES
 from unmask.results import StudyRow
 from unmask.results.formats import number, percent
-from unmask.results.preferred_rows import ERRORS
+from unmask.results.rows import ERRORS
 from unmask.results.words import plural, release_name
 from unmask.studies.choice import UTILITY
 from unmask.studies.facts import StudyFacts, Tradeoff

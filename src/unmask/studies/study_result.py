@@ -16,7 +16,7 @@ from unmask.plan import NOTHING
 from unmask.policy.coverage import coverage_notes
 from unmask.policy.policies import parse_policy
 from unmask.results import Result
-from unmask.results.preferred_rows import RATIONAL
+from unmask.results.rows import RATIONAL
 from unmask.results.words import plural
 from unmask.studies.blocks import make_blocks
 from unmask.studies.choice import list_options

@@ -18,10 +18,10 @@ import numpy as np
 
 from unmask.core.errors import UnmaskError, nearest
 from unmask.data.column_names import design_role, number_kind
+from unmask.tables.cells import PlainForm, form_of, values_of
 from unmask.tables.dates import DAYS, MOMENTS, DayOrder, day_orders, iso, without_midnight
 from unmask.tables.levels import KIND, Type
 from unmask.tables.notation import EVERYTHING
-from unmask.tables.plain_cells import PlainForm, form_of, values_of
 from unmask.tables.scales import NUMBERS, Decimal, decimal_of, plain, thousands
 from unmask.tables.unit import key_rank
 

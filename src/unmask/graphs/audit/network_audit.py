@@ -33,7 +33,7 @@ from unmask.measures.requested import parse_measures, select_requested
 from unmask.policy.coverage import coverage_notes
 from unmask.ranges import MeasureNames, Option, Range
 from unmask.results import Result, Row
-from unmask.results.preferred_rows import preferred_rows
+from unmask.results.rows import preferred_rows
 from unmask.results.words import join_names
 from unmask.scoring import STANDARD
 

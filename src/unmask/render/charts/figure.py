@@ -9,7 +9,7 @@ from typing import Any
 from unmask.render.charts.draw import draw
 from unmask.render.charts.svg import Drawing
 from unmask.render.charts.vega import to_vega
-from unmask.results.chart import Chart
+from unmask.results.blocks import Chart
 from unmask.results.table import Table
 
 

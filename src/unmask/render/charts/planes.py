@@ -34,7 +34,7 @@ from unmask.render.charts.svg import (
     text,
     with_tooltip,
 )
-from unmask.results.chart import Chart
+from unmask.results.blocks import Chart
 from unmask.results.formats import DATE, format_value
 from unmask.results.table import Column, Table
 

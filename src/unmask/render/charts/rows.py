@@ -26,7 +26,7 @@ from unmask.render.charts.svg import (
     text,
     with_tooltip,
 )
-from unmask.results.chart import Chart
+from unmask.results.blocks import Chart
 from unmask.results.formats import estimate, format_tick, format_value, is_share
 from unmask.results.table import Column, Table
 

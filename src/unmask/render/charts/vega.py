@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from unmask.render.charts.svg import ACCENT_SOFT, COLORS, FONT, INK, SHADES, SOFT, light
-from unmask.results.chart import Chart
+from unmask.results.blocks import Chart
 from unmask.results.formats import DATE, is_share
 from unmask.results.table import Column, Table
 

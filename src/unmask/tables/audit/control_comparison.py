@@ -9,8 +9,7 @@ from unmask.findings.sentences import describe_result
 from unmask.results import Block, Chart, Fact, Row, View
 from unmask.results.formats import SPACE, percent
 from unmask.results.names import MEMBERSHIP, PARTS, RARE, SINGLING
-from unmask.results.preferred_rows import PreferredRows
-from unmask.results.rows import ORIGINAL
+from unmask.results.rows import ORIGINAL, PreferredRows
 from unmask.results.words import join_names, start_with_release
 
 COMPARED = ("singled_out_of_as_many", "parts_linked")

@@ -14,9 +14,8 @@ from unmask.measures.registry import needs_truth
 from unmask.results import Block, Result, Row, Table
 from unmask.results.formats import percent
 from unmask.results.names import APART, FAILURES, IDENTITY, INSIDER, ORDER_READER
-from unmask.results.preferred_rows import PreferredRows, preferred_rows
 from unmask.results.result import Value
-from unmask.results.rows import ORIGINAL
+from unmask.results.rows import ORIGINAL, PreferredRows, preferred_rows
 from unmask.results.words import join_names, start_with_release
 from unmask.tables.audit.calibration import CalibrationBin, calibration_block, calibration_table
 from unmask.tables.audit.column_exposure import ColumnExposure, exposure_blocks, exposure_tables
