@@ -1,7 +1,10 @@
 """The editor of hierarchies: automatic groups, edits, the people left unique, files, and the same on a command line."""
 
 import csv
+import re
+from html import unescape
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -81,6 +84,7 @@ def test_the_preview_counts_people_and_not_their_rows(browser: Browser, project:
     assert preview(source, {"ward": tree}, {"ward": 1}) == (2, 0)
 
 
+@pytest.mark.slow
 def test_the_document_and_the_exported_file_repeat_the_release(
     editor: Browser, project: Project, hospital: Path, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str],
@@ -187,3 +191,28 @@ def test_a_column_of_households_is_dropped_and_its_risk_is_reported(
     browser.at("/roles")
     browser.sends("/roles", **browser.checked(), household="", do="apply")
     assert "household" not in project.document["data"]
+
+
+@pytest.mark.parametrize("name", ["PLZ / Ort & Straße", 'a"b+c?d=e#f', "100 %", "<b>", "levels"])
+def test_any_name_of_a_column_has_an_editor(browser: Browser, project: Project, tmp_path: Path, name: str):
+    rows = [[name, "sex"], *([value, "fm"[index % 2]] for index, value in enumerate(["<i>", "a/b", "c"] * 20))]
+    with (tmp_path / "odd.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(rows)
+    opened(browser, tmp_path / "odd.csv")
+    browser.at("/roles")
+    browser.sends(
+        "/roles", **{"role-0": "quasi-identifier", "role-1": "quasi-identifier", "person": "row"}, hierarchy="0"
+    )
+    assert browser.page.status_code == 200, browser.page.text
+    assert "<i>" not in browser.page.text.replace("<i> ", "")
+    address = unescape(re.findall(r'<form method="post" action="(/roles[^"]+)"', browser.page.text)[0])
+    browser.sends(address, column=name, do="start", start="rare", size="30")
+    assert browser.page.status_code == 200, browser.page.text
+    (file_name,) = project.hierarchies.values()
+    assert f'href="/files/{quote(file_name)}"' in browser.page.text
+    tree = Hierarchy.read(project.folder / file_name)
+    assert set(tree.ancestor[1]) == {"*"}
+    assert browser.get(f"/files/{quote(file_name)}").text.splitlines()[0] == "<i>;*"
+    browser.at("/roles")
+    browser.sends("/roles", **browser.checked(), do="continue")
+    assert browser.page.url.path == "/adversaries", browser.page.text
