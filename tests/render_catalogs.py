@@ -21,7 +21,7 @@ from unmask.policy.policies import read_shipped_policies
 from unmask.results.names import CERTIFICATE_TEXTS
 
 SOURCE = Path(__file__).parent.parent / "src" / "unmask"
-KEYWORDS = {"gettext": None, "_": None, "mark": None, "ngettext": (1, 2)}
+KEYWORDS = {"gettext": None, "_": None, "mark": None, "say": None, "ngettext": (1, 2)}
 METHODS = [("app/templates/*.j2", "jinja2"), ("render/templates/*.html.j2", "jinja2"), ("**.py", "python")]
 OPTIONS = {
     pattern: {"trimmed": "false", "extensions": "jinja2.ext.i18n", "silent": "false"}
@@ -73,6 +73,7 @@ TERMS = (
     "Table audit", "Network audit", "Linkage audit", "Channel audit",
     "releases", "original", "register", "control", "origins", "attacker", "hierarchies", "data", "auxiliary", "truth",
     "guesses", "channels", "prior", "file", "graph",
+    "no. {n}", "number", "date", "datetime", "code", "text", "ordinal",
     "smallest number of rows that fit a person",
     "needs a control group, which shows which guesses hold for many people anyway (--control)",
     "needs the original table, on whose people guesses are tested (--original)",

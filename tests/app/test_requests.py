@@ -57,3 +57,28 @@ def test_no_request_fails(browser: Browser, project: Project, tmp_path: Path, mo
         assert response.status_code < 500, request
         assert "root:" not in response.text
         assert "{{" not in response.text or "{{ 7 * 7 }}" in response.text
+
+
+@pytest.mark.parametrize(
+    ("header", "language", "words"),
+    [
+        ("de-CH,de;q=0.9", "de", "Eine Datei öffnen"),
+        ("fr", "fr", "Ouvrir un fichier"),
+        ("es-MX", "es", "Abrir un archivo"),
+        ("nl,en;q=0.5", "en-US", "Open a file"),
+    ],
+)
+def test_the_app_follows_the_language_of_the_browser(browser: Browser, header: str, language: str, words: str):
+    page = browser.get("/open", headers={"accept-language": header}).text
+    assert f'<html lang="{language}">' in page
+    assert f"<h1>{words}</h1>" in page
+
+
+def test_screens_without_a_translation_are_marked_as_english(browser: Browser, hospital: Path):
+    browser.at("/open")
+    browser.sends("/open", do="open", path=str(hospital))
+    page = browser.get("/roles", headers={"accept-language": "de"}).text
+    assert '<html lang="de">' in page
+    assert '<main id="main" lang="en">' in page
+    assert "Rollen" in page
+    assert "What does each column do?" in page

@@ -26,7 +26,7 @@ def project(tmp_path):
 def _list(folder, rows):
     attacks = [("prosecutor", "identity"), ("insider", "identity")]
     found = [
-        AtRisk("release", row, *attack, 1.0, "1 candidate fits", row, "zip leaves 1 record; without zip 9 fit")
+        AtRisk("release", row, *attack, 1.0, "1 candidate fits", row, "matching records by zip: 1; without zip: 9")
         for row in rows
         for attack in attacks
     ]
@@ -40,7 +40,7 @@ def test_people_with_the_highest_risk_come_first_with_every_attack(project):
     assert [person.before for person in sample.people[:N_AT_RISK]] == [("59", "z39"), ("27", "z7"), ("28", "z8")]
     assert sample.people[0].after == ("50+", "z39")
     assert [risk.adversary for risk in sample.people[0].risks] == ["prosecutor", "insider"]
-    assert sample.people[0].risks[0].why == "zip leaves 1 record; without zip 9 fit"
+    assert sample.people[0].risks[0].why == "matching records by zip: 1; without zip: 9"
     assert not any(person.risks for person in sample.people[N_AT_RISK:])
 
 
@@ -54,5 +54,5 @@ def test_the_drawer_shows_reasons_as_text(project):
     _list(project.folder, [39])
     text = str(_environment().get_template("parts.html.j2").module.people(read_sample(project)))
     assert text.count("Why this person?") == 1
-    assert "Zip leaves 1 record; without zip 9 fit." in text
+    assert "Matching records by zip: 1; without zip: 9." in text
     assert "prosecutor, identity: 100\u00a0% believed, 1 candidate fits" in text

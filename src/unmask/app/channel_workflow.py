@@ -9,6 +9,7 @@ from unmask.app.fields import Field, get_value
 from unmask.app.jobs import Command
 from unmask.app.project import AUDIT_OPTIONS, CURVE, MECHANISM
 from unmask.app.workflow import Form, Limit, Parameter, Sample, Trials, Workflow
+from unmask.languages import mark
 from unmask.plan import DESIGN
 from unmask.toml_text import DOCUMENT
 
@@ -146,9 +147,9 @@ TRIALS = Trials(
 
 WORKFLOW = Workflow(
     word="channel",
-    title="a channel",
-    meaning="A matrix of probabilities; or places, or a prior, for which a mechanism is designed.",
-    roles_title="Stakes",
+    title=mark("a channel"),
+    meaning=mark("A matrix of probabilities; or places, or a prior, for which a mechanism is designed."),
+    roles_title=mark("Stakes"),
     is_described=FILES.is_complete,
     is_attacked=ADVERSARIES.is_complete,
     guess=_guess,

@@ -12,6 +12,7 @@ from unmask.app.jobs import Command
 from unmask.app.project import AT_RISK, AUDIT_OPTIONS, ORIGIN, RELEASE, STUDY_FOLDER, Project
 from unmask.app.workflow import Form, Limit, Parameter, Sample, Trials, Workflow
 from unmask.core.errors import UnmaskError
+from unmask.languages import mark
 from unmask.toml_text import DOCUMENT
 
 FIRST_ATTACKS = ("Nar09", "Rematch")
@@ -232,9 +233,9 @@ TRIALS = Trials(
 
 WORKFLOW = Workflow(
     word="graph",
-    title="a network",
-    meaning="People and their contacts: a list of links, or a file of a network.",
-    roles_title="Release",
+    title=mark("a network"),
+    meaning=mark("People and their contacts: a list of links, or a file of a network."),
+    roles_title=mark("Release"),
     is_described=FILES.is_complete,
     is_attacked=ADVERSARIES.is_complete,
     guess=_guess,

@@ -7,6 +7,7 @@ from typing import Any
 from unmask.app.fields import Field
 from unmask.app.project import AUDIT_OPTIONS, Project
 from unmask.app.workflow import Form, Limit, Sample, Workflow
+from unmask.languages import mark
 from unmask.toml_text import DOCUMENT
 
 ITEM_PREFIXES = ("item", "record", "row", "pseudonym", "trace", "id")
@@ -70,9 +71,9 @@ ADVERSARIES = Form(
 
 WORKFLOW = Workflow(
     word="linkage",
-    title="clusters of pseudonyms",
-    meaning="Items, the people behind them, and the clusters of an adversary.",
-    roles_title="Columns",
+    title=mark("clusters of pseudonyms"),
+    meaning=mark("Items, the people behind them, and the clusters of an adversary."),
+    roles_title=mark("Columns"),
     is_described=FILES.is_complete,
     is_attacked=ADVERSARIES.is_complete,
     guess=_guess,

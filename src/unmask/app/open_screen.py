@@ -19,17 +19,19 @@ from unmask.app.workflows import WORKFLOWS, find_workflow
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.encodings import check_encoding
 from unmask.document import load
+from unmask.languages import mark
 
 READERS: Mapping[str, tuple[str, Mapping[str, str]]] = {
-    "encoding": ("encoding", {
+    "encoding": (mark("encoding"), {
         "utf-8": "UTF-8", "cp1252": "Windows-1252", "cp1250": "Windows-1250", "latin-1": "Latin-1",
         "utf-16": "UTF-16", "shift_jis": "Shift JIS", "gb18030": "GB 18030",
     }),
-    "delimiter": ("delimiter", DELIMITERS),
-    "header": ("line 1", {"names": "names the columns", "row": "is a row"}),
-    "decimal": ("decimal mark", {".": "point 3.5", ",": "comma 3,5"}),
-    "missing": ("a missing cell is", {
-        "own": "a separate value", "wildcard": "any value", "excluded": "a reason to leave its row out",
+    "delimiter": (mark("delimiter"), DELIMITERS),
+    "header": (mark("line 1"), {"names": mark("names the columns"), "row": mark("is a row")}),
+    "decimal": (mark("decimal mark"), {".": mark("point 3.5"), ",": mark("comma 3,5")}),
+    "missing": (mark("a missing cell is"), {
+        "own": mark("a separate value"), "wildcard": mark("any value"),
+        "excluded": mark("a reason to leave its row out"),
     }),
 }  # fmt: skip
 """Option of the reader -> its label, and its values with labels."""

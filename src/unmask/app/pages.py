@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -18,6 +19,7 @@ from unmask.app.project import Project
 from unmask.app.workflow import Step
 from unmask.app.workflows import find_workflow
 from unmask.core.errors import visible
+from unmask.languages import Language, gettext, group, mark, retranslate, use_language
 from unmask.results.formats import percent
 from unmask.toml_text import DOCUMENT
 
@@ -33,16 +35,19 @@ DOWNLOADS = (
 MADE = (files.WORKBOOK, files.PARQUET, files.MAPPING)
 """Files that are made when they are downloaded."""
 
+TRANSLATED = frozenset({"open", "verdict", "sign", "problem"})
+"""Screens in the language of the browser; the other ones are in English, in a translated frame."""
+
 CHANGES = "changes"
 """The job that tries other protections after a verdict that is not acceptable."""
 
 PROGRESS = {
-    "protect": "Making the release",
-    "design": "Designing mechanisms",
-    "audit": "Attacking the release",
-    "count": "Reading and counting the columns",
-    "game": "Comparing releases against every attacker",
-    "certify": "Running the audit again for the certificate",
+    "protect": mark("Making the release"),
+    "design": mark("Designing mechanisms"),
+    "audit": mark("Attacking the release"),
+    "count": mark("Reading and counting the columns"),
+    "game": mark("Comparing releases against every attacker"),
+    "certify": mark("Running the audit again for the certificate"),
 }
 """Command -> its progress."""
 
@@ -68,20 +73,34 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
     )
     environment.filters["html"] = Markup
-    environment.filters["grouped"] = lambda number: f"{number:,}"
+    environment.filters["grouped"] = group
+    environment.globals |= {"_": gettext, "again": retranslate}
     environment.filters["share"] = lambda text: percent(float(text)) if text else "\u2013"
     return environment
 
 
-def render_screen(step: Step | None, project: Project, values: Mapping[str, Any]) -> str:
+def is_translated(name: str, language: Language) -> bool:
+    """Return whether the texts of a screen are in a language; the frame around them always is."""
+    return language == "en" or name in TRANSLATED
+
+
+def render_screen(step: Step | None, project: Project, values: Mapping[str, Any], language: Language = "en") -> str:
     """Return a screen as HTML; without a step the page of a problem."""
+
+    def say(message: str) -> str:
+        with use_language(language):
+            return gettext(message)
+
     workflow = find_workflow(project.document)
     name = step.name if step else "problem"
     template = values.get("template") or (f"{workflow.word}_{name}" if name in workflow.forms else name)
     layout = {
         "screen": name,
         "steps": list(workflow.list_steps(project)),
-        "about": "attack a release before you share it" if project.file is None else project.file.name,
+        "about": say(mark("attack a release before you share it")) if project.file is None else project.file.name,
+        "language": language,
+        "is_translated": is_translated(name, language),
+        "say": say,
         "busy": None,
         "commands": (),
     }
@@ -96,21 +115,23 @@ def describe_progress(project: Project, job: Job) -> str:
     """Return the progress of a job in words."""
     command = job.commands[job.position]
     if job.name == CHANGES:
-        return "Trying other protections, for the next steps"
+        return gettext("Trying other protections, for the next steps")
     if "--targets" in command:
-        return f"Attacking {int(command[-1]):,} people drawn at random; all people follow"
+        n_people = int(command[command.index("--targets") + 1])
+        return gettext("Attacking {n} people drawn at random; all people follow", n=n_people)
     if command[0] == "game":
         from unmask.studies.reading import read_plan
 
         position = sum(line.startswith("pricing ") for line in project.jobs.logs.get(job.name, ()))
         n_releases = len(read_plan(project.folder / files.GAME).protections)
-        return f"{PROGRESS['game']}: {position} of {n_releases} releases"
+        message = mark("Comparing releases against every attacker: {n} of {total} releases")
+        return gettext(message, n=position, total=n_releases)
     if command[0] == "study":
         from unmask.app.tried_releases import count_cells
 
         n_finished, n_cells = count_cells(project)
-        return f"{n_finished:,} of {n_cells:,} attacks on releases finished"
-    return PROGRESS[command[0]]
+        return gettext("{n} of {total} attacks on releases finished", n=n_finished, total=n_cells)
+    return gettext(PROGRESS[command[0]])
 
 
 def show_progress(project: Project, job: Job | None) -> dict[str, str] | None:
@@ -128,7 +149,7 @@ def read_report_body(project: Project, name: str = files.REPORT) -> str:
     """Return the body of a report, as part of the main element of a screen."""
     text = (project.folder / name).read_text(encoding="utf-8")
     body = text.partition("<body>")[2].rpartition("<script>")[0]  # the screen loads the script as a file
-    return body.replace("<main>", "<div>").replace("</main>", "</div>")
+    return re.sub(r"<main( lang=\"en\")?>", r"<div\1>", body).replace("</main>", "</div>")
 
 
 def read_report_style(project: Project) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from unmask.app.project import Project
 from unmask.core.errors import UnmaskError
+from unmask.languages import mark
 
 MAX_ROWS = 12
 """Rows of a preview."""
@@ -20,7 +21,7 @@ MAX_CHARACTERS = 24
 TYPE_ROWS = 400
 """First rows from which the types of the columns are derived."""
 
-DELIMITERS = {",": "comma ,", ";": "semicolon ;", "\t": "tab", "|": "bar |"}
+DELIMITERS = {",": mark("comma ,"), ";": mark("semicolon ;"), "\t": mark("tab"), "|": mark("bar |")}
 
 OPTION = re.compile(r"(, )?(\(--[a-z]([^()]|\([^()]*\))*\)|--[a-z][^)]*)")
 """Option of the command line in a note; a column may be called "weight (kg)"."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from unmask.data.writing import write_text
+from unmask.languages import gettext as _
 
 PREFIX = "unmask-open-"
 """Beginning of the names of private folders."""
@@ -78,8 +79,10 @@ def format_age(moment: float) -> str:
     """Return the time since a moment in words."""
     minutes = max(0, int(time.time() - moment) // 60)
     if not minutes:
-        return "just now"
-    return f"{minutes} min ago" if minutes < 60 else f"{minutes // 60} h ago" if minutes < 2880 else "days ago"
+        return _("just now")
+    if minutes < 60:
+        return _("{n} min ago", n=minutes)
+    return _("{n} h ago", n=minutes // 60) if minutes < 2880 else _("days ago")
 
 
 def replace_text(path: Path, text: str) -> None:

@@ -27,11 +27,13 @@ from starlette.routing import Route
 
 from unmask.app import pages
 from unmask.app.guard import Door, Guard
+from unmask.app.jobs import Job
 from unmask.app.private_folder import format_age
 from unmask.app.project import Project, list_interrupted
 from unmask.app.workflow import Step
 from unmask.app.workflows import find_workflow
 from unmask.core.errors import UnmaskError, visible
+from unmask.languages import Language, choose_language, use_language
 
 STATIC = {
     "app.css": ("app/static", "text/css"),
@@ -43,6 +45,9 @@ STATIC = {
 
 MAX_FIELDS = 20_000
 """Fields of a form, and files: cards of a wide table have several fields each, and a box for a file."""
+
+WITH_COMMANDS = ("verdict", "sign")
+"""Screens whose forms start commands that write pages; the other forms write the document, in English."""
 
 POLL_SECONDS = 0.4
 """Seconds between two readings of the state of a job."""
@@ -109,9 +114,11 @@ class Server:
         step = self._find_step(name)
         if step is None:
             return RedirectResponse(f"/{pages.find_next_step(self.project)}", 303)
-        values = self._screen(name).show(self.project, dict(request.query_params))
-        hidden = {"form": request.scope["form"], "version": pages.hash_document(self.project.document)}
-        text = pages.render_screen(step, self.project, {**values, **hidden, "message": message})
+        language = _read_language(request)
+        with use_language(language if pages.is_translated(name, language) else "en"):
+            values = self._screen(name).show(self.project, dict(request.query_params))
+            hidden = {"form": request.scope["form"], "version": pages.hash_document(self.project.document)}
+            text = pages.render_screen(step, self.project, {**values, **hidden, "message": message}, language)
         return Response(text, 422 if message else 200, media_type="text/html")
 
     def _submit(self, name: str, request: Request, form: FormData) -> Response:
@@ -122,7 +129,9 @@ class Server:
             try:
                 if form.get("version") not in (None, pages.hash_document(self.project.document)):
                     raise UnmaskError("another window changed the settings; this page shows them as they are now")
-                address = self._screen(name).submit(self.project, form)
+                language = _read_language(request) if name in WITH_COMMANDS else "en"
+                with use_language(language):
+                    address = self._screen(name).submit(self.project, form)
             except UnmaskError as error:
                 return self._show(name, request, str(error))
         return RedirectResponse(f"/{address}", 303)
@@ -156,11 +165,15 @@ class Server:
             if job is None or job.state != "running" or job.version != version:
                 yield "event: end\ndata: \n\n"
                 return
-            progress = await run_in_threadpool(pages.describe_progress, self.project, job)
+            progress = await run_in_threadpool(self._describe_progress, job, _read_language(request))
             if progress != previous:
                 previous = progress
                 yield f"data: {progress}\n\n"
             await asyncio.sleep(POLL_SECONDS)
+
+    def _describe_progress(self, job: Job, language: Language) -> str:
+        with use_language(language):
+            return pages.describe_progress(self.project, job)
 
     # ----- files
 
@@ -199,7 +212,15 @@ class Server:
         elif isinstance(error, UnmaskError):
             status, message = 422, str(error)
         values = {"message": message, "form": str(request.scope.get("form", "")), "version": ""}
-        return Response(pages.render_screen(None, self.project, values), status, media_type="text/html")
+        language = _read_language(request)
+        with use_language(language):
+            text = pages.render_screen(None, self.project, values, language)
+        return Response(text, status, media_type="text/html")
+
+
+def _read_language(request: Request) -> Language:
+    """Return the language of the user's browser, English without a catalog for it."""
+    return choose_language(request.headers.get("accept-language", ""))
 
 
 def serve(file: str | None, *, port: int, browser: bool) -> None:

@@ -18,29 +18,32 @@ from unmask.app.project import (
     RISKS,
     Project,
 )
-from unmask.app.verdict_screen import read_verdicts
+from unmask.app.verdict_screen import read_verdicts, with_language
 from unmask.data.files import hash_file
 from unmask.findings.conditions import BOUND
-from unmask.findings.verdict_words import format_line, name_line
+from unmask.findings.verdict_words import STATES, describe_states, format_line, name_line
+from unmask.languages import gettext as _
+from unmask.languages import localize, mark
 from unmask.policy import Condition
+from unmask.policy.verdict import combine_states
 from unmask.results.names import CERTIFICATE_TEXTS
 from unmask.toml_text import DOCUMENT
 
 CERTIFY = ("certify", DOCUMENT, "-o", CERTIFICATE, "--force")
 
 PUBLIC_FILES = {
-    RELEASE: "The release: this file may leave",
-    MECHANISM: "The mechanism: the probability of each output, for every secret",
-    REPORT: "The audit as a page",
-    CERTIFICATE_PAGE: "One page to sign; print it, or save it as PDF",
-    CERTIFICATE: "The certificate for programs: unmask can check it",
-    DOCUMENT: "All settings: open it next to your file to continue",
+    RELEASE: mark("The release: this file may leave"),
+    MECHANISM: mark("The mechanism: the probability of each output, for every secret"),
+    REPORT: mark("The audit as a page"),
+    CERTIFICATE_PAGE: mark("One page to sign; print it, or save it as PDF"),
+    CERTIFICATE: mark("The certificate for programs: unmask can check it"),
+    DOCUMENT: mark("All settings: open it next to your file to continue"),
 }
 
 SECRET_FILES = {
-    ORIGIN: "The person behind each row of the release",
-    AT_RISK: "The people at risk, with the reason",
-    RISKS: "The risk of each row: class size, individual risk, SUDA score",
+    ORIGIN: mark("The person behind each row of the release"),
+    AT_RISK: mark("The people at risk, with the reason"),
+    RISKS: mark("The risk of each row: class size, individual risk, SUDA score"),
 }
 
 RISK_JOB = "risks"
@@ -66,10 +69,11 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     state = "missed" if "missed" in states else "met" if {*states} == {"met"} else "untested"
     public, secret = dict(PUBLIC_FILES), dict(SECRET_FILES)
     if state == "missed":
-        public[RELEASE] = "The attacked release; its policy does not accept it"
+        public[RELEASE] = mark("The attacked release; its policy does not accept it")
     if "graph" in project.document:
-        secret[ORIGIN] = "The person behind each node of the release"
-    secret |= {file: f"The hierarchy of {name}, which {DOCUMENT} names" for name, file in project.hierarchies.items()}
+        secret[ORIGIN] = mark("The person behind each node of the release")
+    for name, file in project.hierarchies.items():
+        secret[file] = _("The hierarchy of {column}, which {file} names", column=name, file=DOCUMENT)
     is_table = "columns" in project.document
     return {
         "job": job,
@@ -79,14 +83,14 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         "risk_busy": show_progress(project, risk_job),
         "is_table": is_table,
         "state": state,
-        "policy": verdicts[0]["policy"] if verdicts else "",
+        "answer": _(STATES[combine_states(states)]),
+        "sentence": describe_states(verdicts[0]["policy"], states) if verdicts else "",
         "conditions": [(line, name_line(line), *_format_figures(line)) for line in verdicts],
-        "counts": {state: states.count(state) for state in ("missed", "untested")},
         "answers": {key: (label, answers.get(key, "")) for key, label in CERTIFICATE_TEXTS.items()},
         "formats_of": RELEASE if is_table else "",
         "public": _list_files(project, public, has_digest=True),
         "secret": _list_files(project, secret, has_digest=False),
-        "commands": (format_command(CERTIFY[:-1]),),
+        "commands": (format_command(with_language(CERTIFY[:-1])),),
     }
 
 
@@ -111,7 +115,9 @@ def _list_files(project: Project, files: Mapping[str, str], *, has_digest: bool)
 
 
 def _format_size(n: int) -> str:
-    return f"{n / 1e6:.1f} MB" if n >= 1e6 else f"{n / 1e3:,.0f} kB" if n >= 1000 else f"{n} bytes"
+    if n < 1000:
+        return _("{n} bytes", n=n)
+    return localize(f"{n / 1e6:.1f} MB" if n >= 1e6 else f"{n / 1e3:,.0f} kB")
 
 
 def submit(project: Project, form: Mapping[str, Any]) -> str:
@@ -122,5 +128,5 @@ def submit(project: Project, form: Mapping[str, Any]) -> str:
     answers = {key: text for key in CERTIFICATE_TEXTS if (text := str(form.get(key, "")).strip()[:MAX_TEXT])}
     document = {key: value for key, value in project.document.items() if key != "certificate"}
     project.save(document | ({"certificate": answers} if answers else {}))
-    project.jobs.start("certificate", [CERTIFY], digest=project.digest)
+    project.jobs.start("certificate", [with_language(CERTIFY)], digest=project.digest)
     return "sign"

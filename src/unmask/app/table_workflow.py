@@ -10,6 +10,8 @@ from unmask.app.project import AT_RISK, AUDIT_OPTIONS, ORIGIN, RELEASE, STUDY_FO
 from unmask.app.workflow import Parameter, Trials, Workflow
 from unmask.document import group_by_role
 from unmask.first_document import DEFAULT_K
+from unmask.languages import gettext as _
+from unmask.languages import mark
 from unmask.plan import NOTHING
 from unmask.toml_text import DOCUMENT
 
@@ -96,12 +98,12 @@ TRIALS = Trials(
 
 WORKFLOW = Workflow(
     word="",
-    title="a table of people",
-    meaning="One row for each person, or for each visit or case of a person.",
-    roles_title="Roles",
+    title=mark("a table of people"),
+    meaning=mark("One row for each person, or for each visit or case of a person."),
+    roles_title=mark("Roles"),
     is_described=lambda document: bool(group_by_role(document.get("columns", {})).get("quasi_identifiers")),
     is_attacked=lambda document: bool(document.get("releases")),
-    guess=lambda sample: f"{len(sample.columns)} columns, and no sign of another type",
+    guess=lambda sample: _("{n} columns, and no sign of another type", n=len(sample.columns)),
     begin=lambda sample: {"data": {"file": sample.name}},
     commands=lambda _: (PROTECT, ("audit", DOCUMENT, *AUDIT_OPTIONS, "--at-risk", AT_RISK, "--no-changes")),
     forms={},

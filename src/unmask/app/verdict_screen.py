@@ -16,6 +16,7 @@ from unmask.app.sample_rows import read_sample
 from unmask.app.table_workflow import with_protection
 from unmask.app.workflows import find_workflow
 from unmask.core.errors import UnmaskError
+from unmask.languages import active_language
 from unmask.toml_text import DOCUMENT
 
 JOB = "verdict"
@@ -58,19 +59,32 @@ def start(project: Project) -> None:
     """Make the release and attack it; if it is not acceptable, try other protections."""
     project.jobs.stop(pages.CHANGES)
     project.delete(AT_RISK)
-    digest, commands = project.digest, find_workflow(project.document).commands(project.document)
+    digest, commands = project.digest, _list_translated_commands(project)
     if _has_many_people(project):
-        commands = (*commands[:-1], _sample_command(), commands[-1])
+        commands = (*commands[:-1], with_language(_sample_command()), commands[-1])
+
+    audit = with_language(("audit", DOCUMENT, *AUDIT_OPTIONS))
 
     def finish(code: int) -> None:
         _keep_audit(project)
         if code == EXIT_ABOVE and "--no-changes" in commands[-1]:
-            audit = ("audit", DOCUMENT, *AUDIT_OPTIONS)
             project.jobs.start(
                 pages.CHANGES, [audit], digest=digest, outputs={0: PARTIAL_AUDIT}, then=lambda _: _keep_audit(project)
             )
 
     project.jobs.start(JOB, commands, digest=digest, outputs={len(commands) - 1: PARTIAL_AUDIT}, then=finish)
+
+
+def _list_translated_commands(project: Project) -> tuple[Command, ...]:
+    """Return the commands that make and attack the release; the audit writes its page in the active language."""
+    *others, audit = find_workflow(project.document).commands(project.document)
+    return *others, with_language(audit)
+
+
+def with_language(command: Command) -> Command:
+    """Return a command that writes a page in the active language."""
+    language = active_language()
+    return command if language == "en" else (*command, "--lang", language)
 
 
 def _has_many_people(project: Project) -> bool:
@@ -89,7 +103,8 @@ def _sample_command() -> Command:
 
 def _is_sample(job: Job) -> bool:
     """Return whether the report is that of some people, while all are attacked."""
-    return job.state == "running" and job.position > 0 and job.commands[job.position - 1] == _sample_command()
+    sample = _sample_command()
+    return job.state == "running" and job.position > 0 and job.commands[job.position - 1][: len(sample)] == sample
 
 
 def _keep_audit(project: Project) -> None:
@@ -98,7 +113,7 @@ def _keep_audit(project: Project) -> None:
 
 def list_commands(project: Project) -> tuple[str, ...]:
     """Return the commands as lines of a shell, without options that only the app needs."""
-    commands = find_workflow(project.document).commands(project.document)
+    commands = _list_translated_commands(project)
     return tuple(format_command([word for word in command if word not in SERVER_OPTIONS]) for command in commands)
 
 

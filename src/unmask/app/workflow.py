@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from unmask.app.fields import Field, has_value
 from unmask.app.jobs import Command
 from unmask.app.project import GAME_PAGE, REPORT, Project
+from unmask.languages import mark
 
 Document = Mapping[str, Any]
 
@@ -133,15 +134,15 @@ class Workflow:
         is_confirmed = is_described and (not self.word or "roles" in project.notes.get("confirmed", ()))
         is_judged = is_described and self.is_attacked(document) and bool(document.get("policy"))
         is_audited = is_judged and _is_audited(project, self.commands(document))
-        yield Step("open", "Open", True, has_file)
+        yield Step("open", mark("Open"), True, has_file)
         yield Step("roles", self.roles_title, has_file, is_confirmed)
-        yield Step("adversaries", "Adversaries", is_described, is_judged)
-        yield Step("verdict", "Verdict", is_judged, is_audited)
+        yield Step("adversaries", mark("Adversaries"), is_described, is_judged)
+        yield Step("verdict", mark("Verdict"), is_judged, is_audited)
         if self.trials:
-            yield Step("protect", "Protect", is_judged, is_judged and (folder / self.trials.output).exists())
+            yield Step("protect", mark("Protect"), is_judged, is_judged and (folder / self.trials.output).exists())
         if not self.word:
-            yield Step("game", "Price", is_judged, (folder / GAME_PAGE).exists())
-        yield Step("sign", "Sign", is_audited, project.is_done("certificate"))
+            yield Step("game", mark("Price"), is_judged, (folder / GAME_PAGE).exists())
+        yield Step("sign", mark("Sign"), is_audited, project.is_done("certificate"))
 
     def step(self, name: str, project: Project) -> Step | None:
         """Return the screen at an address."""

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from unmask.core.distinct_rows import take_rows
 from unmask.core.posterior import Posterior
 from unmask.data.writing import escape_formula
+from unmask.languages import gettext as _
+from unmask.languages import mark
 from unmask.measures import success_probability
 from unmask.measures.sensitive_values import likeliest_sensitive_value, rank_by_frequency, sensitive_probability
 from unmask.results.names import IDENTITY, LIMITS, MEMBERSHIP
@@ -150,12 +152,14 @@ def _reasons(belief: Posterior, success: NDArray[np.float64], guess: float, targ
     """Return why the people of each observation are at risk."""
     if target == IDENTITY:
         n_candidates = belief.row_length + np.where(belief.unlisted > 0, np.maximum(belief.n_unlisted, 0), 0)
-        return ["1 candidate fits" if n == 1 else f"{n:,} candidates fit" for n in n_candidates.tolist()]
+        return [_("1 candidate fits") if n == 1 else _("{n} candidates fit", n=n) for n in n_candidates.tolist()]
     if target == MEMBERSHIP:
-        return [f"believed to be in the table with {share:.1%}; guessing gives {guess:.1%}" for share in success]
+        message = mark("believed to be in the table with {share}; guessing gives {prior}")
+        return [_(message, share=f"{share:.1%}", prior=f"{guess:.1%}") for share in success]
     likeliest, rank = likeliest_sensitive_value(belief), rank_by_frequency(belief)
     prior = np.exp(belief.prior_of(np.arange(belief.n_candidates, dtype=np.int32)))
+    message = mark("{share} of those who fit have value {value}; of all people {prior} have it")
     return [
-        f"{share:.1%} of those who fit have value {rank[v]}; of all people {prior[v]:.1%} have it" if v >= 0 else ""
+        _(message, share=f"{share:.1%}", value=rank[v], prior=f"{prior[v]:.1%}") if v >= 0 else ""
         for share, v in zip(success.tolist(), likeliest.tolist(), strict=True)
     ]

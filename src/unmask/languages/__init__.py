@@ -50,6 +50,9 @@ NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w,]|\.\d)|(?<!
 MIN_LETTERS = 7
 """Letters of a message by which it is recognized in an English text; shorter ones occur in other texts."""
 
+SHORT_MESSAGES = ("no. {n}",)
+"""Shorter messages that are recognized: the rank of a value."""
+
 FIELD = re.compile(r"\{\w+\}")
 """Field of a message."""
 
@@ -185,7 +188,7 @@ def _recognize(text: str, language: Language) -> str | None:
 def _list_patterns(language: Language) -> tuple[tuple[str, re.Pattern[str]], ...]:
     """Return the messages with fields and the expressions that recognize them, most words of their own first."""
     messages = [entry for entry in vars(_read_catalog(language))["_catalog"] if isinstance(entry, str)]
-    with_fields = [message for message in messages if FIELD.search(message) and _count_letters(message) >= MIN_LETTERS]
+    with_fields = [message for message in messages if FIELD.search(message) and _is_recognized(message)]
     ordered = sorted(with_fields, key=lambda message: -len(FIELD.sub("", message)))
     return tuple((message, _compile(message)) for message in ordered)
 
@@ -198,9 +201,9 @@ def _retranslate_field(name: str, value: str) -> str:
     return gettext("{names} and {last}", names=names, last=last) if names else value
 
 
-def _count_letters(message: str) -> int:
-    """Return the number of letters of a message without its fields."""
-    return sum(map(str.isalpha, FIELD.sub("", message)))
+def _is_recognized(message: str) -> bool:
+    """Return whether a message has enough letters without its fields, or is one of `SHORT_MESSAGES`."""
+    return message in SHORT_MESSAGES or sum(map(str.isalpha, FIELD.sub("", message))) >= MIN_LETTERS
 
 
 def _compile(message: str) -> re.Pattern[str]:

@@ -12,6 +12,8 @@ import numpy as np
 
 from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
+from unmask.languages import gettext as _
+from unmask.languages import mark
 from unmask.results.words import join_names
 from unmask.tables.attacks.comparisons import Comparison, are_compatible, compare_known_levels, rows_of
 from unmask.tables.attacks.pairing import Pairing, pair
@@ -46,21 +48,21 @@ class SinglingColumns(NamedTuple):
     n_without: dict[str, int]
 
     def describe(self) -> str:
-        """Return the columns, and the one column without which most records fit.
+        """Return the columns, and the one column without which most records match.
 
         >>> SinglingColumns(3, ("age", "zip"), {"age": 5, "zip": 14, "sex": 3}).describe()
-        'age and zip leave 3 records; without zip 14 fit'
+        'matching records by age and zip: 3; without zip: 14'
         """
         if not self.n_records:
-            return "no record fits"
-        records = "1 record" if self.n_records == 1 else f"{self.n_records:,} records"
+            return _("no record matches")
         if not self.columns:
-            return f"all {records} fit"
-        leave = "leaves" if len(self.columns) == 1 else "leave"
-        best = max(self.n_without, key=lambda name: self.n_without[name])
-        hidden = f"without {best} {self.n_without[best]:,} fit"
-        hidden = hidden if self.n_without[best] > self.n_records else "no single column hides the person"
-        return f"{join_names(self.columns)} {leave} {records}; {hidden}"
+            return _("all {n} records match", n=self.n_records)
+        best, names = max(self.n_without, key=lambda name: self.n_without[name]), join_names(self.columns)
+        n, without = self.n_records, self.n_without[best]
+        if without <= n:
+            return _("matching records by {columns}: {n}; no single column hides the person", columns=names, n=n)
+        message = mark("matching records by {columns}: {n}; without {column}: {without}")
+        return _(message, columns=names, n=n, column=best, without=without)
 
 
 class CoarserColumn(NamedTuple):
