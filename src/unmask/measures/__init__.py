@@ -34,6 +34,7 @@ from unmask.measures.leakage import (
     total_variation,
 )
 from unmask.measures.losses import Loss
+from unmask.measures.near_numbers import realized_success_within, success_within
 from unmask.measures.registry import CRITERIA, MEASURES, UTILITIES, Quantity, declare, described
 from unmask.measures.success import (
     bayes_vulnerability,
@@ -51,6 +52,6 @@ __all__ = [
     "described", "effective_set_size", "entropy", "epsilon_nats", "error", "estimation_error", "evaluate",
     "guessing_entropy", "hartley_entropy_bits", "information_gain_bits", "leakage", "leakages", "log_loss_bits",
     "losses", "membership", "min_entropy_bits", "min_entropy_smith", "mutual_information", "names", "rank", "rates",
-    "realized_error", "realized_success", "realized_success_at", "renyi_entropy", "sampling_error",
-    "shannon_entropy_bits", "success_probability", "total_variation"
+    "realized_error", "realized_success", "realized_success_at", "realized_success_within", "renyi_entropy",
+    "sampling_error", "shannon_entropy_bits", "success_probability", "success_within", "total_variation"
 ]  # fmt: skip
