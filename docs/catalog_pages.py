@@ -154,9 +154,10 @@ def _page(name: str, example: object, kind: str, homes: dict[str, str]) -> Itera
     yield from _title(name, "=")
     role = "An attack on" if kind == "attacks" else "A protection of"
     yield f'{role} {DOMAIN_WORDS[domain]}. In plans ``use = "{name}"``, in Python :py:class:`{path}`.'
-    picture, caption = PICTURES[kind, domain]
-    yield from ("", f".. figure:: ../pictures/{picture}.webp", f"   :alt: {caption}", "")
-    yield from (f"   {caption}. The :doc:`gallery </gallery>` explains this chart.", "")
+    if (kind, domain) in PICTURES:
+        picture, caption = PICTURES[kind, domain]
+        yield from ("", f".. figure:: ../pictures/{picture}.webp", f"   :alt: {caption}", "")
+        yield from (f"   {caption}. The :doc:`gallery </gallery>` explains this chart.", "")
     for heading, lines in (("Idea", entry.idea), ("Assumes", _sentence(entry.assumes)),
                            ("Fails when", _sentence(entry.fails))):  # fmt: skip
         yield from (*_title(heading, "-"), *part(lines))

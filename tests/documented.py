@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 import unmask
+from unmask import aggregates
 from unmask.cli import main
 from unmask.tables.datasets import synthetic_census
 
@@ -210,6 +211,28 @@ def trips(path: Path) -> None:
     frame({"user": user, "code": user + 100, "place": rng.integers(0, 9, 120), "hour": rng.integers(0, 24, 120)}, path)
 
 
+COUNTED = {"sex": ("f", "m"), "age": ("young", "old"), "ill": ("no", "yes")}
+"""Categories of the records of published tables."""
+
+
+def draw_counted() -> dict[str, np.ndarray]:
+    """Records of 20 blocks of 9 people."""
+    rng = np.random.default_rng(0)
+    drawn = {name: rng.choice(np.array(labels), 180) for name, labels in COUNTED.items()}
+    return drawn | {"block": np.repeat([f"b{number:02}" for number in range(20)], 9)}
+
+
+def published(path: Path) -> None:
+    """A folder of published tables."""
+    records, areas = draw_counted(), tuple(f"b{number:02}" for number in range(20))
+    domain = aggregates.Domain(COUNTED)
+    tables = [
+        aggregates.tabulate(records, columns, aggregates.Rule(threshold=2), domain, geography="block", areas=areas)
+        for columns in (["sex", "age"], ["age", "ill"], ["sex", "ill"])
+    ]
+    aggregates.write_release(aggregates.AggregateRelease(domain, tuple(tables), "block", areas), path)
+
+
 def firms(path: Path) -> None:
     """Enterprises with a turnover."""
     rng = np.random.default_rng(0)
@@ -304,6 +327,9 @@ LINKED = {
     "guess/*.parquet": clusters(cluster=3), "links.csv": scored_links, "weights.csv": own_weights,
 }  # fmt: skip
 
+PUBLISHED_TABLES = {"published": published, "records.csv": lambda path: frame(draw_counted(), path)}
+"""Of published tables."""
+
 DESIGNED = {
     "prior.csv": text("secret,probability\n0,0.4\n1,0.3\n2,0.3\n"),
     "mechanism.csv": text(",0,1,2\n0,0.8,0.1,0.1\n1,0.1,0.8,0.1\n2,0.1,0.1,0.8\n"),
@@ -356,6 +382,7 @@ GRADES = {"release.csv": grades}
 """As a spreadsheet of another language writes it."""
 
 KINDS = {"linkage": LINKED, "channel": DESIGNED, "design": DESIGNED, "graph": NETWORKS, "identity": NETWORKS,
+         "aggregates": PUBLISHED_TABLES,
          "place,hour": TRIPS, "birth,grade,zip": GRADES}  # fmt: skip
 """A word of a command -> the files that it can name; those of a table else."""
 

@@ -196,6 +196,7 @@ RESULTS = (
     "audit linkage --truth truth.csv --guess guess.csv --beta 0.5",
     "audit channel laplace.csv coin.csv --prior prior.csv --loss euclidean --coordinates places.csv",
     "audit channel counts.csv",
+    "audit aggregates published --original records.csv",
     "price 1-20 --attacker case-study",
 )
 """Commands whose tables the reference lists."""

@@ -58,8 +58,8 @@ def test_a_table_of_all_columns_reconstructs_every_record():
 
 
 def test_success_is_announced_as_it_is_realized_and_compared_with_the_population():
-    """600 blocks: the standard error of a share is below one point."""
-    records = draw_records(1, blocks=600)
+    """300 blocks: the standard error of a share is one point."""
+    records = draw_records(1, blocks=300)
     for rule in (Rule(threshold=2, zeros="hidden"), Rule(base=3)):
         values = rows(unmask.audit(make_release(records, rule), records, sensitive=["ill"]))
         announced, realized = (values["ill", f"{name}"] for name in ("success_probability", "realized_success"))
@@ -90,7 +90,7 @@ def test_an_original_that_contradicts_the_stated_rule_names_the_table():
 
 
 def test_differences_of_nested_tables_are_reported():
-    records = draw_records(4, blocks=1, size=200)
+    records = draw_records(4, blocks=1, size=60)
     del records["block"]
     tables = [
         tabulate(records, ["sex"], Rule(), DOMAIN, name="all"),

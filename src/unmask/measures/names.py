@@ -343,6 +343,23 @@ declare_all(
     needs_truth=True,
 )  # fmt: skip
 
+# --- published tables ------------------------------------------------------------------------------------------------
+
+areas_reconstructed = declare(
+    _share("areas_reconstructed", "Areas with one solution", "share of areas whose tables fit only one set of records")
+)
+records_reconstructed = declare(
+    replace(
+        _share("records_reconstructed", "Records reconstructed",
+               "expected share of an area's records that a reconstruction has, too"),
+        needs_truth=True,
+    )
+)  # fmt: skip
+values_certain = declare(
+    _share("values_certain", "Certain values",
+           "share of people whose sensitive value is the same in all records that fit the tables")
+)  # fmt: skip
+
 # --- singling out: Opinion 05/2014 on anonymisation techniques (WP216), section 2 ------------------------------------
 
 singled_out = declare(

@@ -25,12 +25,12 @@ from unmask.aggregates.audit.facts import (
     measure_overlap,
 )
 from unmask.aggregates.audit.tables import AggregateFacts, ValueFacts, calibration_table, make_tables
-from unmask.aggregates.measures import AREAS_RECONSTRUCTED, RECORDS_RECONSTRUCTED, VALUES_CERTAIN
 from unmask.aggregates.release import AggregateRelease
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.domains import name_releases
+from unmask.measures.names import areas_reconstructed, records_reconstructed, values_certain
 from unmask.measures.registry import Quantity
 from unmask.ranges import Option, Range
 from unmask.results import Result, Row
@@ -184,12 +184,12 @@ def _record_rows(facts: AggregateFacts) -> Iterator[Row]:
         names: Any = {"release": facts.release, "adversary": RECONSTRUCTOR, "target": target}
         return Row.of_number(value, **names, measure=quantity.name, unit=quantity.unit, prior=prior, n=n, status=status)
 
-    yield row(AREAS_RECONSTRUCTED, facts.n_one / facts.n_areas, RECORDS, facts.n_areas, 0.0)
+    yield row(areas_reconstructed, facts.n_one / facts.n_areas, RECORDS, facts.n_areas, 0.0)
     if facts.has_truth:
         status = "exact" if facts.n_one == facts.n_areas else "model"
-        yield row(RECORDS_RECONSTRUCTED, facts.reconstructed, RECORDS, facts.people, facts.baseline, status)
+        yield row(records_reconstructed, facts.reconstructed, RECORDS, facts.people, facts.baseline, status)
     for item in facts.values:
-        yield row(VALUES_CERTAIN, item.certain / item.people, item.sensitive, item.people, 0.0)
+        yield row(values_certain, item.certain / item.people, item.sensitive, item.people, 0.0)
 
 
 def _setting(facts: AggregateFacts, run: AttackRun) -> str:

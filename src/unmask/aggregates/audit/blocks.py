@@ -44,19 +44,16 @@ def headline(facts: AggregateFacts) -> str:
     """Return the most important finding."""
     if facts.contradicting:
         return (
-            f"The tables {join_names(facts.contradicting)} contradict each other in "
-            f"{_areas(facts, facts.statuses['contradiction'])}: a stated rule is wrong."
+            f"The tables {join_names(facts.contradicting)} contradict each other, so a stated rule is wrong. "
+            f"{plural(facts.statuses['contradiction'], 'area has', 'areas have')} no solution."
         )
     if facts.violations:
         return f"The original contradicts the stated rule of {join_names(tuple(facts.violations))}. Check the rule."
     if facts.n_areas == 1:
-        number = "exactly one set" if facts.n_one else "several sets"
-        sentence = f"The tables fit {number} of records."
+        sentence = f"{'Only one set' if facts.n_one else 'More than one set'} of records fits the tables."
     else:
-        sentence = (
-            f"The tables of {_areas(facts, facts.n_one)} ({percent(facts.n_one / facts.n_areas)}) fit exactly one set "
-            "of records."
-        )
+        share = percent(facts.n_one / facts.n_areas)
+        sentence = f"In {facts.n_one:,} of {facts.n_areas:,} areas ({share}), only one set of records fits the tables."
     if not facts.has_truth or math.isnan(facts.reconstructed):
         return sentence
     return (
@@ -65,14 +62,9 @@ def headline(facts: AggregateFacts) -> str:
     )
 
 
-def _areas(facts: AggregateFacts, number: int) -> str:
-    noun = facts.geography or "area"
-    return f"{number:,} of {plural(facts.n_areas, f'area of {noun!r}', f'areas of {noun!r}')}".replace("'", "")
-
-
 def describe_risk(facts: AggregateFacts) -> AtRisk:
-    """Return the people whose sensitive value is certain, for the column with the most of them."""
-    strongest = max(facts.values, key=lambda item: (item.certain, item.reached))
+    """Return the people whose sensitive value is certain, for the column about which the tables reveal most."""
+    strongest = _strongest(facts)
     people = f"of {strongest.people:,} people have a certain {strongest.sensitive}"
     sentence = f"{people}, if {join_names(strongest.knows) or 'nothing'} and the area are known"
     facts_below = [
@@ -84,6 +76,11 @@ def describe_risk(facts: AggregateFacts) -> AtRisk:
     if facts.has_truth:
         facts_below.insert(1, Fact("Records", f"{percent(facts.reconstructed)} reconstructed"))
     return AtRisk(mark_people(strongest.certain), sentence, tuple(facts_below))
+
+
+def _strongest(facts: AggregateFacts) -> ValueFacts:
+    """Return the inference with the largest gain."""
+    return max(facts.values, key=lambda item: item.reached - item.baseline)
 
 
 def make_blocks(facts: AggregateFacts) -> tuple[Block, ...]:
@@ -122,7 +119,7 @@ def _describe_search(facts: AggregateFacts) -> Iterator[str]:
 
 
 def _value_block(facts: AggregateFacts) -> Block:
-    strongest = max(facts.values, key=lambda item: item.reached - item.baseline)
+    strongest = _strongest(facts)
     verb = "is right about" if facts.has_truth else "expects to be right about"
     sentence = (
         f"The best guess {verb} {strongest.sensitive} for {percent(strongest.reached)} of people, and for "

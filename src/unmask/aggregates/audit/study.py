@@ -14,11 +14,11 @@ from unmask.aggregates.attacks.reconstructor import Reconstructor
 from unmask.aggregates.audit.aggregate_audit import RECONSTRUCTOR, describe_run
 from unmask.aggregates.audit.facts import find_targets
 from unmask.aggregates.domain import Domain
-from unmask.aggregates.measures import AREAS_RECONSTRUCTED, RECORDS_RECONSTRUCTED, VALUES_CERTAIN
 from unmask.aggregates.release import AggregateRelease, tabulate
 from unmask.aggregates.rules import Rule
 from unmask.core.errors import UnmaskError
 from unmask.data.columns import list_columns, read_columns
+from unmask.measures.names import areas_reconstructed, records_reconstructed, values_certain
 from unmask.plan import Cell, Part
 from unmask.results import Row
 from unmask.schema import list_of
@@ -29,7 +29,7 @@ COLUMNS = ("geography",)
 ROLES: Mapping[str, str] = {}
 ADVERSARY: Mapping[str, Any] = {"sensitive": list_of(str), "known_columns": list_of(str)}
 MEASURES = (
-    *(item.name for item in (AREAS_RECONSTRUCTED, RECORDS_RECONSTRUCTED, VALUES_CERTAIN)),
+    *(item.name for item in (areas_reconstructed, records_reconstructed, values_certain)),
     *(measure.name for measure in STANDARD),
 )
 
