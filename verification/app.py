@@ -36,7 +36,7 @@ from typing import Any, ClassVar
 
 import duckdb
 import httpx
-from show import Section, Verdict, main, open_browser
+from show import Section, Verdict, list_serious_faults, main, open_browser
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -375,11 +375,6 @@ def screens() -> Section:
     )
 
 
-AXE = (Path(__file__).parents[1] / "tests" / "app" / "axe" / "axe.min.js").read_text(encoding="utf-8")
-
-SERIOUS = """axe.run().then(found => found.violations.filter(one => ["serious", "critical"].includes(one.impact))
-  .map(one => `${one.id}: ${one.nodes.map(node => node.html.slice(0, 200)).join(" ")}`))"""
-
 VISITS = "secret,probability\nhome,0.4\nwork,0.3\nshop,0.2\ngym,0.1\n"
 
 PLACES = "place,x,y\nhome,0,0\nwork,100,0\nshop,0,300\ngym,200,200\n"
@@ -439,18 +434,11 @@ def _faults(page: Any, shot: Path | None = None) -> tuple[str, str]:
         for width in (1280, 400):
             page.emulate_media(color_scheme=scheme)
             page.set_viewport_size({"width": width, "height": 800})
-            page.evaluate(AXE)
-            page.evaluate(
-                "for (const fold of document.querySelectorAll('details:not([open])')) fold.open = fold.seen = true"
-            )
-            found = page.evaluate(SERIOUS)
+            found = list_serious_faults(page)
             serious += len(found)
             for fault in found:
                 print(f"{page.url.rpartition('/')[2]}, {width} px, {scheme}: {fault}", file=sys.stderr)
             wide += page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
-            page.evaluate(
-                "for (const fold of document.querySelectorAll('details')) fold.open = fold.open && !fold.seen"
-            )
             if shot is not None:
                 page.screenshot(path=f"{shot}-{width}-{scheme}.png", full_page=True)
     page.set_viewport_size(window)
@@ -614,7 +602,7 @@ def _go(user: Any, visitor: User, folder: Path, shots: Path | None) -> Iterator[
     page.get_by_label("Name of group operativ").wait_for()
     user.choose(page.locator("[name=finest]"), 1)
     user.press(buttons(name="Use this level"))
-    page.wait_for_function("document.querySelector('[name=finest][value=\"1\"]')?.defaultChecked")
+    page.locator("[name=finest][value='1'][checked]").wait_for()
     yield look("hierarchy")
     user.press(page.get_by_role("link", name="Back to the roles"))
     user.press(buttons(name="Continue").first)

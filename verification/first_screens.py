@@ -14,15 +14,10 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from show import Section, Verdict, open_browser, run
+from show import Section, Verdict, list_serious_faults, open_browser, run
 
 LOOKS = {"light": (1280, "light"), "dark": (1280, "dark"), "narrow": (400, "light")}
 """Look -> width of the window, and the colors that its reader wishes for."""
-
-AXE = (Path(__file__).parents[1] / "tests" / "app" / "axe" / "axe.min.js").read_text(encoding="utf-8")
-
-SERIOUS = """axe.run().then(found => found.violations.filter(one => ["serious", "critical"].includes(one.impact))
-  .map(one => `${one.id}: ${one.nodes[0].html.slice(0, 120)}`))"""
 
 BOTTOMS = "all => all.map(one => one.getBoundingClientRect().bottom)"
 
@@ -46,9 +41,7 @@ def verify_screens(files: list[Path], shots: Path | None) -> Section:
                 window.set_content(page)
                 boxes = window.eval_on_selector_all(".verdict h1, .trio > div > *", BOTTOMS)
                 wide = window.evaluate("document.documentElement.scrollWidth")
-                window.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
-                window.evaluate(AXE)
-                faults = window.evaluate(SERIOUS)
+                faults = list_serious_faults(window)
                 if shots is not None:
                     window.screenshot(path=str(shots / f"{name}-{look}.png"))
                 window.close()

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 CLOSING = "{} verdicts hold, {} differ as explained, {} fail"
@@ -124,6 +125,24 @@ def open_browser() -> Iterator[Any]:
         browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
         yield browser
         browser.close()
+
+
+AXE = (Path(__file__).parents[1] / "tests" / "app" / "axe" / "axe.min.js").read_text(encoding="utf-8")
+
+LIST_FAULTS = """() => {
+  const closed = [...document.querySelectorAll("details:not([open])")];
+  const show = (open) => closed.forEach(fold => { fold.open = open; });
+  show(true);
+  return axe.run().then(found => (show(false), found.violations
+    .filter(fault => ["serious", "critical"].includes(fault.impact))
+    .map(fault => `${fault.id}: ${fault.nodes.map(node => node.html.slice(0, 200)).join(" ")}`)));
+}"""
+
+
+def list_serious_faults(page: Any) -> list[str]:
+    """Return the faults that axe-core calls serious or critical on a page with its folds open."""
+    page.evaluate(AXE)
+    return list(page.evaluate(LIST_FAULTS))
 
 
 def read_tally(output: str) -> tuple[int, int, int] | None:

@@ -216,3 +216,11 @@ def test_any_name_of_a_column_has_an_editor(browser: Browser, project: Project, 
     browser.at("/roles")
     browser.sends("/roles", **browser.checked(), do="continue")
     assert browser.page.url.path == "/adversaries", browser.page.text
+
+
+def test_an_error_is_seen_at_the_top_and_not_below_the_fragment_of_the_address(editor: Browser, project: Project):
+    edit(editor, project, "ward", do="start", start="alphabetical", size="90")
+    assert 'id="groups"' in editor.page.text
+    editor.sends("/roles?column=ward", column="ward", do="rename", level="0", **{"name-0": "x", "name-1": "x"})
+    assert "two groups of level 1 have the same name" in editor.page.text
+    assert 'id="groups"' not in editor.page.text
