@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.core.arrays import Floats, Integers
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import MIN_MATRIX_LENGTH, expand_entries, list_members, segment_sum
 from unmask.core.errors import UnmaskError
 from unmask.core.notebook import SHOWN, html_table
@@ -126,6 +126,11 @@ class Posterior:
     def n_targets(self) -> int:
         """Return the number of targets; several may share a row."""
         return len(self.observation)
+
+    def take(self, targets: Integers | Booleans) -> Posterior:
+        """Return the belief about some targets, by position or mask, each with the same weight."""
+        observation = self.observation[targets]
+        return replace(self, observation=observation, weight=equal_weights(len(observation)))
 
     @cached_property
     def row_length(self) -> Integers:

@@ -18,7 +18,6 @@ from unmask.languages import gettext as _
 from unmask.languages import mark, retranslate
 from unmask.policy import Assessment
 from unmask.policy.condition import Sign
-from unmask.policy.verdict import limit_ratio
 from unmask.results import DecisionItem
 from unmask.results.formats import SPACE
 from unmask.results.names import COUNTS
@@ -46,19 +45,12 @@ def select_items(items: Iterable[DecisionItem]) -> tuple[DecisionItem, ...]:
     return tuple(replace(item, about="", source="") for item in selected[:MAX_ITEMS])
 
 
-def compute_ratio(assessment: Assessment) -> float | None:
-    """Return the ratio of the value of a condition to its limit; None if the ratio has no meaning."""
-    closest = assessment.closest
-    return None if closest is None else limit_ratio(closest.value, assessment.requirement.require)
-
-
 def make_item(assessment: Assessment, smallest_group: int) -> DecisionItem:
     """Return a condition as a line of the first screen; counts below `smallest_group` are hidden."""
     requirement, closest = assessment.requirement, assessment.closest
     value = "\u2013" if closest is None else amount(assessment, closest.value)
     if closest is not None and requirement.require.measure in COUNTS:
         value = str(hide_few(int(closest.value), smallest_group))
-    ratio = compute_ratio(assessment)
     return DecisionItem(
         state=assessment.state,
         name=name_requirement(requirement),
@@ -69,7 +61,7 @@ def make_item(assessment: Assessment, smallest_group: int) -> DecisionItem:
         limit=f"{BOUND[requirement.require.sign]}{SPACE}{amount(assessment, requirement.require.bound)}",
         source=_(requirement.source or UNSOURCED),
         about=explain_condition(assessment),
-        ratio=math.nan if ratio is None else ratio,
+        ratio=math.nan if assessment.ratio is None else assessment.ratio,
     )
 
 

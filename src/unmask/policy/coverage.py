@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from unmask.languages import gettext as _
-from unmask.languages import group
 from unmask.policy.condition import QUANTILES, Condition
 from unmask.results import Row
 from unmask.results.names import MIN_COVERAGE
-
-SMALL_COUNT = 10
-"""Number of people below which a number is not printed."""
+from unmask.results.suppression import FEWEST, hide_few
+from unmask.results.words import format_count
 
 NEEDED = f"{100 * MIN_COVERAGE:g} %"
 
@@ -66,6 +64,6 @@ def _note(n_judged: int, drawn: int, people: int, noun: str) -> str:
 
 def _format_count(part: int, total: int) -> str:
     """Return a number of people, unless it or the rest is a small count."""
-    if 0 < total - part < SMALL_COUNT:
-        return _("all but fewer than {n}", n=SMALL_COUNT)
-    return _("fewer than {n}", n=SMALL_COUNT) if 0 < part < SMALL_COUNT else group(part)
+    if 0 < total - part < FEWEST:
+        return _("all but fewer than {n}", n=FEWEST)
+    return format_count(hide_few(part, FEWEST))

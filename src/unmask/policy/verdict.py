@@ -91,6 +91,11 @@ class Assessment:
         return next((value for value in self.values if not math.isnan(value.value)), None)
 
     @property
+    def ratio(self) -> float | None:
+        """Return the ratio of the closest value to its limit, see `limit_ratio`; None if no value is known."""
+        return None if self.closest is None else limit_ratio(self.closest.value, self.requirement.require)
+
+    @property
     def interval_end(self) -> float | None:
         """Return the end of an interval on the other side of the limit.
 
@@ -191,7 +196,7 @@ def to_line(release: str, policy: Policy, assessment: Assessment) -> Line:
         None if closest is None else closest.value,
         requirement.require.bound,
         assessment.unit,
-        None if closest is None else limit_ratio(closest.value, requirement.require),
+        assessment.ratio,
         item.adversary if item else "",
         item.target if item else "",
         requirement.source,

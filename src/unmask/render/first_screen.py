@@ -12,7 +12,7 @@ import numpy as np
 
 from unmask.core.posterior import equal_weights
 from unmask.facts import Count
-from unmask.findings.conditions import MAX_EXPLAINED, compute_ratio, first_sentence, make_item, select_items
+from unmask.findings.conditions import MAX_EXPLAINED, first_sentence, make_item, select_items
 from unmask.findings.row_words import row_value
 from unmask.findings.sentences import select_distribution, sentences, severity
 from unmask.findings.verdict_words import (
@@ -182,7 +182,7 @@ def _find_farthest(verdict: Verdict) -> Assessment:
         key=lambda assessment: (
             assessment.state == "missed",
             assessment.state == "untested",
-            compute_ratio(assessment) or 0.0,
+            assessment.ratio or 0.0,
         ),
     )
 

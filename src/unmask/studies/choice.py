@@ -9,7 +9,7 @@ from itertools import product
 
 from unmask.core.errors import UnmaskError, nearest
 from unmask.policy import Assessment, Condition, Criterion, Policy, judge
-from unmask.policy.verdict import CRITERION, State, describe_item, limit_ratio
+from unmask.policy.verdict import CRITERION, State, describe_item
 from unmask.results import Row, StudyRow
 from unmask.results.words import plural
 from unmask.studies.results_file import MissingCells, Results, as_criterion
@@ -57,19 +57,13 @@ class Option:
     @property
     def worst_ratio(self) -> float:
         """Return the largest ratio of a value to its limit; 0 if no ratio is defined."""
-        return max(map(worst_ratio, self.assessments), default=0.0)
+        return max((item.ratio or 0.0 for item in self.assessments), default=0.0)
 
     @property
     def state(self) -> State:
         """Return "met" if there are conditions, all are met, and all results are known."""
         states = {assessment.state for assessment in self.assessments}
         return "missed" if "missed" in states else "met" if states == {"met"} and not self.gaps else "untested"
-
-
-def worst_ratio(assessment: Assessment) -> float:
-    """Return the ratio of the closest value to its limit; 0 if it is undefined."""
-    closest = assessment.closest
-    return 0.0 if closest is None else limit_ratio(closest.value, assessment.requirement.require) or 0.0
 
 
 def list_options(results: Results, policy: Policy, *, maximize: str = UTILITY) -> tuple[Option, ...]:

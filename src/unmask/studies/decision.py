@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import compress
 
 from unmask.core.pareto import find_pareto_front
-from unmask.findings.conditions import compute_ratio, make_item
+from unmask.findings.conditions import make_item
 from unmask.findings.row_words import row_value
 from unmask.findings.sentences import describe_result, severity
 from unmask.findings.verdict_words import NO_POLICY, name_requirement
@@ -91,7 +91,7 @@ def _describe_options(facts: StudyFacts, best_option: Option, state: State) -> s
 def _dataset_item(option: Option) -> DecisionItem:
     """Return a line about a dataset: the best protection, and its worst condition."""
     order = {"missed": 2, "untested": 1, "met": 0}
-    worst = max(option.assessments, key=lambda item: (order[item.state], compute_ratio(item) or 0.0))
+    worst = max(option.assessments, key=lambda item: (order[item.state], item.ratio or 0.0))
     finding = f"with {release_name(option.protection)}: {_describe_state(option)}"
     line, about = make_item(worst, FEWEST), name_requirement(worst.requirement)
     return replace(line, state=option.state, name=option.dataset, finding=finding, about=about)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from unmask.channels._matrices import Bools, Floats, Ints
+from unmask.channels._matrices import Floats, Ints
 from unmask.channels.attacks.learning import learn_chain
 from unmask.channels.audit.learned import evidence_result
 from unmask.channels.audit.rows import EVIDENCE_MEASURES, make_row, score_belief
@@ -176,18 +176,12 @@ def _beliefs(
         np.tile(place_shares, (len(place_shares), 1)), chain.mechanism.with_prior(place_shares), place_shares
     )
     for name, knowledge in ((TRACE, chain), (STEP, memoryless)):
-        yield name, _select(HiddenMarkovAttack()(outputs, knowledge), is_step)
+        yield name, HiddenMarkovAttack()(outputs, knowledge).take(is_step)
     path = most_likely_path(outputs, chain, rng=rng).ravel()[is_step]
     distinct, observation = np.unique(path, return_inverse=True)
     answer = np.zeros((len(distinct), len(place_shares)))
     answer[np.arange(len(distinct)), distinct] = 1.0
     yield PATH, Posterior.from_dense(answer, prior=place_shares, observation=observation, status="scores")
-
-
-def _select(belief: Posterior, is_target: Bools) -> Posterior:
-    """Return the belief about some of its targets."""
-    observation = belief.observation[is_target]
-    return replace(belief, observation=observation, weight=equal_weights(len(observation)))
 
 
 def _trace_rows(name: str, attack: TraceAttack, seed: int) -> Iterator[Row]:

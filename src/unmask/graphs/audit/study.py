@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from unmask.core.errors import UnmaskError
-from unmask.core.posterior import Posterior, equal_weights
+from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.graphs import Attack, Auxiliary, Pair, SeedPairs, SocialGraph, select_seeds, split
 from unmask.graphs.audit.attack_run import ADOPTER_MEASURES, average_rows, declare_seeds, run_attack
@@ -153,8 +153,7 @@ def believed(
     belief = ready(faced.protected.target, Auxiliary(faced.protected.source, faced.seeds))
     truth = faced.protected.to_truth(faced.seeds)
     free = np.flatnonzero(~truth.leaked)
-    belief = replace(belief, observation=belief.observation[free], weight=equal_weights(len(free)))
-    return belief, Truth(truth.candidate[free]), utility(faced.losses)
+    return belief.take(free), Truth(truth.candidate[free]), utility(faced.losses)
 
 
 def _discovery_rows(cell: Cell, pair: Pair, attack: Attack) -> Iterator[Row]:

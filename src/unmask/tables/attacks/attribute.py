@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats
 from unmask.core.inference import compose
-from unmask.core.posterior import Posterior, equal_weights, stored
+from unmask.core.posterior import Posterior, stored
 from unmask.tables.attacks.backoff import BackOff
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.background import Attack, Background, Rng, hidden_values, prior_of
@@ -144,9 +144,7 @@ class AttributeInference:
                 return None
             learned, targets = outside(release, background), np.arange(len(targets))
         probability = np.tile(prior, (link.n_observations, 1))
-        probability[rows_without_record] = replace(
-            learned, observation=learned.observation[targets], weight=equal_weights(len(targets))
-        ).to_dense()
+        probability[rows_without_record] = learned.take(targets).to_dense()
         return probability
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import NotRunError
-from unmask.core.posterior import Posterior, equal_weights, weigh_people_equally
+from unmask.core.posterior import Posterior, weigh_people_equally
 from unmask.core.truth import ABSENT, UNKNOWN, Truth
 from unmask.measures import realized_success
 from unmask.measures.excess import People
@@ -191,10 +191,8 @@ class AttackedRelease:
         names = {column.name for column in self.known.people.quasi_identifiers}
         population = self.known.population
         source = population.known_by(column for column in population.quasi_identifiers if column.name in names)
-        belief, person = attack(self.table, Background(source)), self.known.person
-        note = ORDERS[belief.provenance["order"]]
-        belief = replace(belief, observation=belief.observation[person], weight=equal_weights(len(person)))
-        return self.identify(adversary, belief, note)
+        belief = attack(self.table, Background(source))
+        return self.identify(adversary, belief.take(self.known.person), ORDERS[belief.provenance["order"]])
 
     def attack_register(self, adversary: str, attack: Attack, register: Table, person: Integers | None) -> AttackRun:
         """Find the person of a register behind each record.

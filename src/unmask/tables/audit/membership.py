@@ -12,7 +12,7 @@ import numpy as np
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
-from unmask.core.posterior import Posterior, equal_weights, log_odds
+from unmask.core.posterior import Posterior, log_odds
 from unmask.core.truth import Truth
 from unmask.findings.people_at_risk import Watched
 from unmask.languages import mark
@@ -206,8 +206,7 @@ class MembershipAttack:
         inside = self.sample.inside[rare]
         if inside.all() or not inside.any():
             return []
-        score = replace(self.score, observation=self.score.observation[rare], weight=equal_weights(len(inside)))
-        rates = evaluate_membership(score, Truth(np.where(inside, IN, OUT)))
+        rates = evaluate_membership(self.score.take(rare), Truth(np.where(inside, IN, OUT)))
         return [replace(row, target=RARE) for row in _without_epsilon(rates.rows)]
 
     def _correlation(self) -> Row:
@@ -237,8 +236,8 @@ class MembershipAttack:
         limit = np.quantile(probability, 1 - VULNERABLE_SHARE)
         highest = np.flatnonzero((probability > 0.5) & (probability >= limit))
         if self.belief.status == "calibrated" and len(highest):
-            belief = replace(self.belief, observation=highest, weight=equal_weights(len(highest)))
-            watched.see(belief, rows[highest], release=release, adversary=self.adversary, target=MEMBERSHIP)
+            risky = self.belief.take(highest)
+            watched.see(risky, rows[highest], release=release, adversary=self.adversary, target=MEMBERSHIP)
 
 
 def _without_epsilon(rows: Iterable[Row]) -> Sequence[Row]:

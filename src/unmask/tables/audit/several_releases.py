@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from unmask.core.errors import NotRunError
-from unmask.core.posterior import Posterior, equal_weights, stored
+from unmask.core.posterior import Posterior, stored
 from unmask.results.names import COLLECTOR
 from unmask.results.words import release_name
 from unmask.scoring import Audit
@@ -83,9 +83,9 @@ def _combine(
     """Yield the beliefs about one release of an adversary who knows the quasi-identifiers of everybody."""
     assert scene.known is not None
     attack = IntersectionAttack(tuple(other_scene.table for other_scene in scenes if other_scene is not scene), columns)
-    population, person = scene.known.population, scene.known.person
+    population = scene.known.population
     everybody = attack(scene.table, Background(population.known_by(population.quasi_identifiers)))
-    belief = replace(everybody, observation=everybody.observation[person], weight=equal_weights(len(person)))
+    belief = everybody.take(scene.known.person)
     yield scene.identify(COLLECTOR, belief)
     released = _condition_on_release(belief)
     for column in scene.table.sensitive:
