@@ -24,7 +24,12 @@ from show import Section, Verdict, main
 
 from unmask.tables import SuppressCells, Table
 from unmask.tables.attacks.membership import stack_people
-from unmask.tables.criteria import attribution_probability, closer_to_members, targeted_attribution_probability
+from unmask.tables.criteria import (
+    attribution_probability,
+    closer_to_members,
+    standard_error_of_total,
+    targeted_attribution_probability,
+)
 from unmask.tables.criteria.risk import sample_weight_risk
 from unmask.tables.risk.records import evaluate_records
 from unmask.tables.risk.suda import find_special_uniques
@@ -268,6 +273,37 @@ def verify_suppression() -> Section:
     return Section("Local suppression of testdata", verdicts=verdicts)
 
 
+def verify_design() -> Section:
+    """Compare the standard error of the share of unique keys with the documented ones, by design and without it."""
+    cells = read_survey()
+    table = Table.read({name: cells[name] for name in KEYS}, quasi_identifiers=KEYS)
+    unique = (table.classes.sizes[table.classes.of_row] == 1).astype(float)
+    stratum, household = (np.unique(cells[name], return_inverse=True)[1] for name in ("urbrur", "ori_hid"))
+    weight = np.array(cells["sampling_weight"], dtype=float)
+    share = float(weight @ unique / weight.sum())
+    linearized = weight * (unique - share) / weight.sum()
+    by_design = standard_error_of_total(linearized, stratum=stratum, cluster=household)
+    simple = standard_error_of_total(linearized)
+    replicates = [_drop_household(unique, weight, household, number) for number in range(int(household.max()) + 1)]
+    n = len(replicates)
+    jackknife = float(np.sqrt((n - 1) / n * np.sum((np.array(replicates) - share) ** 2)))
+    return Section(
+        "Share of unique keys of testdata, with its standard error",
+        verdicts=(
+            Verdict("share", 0.03428, f"{share:.5f}", round(share, 5) == 0.03428),
+            Verdict("error, strata and households", 0.003837, f"{by_design:.6f}", round(by_design, 6) == 0.003837),
+            Verdict("error of rows drawn alone", 0.002689, f"{simple:.6f}", round(simple, 6) == 0.002689),
+            Verdict("jackknife over households", 0.003851, f"{jackknife:.6f}", round(jackknife, 6) == 0.003851),
+        ),
+    )
+
+
+def _drop_household(unique: np.ndarray, weight: np.ndarray, household: np.ndarray, number: int) -> float:
+    """Return the weighted share without one household."""
+    kept = household != number
+    return float(weight[kept] @ unique[kept] / weight[kept].sum())
+
+
 PARTS = {
     "survey": verify_survey,
     "uniques": verify_special_uniques,
@@ -275,6 +311,7 @@ PARTS = {
     "utility": verify_utility,
     "synthetic": verify_synthetic_scores,
     "suppression": verify_suppression,
+    "design": verify_design,
     "size": verify_size,
 }
 

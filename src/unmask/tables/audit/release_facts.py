@@ -32,7 +32,8 @@ OF_POPULATION = frozenset({"k_map", "population_uniques"})
 
 OF_PEOPLE = frozenset({
     "k", "prosecutor_average", "prosecutor_max", "individual_risk_average", "individual_risk_max",
-    "expected_reidentifications", "household_k", "household_risk_average", "household_risk_max",
+    "expected_reidentifications", "expected_reidentifications_low", "expected_reidentifications_high", "household_k",
+    "household_risk_average", "household_risk_max",
 })  # fmt: skip
 """Criteria that take every row for a person's."""
 

@@ -32,6 +32,10 @@ from unmask.tables.criteria.risk import prosecutor as prosecutor
 from unmask.tables.criteria.risk import sample_weight_risk as sample_weight_risk
 from unmask.tables.criteria.shapley_values import ColumnGame as ColumnGame
 from unmask.tables.criteria.shapley_values import contributions as contributions
+from unmask.tables.criteria.survey_errors import (
+    error_of_expected_reidentifications as error_of_expected_reidentifications,
+)
+from unmask.tables.criteria.survey_errors import standard_error_of_total as standard_error_of_total
 from unmask.tables.criteria.synthetic import Attribution as Attribution
 from unmask.tables.criteria.synthetic import attribution_probability as attribution_probability
 from unmask.tables.criteria.synthetic import closer_to_members as closer_to_members

@@ -11,6 +11,7 @@ import scipy
 from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
+from unmask.measures.interval import Z95
 from unmask.tables.attacks.relation import Relation, relation_of
 from unmask.tables.criteria.closeness import (
     beta_basic,
@@ -26,6 +27,7 @@ from unmask.tables.criteria.diversity import alpha, l_entropy, l_recursive, map_
 from unmask.tables.criteria.histograms import Histograms, hierarchy_paths, rank_order
 from unmask.tables.criteria.households import Households, evaluate_households
 from unmask.tables.criteria.risk import journalist, marketer, population_sizes, prosecutor, sample_weight_risk
+from unmask.tables.criteria.survey_errors import error_of_expected_reidentifications
 from unmask.tables.meanings import scale_weights
 
 if TYPE_CHECKING:
@@ -72,6 +74,8 @@ class IdentityCriteria:
         Largest risk of a class.
     expected_reidentifications : float | None
         Sum of the risk by survey weights over all rows.
+    expected_reidentifications_low, expected_reidentifications_high : float | None
+        Ends of its 95 % interval over samples, with households as clusters if they are known.
     household_k : int | None
         Smallest number of households with the same members; None without households.
     household_risk_average, household_risk_max : float | None
@@ -92,6 +96,8 @@ class IdentityCriteria:
     individual_risk_average: float | None
     individual_risk_max: float | None
     expected_reidentifications: float | None
+    expected_reidentifications_low: float | None
+    expected_reidentifications_high: float | None
     household_k: int | None
     household_risk_average: float | None
     household_risk_max: float | None
@@ -176,6 +182,8 @@ class Criteria(Disclosure, IdentityCriteria):
     k_map, population_uniques : int | None
         See `IdentityCriteria`.
     individual_risk_average, individual_risk_max, expected_reidentifications : float | None
+        See `IdentityCriteria`.
+    expected_reidentifications_low, expected_reidentifications_high : float | None
         See `IdentityCriteria`.
     household_k, household_risk_average, household_risk_max : float | None
         See `IdentityCriteria`.
@@ -265,9 +273,13 @@ def evaluate(
     people = None if population is None else population_sizes(frame.table, population)
     reached = None if people is None else journalist(frame.rows, people)
     weight = scale_weights(weight, population_size)
-    survey = None if weight is None else frame.survey_risk(weight[table.complete_rows])
+    weight = None if weight is None else weight[table.complete_rows]
+    survey = None if weight is None else frame.survey_risk(weight)
     risk = 1 / frame.sizes if survey is None else survey
     households = frame.evaluate_households(risk)
+    interval: tuple[float, float] | tuple[None, None] = (None, None)
+    if survey is not None and weight is not None:
+        interval = frame.expect_reidentifications(survey, weight)
     return Criteria(
         rows=rows,
         classes=len(frame.rows),
@@ -283,6 +295,8 @@ def evaluate(
         individual_risk_average=None if survey is None else float(np.sum(survey * frame.rows)) / rows,
         individual_risk_max=None if survey is None else float(survey.max()),
         expected_reidentifications=None if survey is None else float(np.sum(survey * frame.rows)),
+        expected_reidentifications_low=interval[0],
+        expected_reidentifications_high=interval[1],
         household_k=None if households is None else int(households.class_size.min()),
         household_risk_average=None if households is None else float(households.risk.mean()),
         household_risk_max=None if households is None else float(households.risk.max()),
@@ -357,6 +371,20 @@ class Frame:
         A class has at least as many people as rows.
         """
         return sample_weight_risk(self.sizes, np.maximum(self.sum_weights(weight), self.sizes))
+
+    def expect_reidentifications(self, risk: Floats, weight: Floats) -> tuple[float, float] | tuple[None, None]:
+        """Return the 95 % interval of the sum of the risk over rows, with households as clusters.
+
+        None if classes overlap.
+
+        risk : (n_classes,) individual risk
+        weight : (n_rows,) number of people that each row represents
+        """
+        if self.relation is not None:
+            return None, None
+        of_row, household = self.table.classes.of_row, self.table.household
+        total, error = float(risk @ self.rows), error_of_expected_reidentifications(of_row, weight, cluster=household)
+        return max(total - Z95 * error, 0.0), total + Z95 * error
 
     def evaluate_households(self, risk: Floats) -> Households | None:
         """Return facts about the household of each row from the (n_classes,) risk of a row; None without households."""

@@ -14,6 +14,7 @@ import scipy
 from unmask.core.arrays import Booleans, Floats
 from unmask.core.errors import UnmaskError, nearest
 from unmask.core.logistic_regression import fit_logistic
+from unmask.measures.interval import Z95
 from unmask.tables.levels import Levels
 from unmask.tables.reading import check_columns
 from unmask.tables.table import Table
@@ -21,9 +22,6 @@ from unmask.tables.utility.analysis_rows import AnalysisRows, list_categories
 from unmask.tables.utility.propensity import PropensityScore, score_propensity
 
 Kind = Literal["table", "mean", "correlation", "regression", "propensity"]
-
-Z = 1.959963984540054
-"""Quantile of the normal distribution for intervals of 95 %."""
 
 
 @dataclass(frozen=True)
@@ -286,8 +284,8 @@ def _estimate_shares(plan: _Plan, rows: AnalysisRows) -> Estimates:
     total = max(rows.weight.sum(), np.finfo(float).tiny)
     share = np.asarray(cells.T @ rows.weight) / total
     n = max(rows.effective_rows, 1.0)
-    center, half = share + Z**2 / (2 * n), Z * np.sqrt(share * (1 - share) / n + (Z / (2 * n)) ** 2)
-    low, high = (center - half) / (1 + Z**2 / n), (center + half) / (1 + Z**2 / n)
+    center, half = share + Z95**2 / (2 * n), Z95 * np.sqrt(share * (1 - share) / n + (Z95 / (2 * n)) ** 2)
+    low, high = (center - half) / (1 + Z95**2 / n), (center + half) / (1 + Z95**2 / n)
     if not rows.n_rows:
         share = low = high = np.full(len(share), np.nan)
     return Estimates(plan.cell_labels, share, low, high, rows.n_rows)
@@ -307,7 +305,7 @@ def _estimate_means(plan: _Plan, rows: AnalysisRows) -> Estimates:
         error = np.where(count > 1, np.sqrt(np.maximum(variance, 0)), np.nan)
     mean = mean + shift
     labels = plan.cell_labels if plan.analysis.columns else [plan.analysis.response]
-    return Estimates(labels, mean, mean - Z * error, mean + Z * error, rows.n_rows)
+    return Estimates(labels, mean, mean - Z95 * error, mean + Z95 * error, rows.n_rows)
 
 
 def _estimate_correlations(plan: _Plan, rows: AnalysisRows) -> Estimates:
@@ -321,7 +319,7 @@ def _estimate_correlations(plan: _Plan, rows: AnalysisRows) -> Estimates:
         moments = (centered * rows.weight) @ centered.T
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.array([moments[a, b] / np.sqrt(moments[a, a] * moments[b, b]) for a, b in pairs])
-    half = Z / np.sqrt(max(rows.effective_rows, 4) - 3)
+    half = Z95 / np.sqrt(max(rows.effective_rows, 4) - 3)
     angle = np.arctanh(np.clip(value, -1 + 1e-15, 1 - 1e-15))
     labels = [f"{names[a]}, {names[b]}" for a, b in pairs]
     return Estimates(labels, value, np.tanh(angle - half), np.tanh(angle + half), rows.n_rows)
@@ -350,7 +348,7 @@ def _estimate_coefficients(plan: _Plan, rows: AnalysisRows) -> Estimates:
     meat = (scaled * (rows.square * residual**2)[:, None]).T @ scaled
     variance = np.diag(bread @ meat @ bread) * rows.n_rows / (rows.n_rows - n_terms)
     value, error = (coefficients / spread)[1:], (np.sqrt(variance) / spread)[1:]
-    return Estimates(labels, value, value - Z * error, value + Z * error, rows.n_rows)
+    return Estimates(labels, value, value - Z95 * error, value + Z95 * error, rows.n_rows)
 
 
 def _make_design(plan: _Plan, rows: AnalysisRows) -> tuple[list[str], Floats]:
