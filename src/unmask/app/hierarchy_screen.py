@@ -11,7 +11,7 @@ from unmask.app.column_shapes import list_widths
 from unmask.app.fields import is_upload, read_index, read_list, read_number
 from unmask.app.jobs import format_command
 from unmask.app.project import Project
-from unmask.app.recoded_table import Source, preview, read_hierarchies, read_source
+from unmask.app.recoded_table import Preview, Source, preview, read_hierarchies, read_source
 from unmask.app.table_workflow import get_levels, with_protection
 from unmask.core.errors import UnmaskError
 from unmask.tables import Hierarchy
@@ -36,18 +36,18 @@ STARTS = {
 
 
 class LevelCard(NamedTuple):
-    """A level of the ladder. k, unique : people, with the other columns at their level"""
+    """A level of the ladder. people : with the other columns at their level"""
 
     number: int
     n_nodes: int
-    k: int
-    unique: int
+    people: Preview
     is_finest: bool
 
 
 class Group(NamedTuple):
     """A group of the next level.
 
+    n_unique : people with the group who are unique
     nodes    : index, label and rows of each
     is_alone : True for a node without a group
     """
@@ -55,6 +55,7 @@ class Group(NamedTuple):
     number: int
     name: str
     n_rows: int
+    n_unique: int
     nodes: tuple[tuple[int, str, int], ...]
     is_alone: bool
 
@@ -72,7 +73,7 @@ def show(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
     steps = range(1 if hierarchy is None else hierarchy.levels)
     cards = [_show_level(step, source, hierarchies, levels, name) for step in steps]
     level = read_index(query.get("level"), steps[:-1]) or 0
-    groups = [] if hierarchy is None else _list_groups(hierarchy, level, source.values)
+    groups = [] if hierarchy is None else _list_groups(hierarchy, level, source.values, cards[level + 1].people)
     return {
         "template": "hierarchy",
         "column": name,
@@ -84,7 +85,7 @@ def show(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
         "cards": cards,
         "level": level,
         "groups": [group for group in groups if not group.is_alone],
-        "alone": [node for group in groups if group.is_alone for node in group.nodes],
+        "alone": [group for group in groups if group.is_alone],
         "too_many": MAX_NODES if sum(len(group.nodes) for group in groups) > MAX_NODES else 0,
         "only_nodes": project.document["data"].get("cells") == "nodes",
         "commands": (format_command(["protect", DOCUMENT, "-o", "release.csv"]),),
@@ -111,10 +112,10 @@ def _show_level(
     hierarchy = hierarchies.get(name)
     people = preview(source, hierarchies, {**levels, name: step if hierarchy else None})
     n_nodes = len(set(hierarchy.ancestor[step])) if hierarchy else int((source.values.counts > 0).sum())
-    return LevelCard(step, n_nodes, *people, levels.get(name, 0) == step)
+    return LevelCard(step, n_nodes, people, levels.get(name, 0) == step)
 
 
-def _list_groups(hierarchy: Hierarchy, level: int, values: Column) -> list[Group]:
+def _list_groups(hierarchy: Hierarchy, level: int, values: Column, people: Preview) -> list[Group]:
     """Return the groups above a level with their nodes, in file order."""
     rows_of_leaf = dict(zip(values.levels.labels, values.counts.tolist(), strict=True))
     groups: dict[str, dict[str, int]] = {}
@@ -127,6 +128,7 @@ def _list_groups(hierarchy: Hierarchy, level: int, values: Column) -> list[Group
             position,
             name,
             sum(nodes.values()),
+            people.unique_with.get(name, 0),
             tuple((index[node], node, rows) for node, rows in nodes.items()),
             {*nodes} == {name},
         )

@@ -14,9 +14,10 @@ from unmask.app.column_shapes import Level
 from unmask.app.project import Project
 from unmask.core.errors import UnmaskError
 from unmask.document import MEANINGS, group_by_role, list_reading_keys
-from unmask.tables import Hierarchy, Table, criteria
+from unmask.tables import Hierarchy, Table
 from unmask.tables.cells import plain_levels
 from unmask.tables.column import Column
+from unmask.tables.criteria.evaluation import Frame
 from unmask.tables.protections.recoding import generalize
 
 NOT_READ = ("cells", "household", "weight")
@@ -32,10 +33,16 @@ class Source(NamedTuple):
 
 
 class Preview(NamedTuple):
-    """People of a recoded table. k : people in the smallest class; unique : people in a class of their own"""
+    """People of a recoded table.
+
+    k           : people in the smallest class
+    unique      : people in a class of their own
+    unique_with : cell of the edited column -> such people
+    """
 
     k: int
     unique: int
+    unique_with: Mapping[str, int]
 
 
 def read_source(project: Project, name: str) -> Source:
@@ -73,16 +80,18 @@ def preview(source: Source, hierarchies: Mapping[str, Hierarchy], levels: Mappin
         _recode(typed.get(column.name, column), hierarchies.get(column.name), levels.get(column.name))
         for column in source.table.quasi_identifiers
     ]
-    table = replace(source.table, quasi_identifiers=tuple(columns)).complete
-    if table.person is None:
-        counted = criteria.evaluate(table, sensitive=())
-        return Preview(counted.k, counted.unique_rows)
-    people = table.people
-    assert people is not None
-    alone = np.flatnonzero(np.diff(people.indptr) == 1)
-    return Preview(
-        criteria.people_in_classes(table, table.person).fewest, len(np.unique(people.indices[people.indptr[alone]]))
-    )
+    frame = Frame.of(replace(source.table, quasi_identifiers=tuple(columns)))
+    sizes, classes, person = frame.sizes, frame.table.classes, frame.table.person
+    if frame.table.people is not None:
+        people = frame.table.people if frame.relation is None else frame.relation.sums(frame.table.people)
+        sizes = np.diff(people.indptr)
+    rows = np.flatnonzero(sizes[classes.of_row] == 1)
+    column = frame.table.column(source.values.name)
+    if person is not None:  # one of the rows of a person with each cell
+        rows = rows[np.unique(column.codes[rows] * (person.max() + 1) + person[rows], return_index=True)[1]]
+    counts = np.bincount(column.codes[rows], minlength=len(column.levels)).tolist()
+    unique = len(rows) if person is None else len(np.unique(person[rows]))
+    return Preview(int(sizes.min()), unique, dict(zip(column.levels.labels, counts, strict=True)))
 
 
 def _recode(column: Column, hierarchy: Hierarchy | None, level: Level | None) -> Column:
