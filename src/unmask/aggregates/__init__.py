@@ -2,6 +2,7 @@
 
 from unmask.aggregates.attacks.reconstructor import Reconstructor
 from unmask.aggregates.domain import Domain
+from unmask.aggregates.protections.count_protections import PerturbByCellKeys, RoundCounts, SuppressSmallCounts
 from unmask.aggregates.release import AggregateRelease, Tabulation, count_records, tabulate
 from unmask.aggregates.rules import Marker, Rule
 from unmask.aggregates.table_files import read_release, write_release
@@ -10,8 +11,11 @@ __all__ = [
     "AggregateRelease",
     "Domain",
     "Marker",
+    "PerturbByCellKeys",
     "Reconstructor",
+    "RoundCounts",
     "Rule",
+    "SuppressSmallCounts",
     "Tabulation",
     "count_records",
     "read_release",

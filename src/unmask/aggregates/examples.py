@@ -4,6 +4,10 @@ from unmask import aggregates
 
 ATTACKS = (aggregates.Reconstructor(),)
 
-PROTECTIONS = ()
+PROTECTIONS = (
+    aggregates.SuppressSmallCounts(seconds=0.0),
+    aggregates.RoundCounts(),
+    aggregates.PerturbByCellKeys(),
+)
 
 DATASETS = ()

@@ -14,6 +14,7 @@ import numpy as np
 from unmask import aggregates, channels, graphs, linkage, tables
 from unmask.aggregates.attacks.attack_run import make_questions
 from unmask.aggregates.attacks.reconstructor import KnownPeople
+from unmask.aggregates.protections.exact_tables import count_tables
 from unmask.core.arrays import Floats, Integers
 from unmask.core.partition import Partition
 from unmask.core.posterior import Posterior
@@ -253,6 +254,30 @@ def _aggregate_problem(seed: int = 0, blocks: int = 20) -> Problem:
     return Problem(release, known, lambda _: Truth(question.value[cells]))
 
 
+def _exact_tables() -> tuple[aggregates.AggregateRelease, Integers]:
+    """Return tables of 60 people with all totals, and their true counts."""
+    rng = np.random.default_rng(0)
+    records = {name: rng.choice(np.array(labels), 60) for name, labels in (("sex", ["f", "m"]), ("age", [*"0123"]))}
+    exact = count_tables(records, ["sex*age"])
+    return exact.tables, exact.counts
+
+
+def _protect_tables(
+    protection: Any, population: tuple[aggregates.AggregateRelease, Integers], rng: Rng
+) -> aggregates.AggregateRelease:
+    release: aggregates.AggregateRelease = protection(*population, rng=rng)
+    return release
+
+
+def _find_counts_fault(
+    population: tuple[aggregates.AggregateRelease, Integers], release: aggregates.AggregateRelease
+) -> str:
+    (low, high), (tables, counts) = release.bounds(), population
+    values = tables.matrix @ counts[0]
+    is_inside = len(values) == len(low) and bool(((low <= values) & (values <= high)).all())
+    return "" if is_inside else "its rule excludes a true count"
+
+
 # --- graphs ----------------------------------------------------------------------------------------------------------
 
 
@@ -354,5 +379,6 @@ PROTECTIONS = {
     "linkage": Problems(_protect, _items, find_fault=_find_items_fault),
     "channels": Problems(_protect_secrets, lambda: np.arange(200) % 4, find_fault=_find_channel_fault),
     "graphs": Problems(_protect, lambda: _graph(300, 8), find_fault=_find_graph_fault),
+    "aggregates": Problems(_protect_tables, _exact_tables, find_fault=_find_counts_fault),
 }
 """Domain -> problems of its protections."""

@@ -56,6 +56,14 @@ class SuppressSmallCounts:
     ----------
     M. Fischetti & J. J. Salazar Gonzalez, "Solving the cell suppression problem on tabular data with linear
     constraints", Management Science 47(7), 2001.
+
+    Examples
+    --------
+    >>> from unmask.aggregates.protections.exact_tables import count_tables
+    >>> exact = count_tables({"sex": ["f"] * 9 + ["m"] * 9, "age": ["a", "a", *"bbbbbbb"] * 2}, ["sex*age"])
+    >>> release = SuppressSmallCounts(threshold=5)(exact.tables, exact.counts)
+    >>> {table.name: int(np.isnan(table.values).sum()) for table in release.tabulations}
+    {'sex-age': 4, 'sex': 0, 'age': 2, 'total': 0}
     """
 
     threshold: Annotated[int, Range(2)] = 5
@@ -133,6 +141,14 @@ class RoundCounts:
     ----------
     I. P. Fellegi, "Controlled random rounding", Survey Methodology 1(2), 1975. J. J. Salazar Gonzalez, "Controlled
     rounding and cell perturbation", Operations Research 53, 2005.
+
+    Examples
+    --------
+    >>> from unmask.aggregates.protections.exact_tables import count_tables
+    >>> exact = count_tables({"sex": ["f"] * 9 + ["m"] * 9, "age": ["a", "a", *"bbbbbbb"] * 2}, ["sex*age"])
+    >>> RoundCounts(base=5, method="nearest")(exact.tables, exact.counts).tabulations[0].values
+    array([[0., 5.],
+           [0., 5.]])
     """
 
     base: Annotated[int, Range(2)] = 5
@@ -188,6 +204,14 @@ class PerturbByCellKeys:
     ----------
     B. Fraser & J. Wooton, "A proposed method for confidentialising tabular output to protect against differencing",
     UNECE work session on statistical data confidentiality, 2005.
+
+    Examples
+    --------
+    >>> from unmask.aggregates.protections.exact_tables import count_tables
+    >>> exact = count_tables({"sex": ["f"] * 9 + ["m"] * 9, "age": ["a", "a", *"bbbbbbb"] * 2}, ["sex*age"])
+    >>> release = PerturbByCellKeys(max_noise=2, variance=1.0)(exact.tables, exact.counts)
+    >>> bool(abs(release.tabulations[-1].values - 18) <= 2)
+    True
     """
 
     max_noise: Annotated[int, Range(1, 100)] = 5
