@@ -43,13 +43,9 @@ def standard_error_of_total(
     >>> round(standard_error_of_total(values), 4), standard_error_of_total(values, cluster=np.array([0, 0, 1, 1]))
     (1.0, 1.0)
     """
-    n_rows = len(values)
-    strata = np.zeros(n_rows, dtype=np.int64) if stratum is None else np.unique(stratum, return_inverse=True)[1]
-    clusters = np.arange(n_rows)
-    if cluster is not None:
-        clusters = np.where(cluster < 0, np.max(cluster, initial=0) + 1 + clusters, cluster)
-    pairs, of_row = np.unique(np.stack([strata, clusters], axis=1), axis=0, return_inverse=True)
-    totals, of_cluster = np.bincount(of_row.ravel(), values), pairs[:, 0]
+    strata = np.zeros(len(values), dtype=np.int64) if stratum is None else np.unique(stratum, return_inverse=True)[1]
+    of_row, first = _number_pairs(_separate(cluster, len(values)), strata)
+    totals, of_cluster = np.bincount(of_row, values), strata[first]
     n_clusters = np.bincount(of_cluster)
     mean = np.bincount(of_cluster, totals) / n_clusters
     mean = np.where(n_clusters == 1, totals.mean(), mean)
@@ -86,17 +82,26 @@ def error_of_expected_reidentifications(
     >>> round(error, 3)  # without a row of class 0 its risk rises; without class 1 or 2 theirs is gone
     0.4
     """
-    clusters = np.arange(len(of_row)) if cluster is None else cluster
-    alone = np.max(clusters, initial=0) + 1 + np.arange(len(of_row))
-    pairs, row = np.unique(
-        np.stack([np.where(clusters < 0, alone, clusters), of_row], axis=1), axis=0, return_inverse=True
-    )
-    row, of_class = row.ravel(), pairs[:, 1]
-    frequency, people = np.bincount(of_row)[of_class], np.bincount(of_row, weight)[of_class]
-    effect = _sum_risks(frequency, people) - _sum_risks(frequency - np.bincount(row), people - np.bincount(row, weight))
-    first = np.unique(row, return_index=True)[1]
+    clusters = _separate(cluster, len(of_row))
+    row, first = _number_pairs(clusters, of_row)
+    frequency, people = np.bincount(of_row)[of_row[first]], np.bincount(of_row, weight)[of_row[first]]
+    without = frequency - np.bincount(row), people - np.bincount(row, weight)
+    effect = _sum_risks(frequency, people) - _sum_risks(*without)
     strata = None if stratum is None else stratum[first]
-    return standard_error_of_total(effect, stratum=strata, cluster=pairs[:, 0])
+    return standard_error_of_total(effect, stratum=strata, cluster=clusters[first])
+
+
+def _separate(cluster: Integers | None, n_rows: int) -> Integers:
+    """Return the cluster of each row; rows without one have a number of their own."""
+    rows = np.arange(n_rows)
+    return rows if cluster is None else np.where(cluster < 0, np.max(cluster, initial=0) + 1 + rows, cluster)
+
+
+def _number_pairs(clusters: Integers, groups: NDArray[np.integer]) -> tuple[Integers, Integers]:
+    """Return the number of the pair of cluster and group of each row, and the first row of each pair."""
+    key = np.unique(clusters, return_inverse=True)[1] * (int(groups.max(initial=0)) + 1) + groups
+    _, first, of_row = np.unique(key, return_index=True, return_inverse=True)
+    return of_row, first
 
 
 def _sum_risks(frequency: Integers, people: Floats) -> Floats:
