@@ -1,10 +1,11 @@
-"""Risk of each record, compared with the documented examples of sdcMicro.
+"""Risks of a survey, utility, and scores of synthetic tables, compared with published examples.
 
     UNMASK_DATA=... python verification/office.py [--part ...]
 
-Individual risk, household risk and special uniques of `testdata`, 4,580 people of a household survey. Sources: the
-documentation of sdcMicro, and the SDC Practice Guide (Benschop, Machingauta, Welch, 2019). Households that are matched
-as a whole are counted with sets. The risk file of a million records is timed.
+Individual risk, household risk, special uniques, local suppression and standard errors of `testdata`, 4,580 people of a
+household survey. Sources: the documentation of sdcMicro, and the SDC Practice Guide (Benschop, Machingauta, Welch,
+2019). Households that are matched as a whole are counted with sets. Interval overlap and pMSE are compared with Karr et
+al. (2006) and with repeated draws, CAP with a count person by person. The risk file of a million records is timed.
 """
 
 from __future__ import annotations
