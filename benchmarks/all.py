@@ -41,6 +41,7 @@ PROGRAMS = (
     "channels",
     "graphs",
     "unlinkability",
+    "aggregates",
     "economics",
     "separation",
     "scale",

@@ -50,6 +50,7 @@ PROGRAMS: dict[str, tuple[str, ...]] = {
     "climb": (),
     "graph_study": (),
     "lattice": (),
+    "published_tables": (),
     "suppression": (),
     "economics_campaign": ("--games", "50000"),
     "graphs_pairs": (),

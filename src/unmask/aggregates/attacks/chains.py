@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import entropy
 
+from unmask.aggregates.attacks.population import count_pseudo_people
 from unmask.aggregates.attacks.reconstruction import N_VERTICES, Reconstruction
 from unmask.aggregates.release import AggregateRelease
 from unmask.aggregates.rules import Counts, Marker
@@ -85,9 +84,8 @@ def sample_areas(
     """Sample the counts of areas by chains over their records, and fit the population that they share.
 
     Each of `N_VERTICES` chains starts from known solutions. In the rounds that are left out, the population is fitted
-    to the counts of all areas and chains (stochastic expectation maximization). It has a Dirichlet prior with the
-    one-way distributions of the first population, and half a person for each effective cell, because a population that
-    is fitted to few people is too sharp. Afterwards it is constant.
+    to the counts of all areas and chains (stochastic expectation maximization). It has the pseudo people of
+    `fit_population`. Afterwards it is constant.
 
     Parameters
     ----------
@@ -111,7 +109,7 @@ def sample_areas(
     from unmask.aggregates.attacks._chain import Target, run_chain
 
     areas = {number: _start_area(release, number, result, rng) for number, result in results.items()}
-    pseudo = _count_pseudo_people(population.reshape(release.shape)).ravel()
+    pseudo = count_pseudo_people(population, release.shape)
     for step in range(N_ROUNDS):
         half = 2 * (step - N_BURN) // (N_ROUNDS - N_BURN)
         pooled = known + pseudo
@@ -148,15 +146,6 @@ def _start_area(release: AggregateRelease, number: int, result: Reconstruction, 
         PROPOSALS_PER_PERSON * int(max(np.median(people), 10)), not _has_total(result),
         np.zeros((N_VERTICES, 2, len(system.cells))), np.zeros((N_VERTICES, 2, len(system.cells))), [],
     )  # fmt: skip
-
-
-def _count_pseudo_people(population: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the Dirichlet prior: independent columns, with half a person for each effective cell."""
-    axes = range(population.ndim)
-    margins = [population.sum(axis=tuple(other for other in axes if other != axis)) for axis in axes]
-    independent = reduce(np.multiply.outer, margins)
-    n_effective = float(np.exp(entropy(independent.ravel())))
-    return np.asarray(0.5 * n_effective * independent)
 
 
 def _summarize(area: _Area) -> tuple[NDArray[np.float64], NDArray[np.int32], float]:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import pdtr
+from scipy.stats import entropy
 
 from unmask.aggregates.release import AggregateRelease
 from unmask.aggregates.rules import UNBOUNDED, Counts, Marker
 
-N_ROUNDS: Final = 30
+N_ROUNDS: Final = 60
 """Rounds of expectation and fitting."""
+
+PSEUDO_PEOPLE: Final = 2.0
+"""People that the prior adds for each effective cell. Without them the fit to rounded tables is too sharp."""
 
 UNSEEN_SHARE: Final = 1e-4
 """Probability that is spread evenly over all cells, because tables do not show every rare combination."""
@@ -24,7 +29,8 @@ def fit_population(release: AggregateRelease) -> NDArray[np.float64]:
 
     Expectation maximization: a count of an area that is only known to be in an interval is replaced by its mean under
     a Poisson distribution with the fitted mean. The sums over areas are then fitted by iterative proportional fitting,
-    which gives the distribution of maximum entropy.
+    which gives the distribution of maximum entropy. Pseudo people with independent columns are added in each round, see
+    `count_pseudo_people`.
 
     Parameters
     ----------
@@ -48,15 +54,40 @@ def fit_population(release: AggregateRelease) -> NDArray[np.float64]:
     for _ in range(N_ROUNDS):
         means = _truncated_means((total * (matrix @ fitted))[row], low, high)
         sums = np.bincount(row, means * number, minlength=n_rows) / release.n_areas
-        start = 0
-        for part in slices:
-            target = sums[start : start + part.shape[0]]
-            fitted, total = _fit(fitted * total, part, target), float(target.sum()) if target.sum() > 0 else total
-            start += part.shape[0]
-            scale = fitted.sum()
-            fitted = fitted / scale if scale > 0 else np.full(len(fitted), 1.0 / len(fitted))
-            total = scale if scale > 0 else total
+        pseudo = count_pseudo_people(fitted, release.shape) / release.n_areas
+        for table, part in enumerate(slices):
+            target = sums[release.row_tables == table] + part @ pseudo
+            fitted = _fit(fitted * (total + pseudo.sum()), part, target)
+            total, fitted = max(float(fitted.sum() - pseudo.sum()), 0.0), fitted / fitted.sum()
     return np.asarray((1 - UNSEEN_SHARE) * fitted + UNSEEN_SHARE / len(fitted))
+
+
+def count_pseudo_people(population: NDArray[np.float64], shape: tuple[int, ...]) -> NDArray[np.float64]:
+    """Return the people that the prior of a population adds to each cell.
+
+    Their columns are independent, with the one-way distributions of the population. Their number is `PSEUDO_PEOPLE` for
+    each effective cell, exp(entropy) of this distribution.
+
+    Parameters
+    ----------
+    population : (n_cells,) array
+        Sum 1.
+    shape : tuple of int
+        Number of categories of each column.
+
+    Returns
+    -------
+    (n_cells,) array
+
+    Examples
+    --------
+    >>> count_pseudo_people(np.array([0.5, 0.0, 0.0, 0.5]), (2, 2))
+    array([2., 2., 2., 2.])
+    """
+    table, axes = population.reshape(shape), range(len(shape))
+    margins = [table.sum(axis=tuple(other for other in axes if other != axis)) for axis in axes]
+    independent = reduce(np.multiply.outer, margins).ravel()
+    return np.asarray(PSEUDO_PEOPLE * np.exp(entropy(independent)) * independent)
 
 
 def _fit(fitted: NDArray[np.float64], part: sparse.csr_array, target: NDArray[np.float64]) -> NDArray[np.float64]:
