@@ -331,5 +331,5 @@ def test_registers(coverage):
 
 def test_the_law_catches_a_belief_that_does_not_keep_its_word():
     sure = Posterior.from_dense(np.tile([0.9, 0.1], (200, 1)))
-    assert "announced 90.0%, realized 50.0%" in find_miscalibration(sure, Truth(np.arange(200) % 2))
+    assert "announced 90.0\u00a0%, realized 50.0\u00a0%" in find_miscalibration(sure, Truth(np.arange(200) % 2))
     assert not find_miscalibration(sure, Truth((np.arange(200) % 10 == 0).astype(int)))

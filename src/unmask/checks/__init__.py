@@ -24,6 +24,7 @@ from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.linkage import Items
 from unmask.measures import Measure, realized_success
+from unmask.results.formats import percent
 from unmask.scoring import check_status, score
 
 __all__ = ["LawResult", "check", "check_attack", "check_measure", "check_protection"]
@@ -245,7 +246,8 @@ def find_miscalibration(belief: Posterior, truth: Truth) -> str:
     row = score(belief, truth, drawn_from=np.inf).row("realized_success")
     low, high = (row.posterior, row.posterior) if row.low is None or row.high is None else (row.low, row.high)
     if not low - MAX_DEVIATION <= announced <= high + MAX_DEVIATION:
-        return f"announced {announced:.1%}, realized {row.posterior:.1%}; give it the status scores, or calibrate it"
+        shares = f"announced {percent(announced, 1)}, realized {percent(row.posterior, 1)}"
+        return f"{shares}; give it the status scores, or calibrate it"
     status, reason = check_status(belief, truth)
     return "" if status == belief.status else reason
 
