@@ -331,7 +331,7 @@ def derive_audit_options(document: Settings, folder: Path) -> tuple[list[str], d
     if not releases:
         return [_locate_data(table, folder)], options
     options |= _find_levels(document)
-    if "file" in table and (analyses := list_analyses(document)):
+    if analyses := list_analyses(document):
         options["analyses"] = analyses
     if "file" in table:
         options |= {"original": _locate_data(table, folder), **_derive_hold_back(table)}

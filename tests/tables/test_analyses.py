@@ -180,6 +180,11 @@ def test_wrong_analyses_are_refused_in_one_sentence(text, message, people, monke
     assert message in str(error.value)
 
 
+def test_weights_of_one_table_alone_are_refused(people):
+    with pytest.raises(UnmaskError, match="give both their weights, or none"):
+        compare_analyses(_read(people, weight="w"), _read(people), ["mean: pay"])
+
+
 @pytest.mark.parametrize("text", [*KINDS, "propensity", "propensity: age, sex"])
 def test_an_analysis_reads_what_it_writes(text):
     assert str(Analysis.parse(text)) == text

@@ -204,7 +204,7 @@ def compare_analyses(original: Table, release: Table, analyses: Iterable[Analysi
     Raises
     ------
     UnmaskError
-        If the original lacks a column, or has no estimate.
+        If the original lacks a column, or has no estimate; or if one of the tables has weights.
 
     Examples
     --------
@@ -216,6 +216,8 @@ def compare_analyses(original: Table, release: Table, analyses: Iterable[Analysi
     >>> comparison.original.value, comparison.released.value, comparison.relative_difference
     (array([25., 50.]), array([25., 60.]), array([0. , 0.2]))
     """
+    if (original.weight is None) != (release.weight is None):
+        raise UnmaskError("one of the original and the release has weights; give both their weights, or none")
     parsed = (Analysis.parse(item) if isinstance(item, str) else item for item in analyses)
     return tuple(_compare(original, release, analysis) for analysis in parsed)
 
