@@ -62,6 +62,7 @@ def list_terms() -> list[str]:
     for policy in read_shipped_policies().values():
         for requirement in policy.requirements:
             terms += [requirement.name, requirement.source, requirement.purpose]
+    terms += [(QUANTITIES | CRITERIA)[name].meaning.partition(" (")[0] for name in MEANINGS]
     terms += [quantity.label for quantity in (*CRITERIA.values(), *(QUANTITIES[name] for name in TABLE_MEASURES))]
     return [term for term in dict.fromkeys(terms) if re.search("[a-z]{2}", term)]
 
@@ -70,22 +71,29 @@ TERMS = (
     "identity", "linkage", "membership", "membership of the rare", "secret", "singling out", "linkability",
     "prosecutor", "acquaintance", "insider", "modeler", "journalist", "matcher", "expert", "order reader", "observer",
     "collector", "eavesdropper",
-    "Table audit", "Network audit", "Linkage audit", "Channel audit",
+    "Table audit", "Network criteria", "Network audit", "Linkage audit", "Channel audit",
     "releases", "original", "register", "control", "origins", "attacker", "hierarchies", "data", "auxiliary", "truth",
     "guesses", "channels", "prior", "file", "graph",
-    "no. {n}", "number", "date", "datetime", "code", "text", "ordinal",
-    "smallest number of rows that fit a person",
+    "no. {n}", "seeds were chosen and not sampled", "number", "date", "datetime", "code", "text", "ordinal",
     "needs a control group, which shows which guesses hold for many people anyway (--control)",
     "needs the original table, on whose people guesses are tested (--original)",
 )  # fmt: skip
 """Names of adversaries and targets, kinds of audits, roles of files, and texts that are joined where they are used."""
+
+MEANINGS = (
+    "k", "k_people", "alpha", "l_distinct", "t_equal", "t_ordered", "t_hierarchical", "unique_rows", "leakage_bits",
+    "epsilon", "distortion", "share_of_limit", "success_probability", "realized_success", "estimation_error",
+    "k_degree", "breached", "recall", "precision",
+)  # fmt: skip
+"""Measures whose meanings explain a single condition on a first screen."""
 
 TABLE_MEASURES = (
     "success_probability", "effective_set_size", "guessing_entropy", "hartley_entropy_bits", "shannon_entropy_bits",
     "min_entropy_bits", "rank", "log_loss_bits", "calibration_error", "information_gain_bits", "total_variation",
     "delta_up", "delta_down", "estimation_error", "membership_auc", "epsilon_at_least", "true_positive_rate_at_0.1",
     "true_positive_rate_at_0.01", "true_positive_rate_at_0.001", "parts_linked", "singled_out",
-    "singled_out_of_as_many", "rational_access", "rational_success", "rational_payoff", "rational_tries",
+    "singled_out_of_as_many", "k_degree", "k_neighborhood", "k_candidate", "k_twins", "breached", "recall",
+    "precision", "realized_success", "rational_access", "rational_success", "rational_payoff", "rational_tries",
 )  # fmt: skip
 """Measures that audits of tables have."""
 

@@ -10,6 +10,7 @@ import pytest
 import unmask
 from tests import render_catalogs
 from tests.commands import invoke
+from unmask.graphs import datasets
 from unmask.languages import LANGUAGES, choose_language, gettext, localize, ngettext, retranslate, use_language
 from unmask.render.certificate import certificate, read_language
 from unmask.tables import Mondrian, Table
@@ -50,9 +51,8 @@ def test_compiled_catalogs_are_those_of_the_sources(language):
 def test_messages_that_an_audit_writes_are_recognized_by_their_words(template, language):
     for message in (message.id for message in template if message.id):
         if isinstance(message, str) and len(re.sub(r"\{\w+\}|[^a-z]", "", message)) >= 20:
-            fields = {
-                name: f"x{position}" for position, name in enumerate(dict.fromkeys(re.findall(r"\{(\w+)\}", message)))
-            }
+            names = dict.fromkeys(re.findall(r"\{(\w+)\}", message))
+            fields = {name: "7" if name == "share" else f"x{position}" for position, name in enumerate(names)}
             with use_language(language):
                 assert retranslate(message.format(**fields)) == gettext(message, **fields)
 
@@ -117,6 +117,25 @@ def results():
     }
 
 
+@pytest.fixture(scope="module")
+def other_results():
+    rng = np.random.default_rng(0)
+    network = datasets.barabasi_albert(120, 4, rng=rng)
+    truth, found = (
+        np.arange(200) // 4,
+        np.where(np.arange(200) % 7 > 0, np.arange(200) // 4, np.arange(200) // 8 + 1000),
+    )
+    clusters = unmask.Partition(found)
+    channel = unmask.read_channel([[0.9, 0.1], [0.2, 0.8]])
+    return {
+        "attacked network": unmask.audit(network, overlaps=[(0.8, 0.9)], policy="recall <= 0.1", seeds=["top:20"]),
+        "network": unmask.audit(network, policy="k_degree >= 5"),
+        "clusters": unmask.audit(clusters, truth=unmask.Partition(truth), policy="breached <= 0.1"),
+        "channel": unmask.audit(channel, policy="leakage_bits <= 0.1"),
+        "mechanisms": unmask.audit({"a": channel, "b": unmask.read_channel([[0.6, 0.4], [0.5, 0.5]])}),
+    }
+
+
 def _read_words(page, start, end):
     text = page[page.index(start) : page.index(end)]
     text = re.sub(r"<pre>.*?</pre>|<style>.*?</style>", " ", text, flags=re.DOTALL)
@@ -145,6 +164,15 @@ def test_a_first_screen_has_no_english_sentence(results, name, language):
     words = re.sub("Public Release of Clinical Information|Statistical Disclosure Control|risk of rel", "", words)
     assert sorted(set(ENGLISH.findall(words)) - NAMES) == []
     assert '<main lang="en">' in page
+
+
+@pytest.mark.parametrize("language", OTHERS)
+def test_a_first_screen_of_another_domain_has_no_english_sentence(other_results, language):
+    for result in other_results.values():
+        page = result.to_html(language=language)
+        words = re.sub(r"the adversary|\[\[.*\]\]", "", _read_words(page, "<body", "<main"))
+        assert sorted(set(ENGLISH.findall(words)) - NAMES) == []
+        assert _read_numbers(words) == _read_numbers(_read_words(result.to_html(), "<body", "<main"))
 
 
 def _read_numbers(words):

@@ -47,11 +47,20 @@ SEPARATORS: dict[Language, Separators] = {
 NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w,]|\.\d)|(?<![\w.,])\d+\.\d+(?![\w,]|\.\d)")
 """English number with a separator; not a version, a name or a date."""
 
+INTERVAL = re.compile(r"\[(<?[\d.,]+), (>?[\d.,]+)\]")
+"""Interval of numbers in English."""
+
 MIN_LETTERS = 7
 """Letters of a message by which it is recognized in an English text; shorter ones occur in other texts."""
 
-SHORT_MESSAGES = ("no. {n}",)
-"""Shorter messages that are recognized: the rank of a value."""
+SHARE = r"(?:[^A-Za-z]|\bto\b)+?"
+"""Field `share`: a share in percent, or two shares."""
+
+SHORT_MESSAGES = ("no. {n}", "off by {value}")
+"""Shorter messages that are recognized by their first words."""
+
+NUMERIC_MESSAGES = ("{low} to {high}", "{n} edges", "{n}, median {median}")
+"""Shorter messages that are recognized if their fields have no letters."""
 
 FIELD = re.compile(r"\{\w+\}")
 """Field of a message."""
@@ -169,7 +178,8 @@ def retranslate(text: str) -> str:
         return translated
     if (translated := _recognize(text[0].lower() + text[1:], language)) is not None:
         return translated[0].upper() + translated[1:]
-    return localize(text)
+    interval = gettext("[{low}, {high}]").format(low=r"\1", high=r"\2")
+    return localize(INTERVAL.sub(interval, text))
 
 
 def _recognize(text: str, language: Language) -> str | None:
@@ -203,11 +213,12 @@ def _retranslate_field(name: str, value: str) -> str:
 
 def _is_recognized(message: str) -> bool:
     """Return whether a message has enough letters without its fields, or is one of `SHORT_MESSAGES`."""
-    return message in SHORT_MESSAGES or sum(map(str.isalpha, FIELD.sub("", message))) >= MIN_LETTERS
+    return message in SHORT_MESSAGES + NUMERIC_MESSAGES or sum(map(str.isalpha, FIELD.sub("", message))) >= MIN_LETTERS
 
 
 def _compile(message: str) -> re.Pattern[str]:
     """Return an expression that finds the fields of a message."""
+    text = r"[^A-Za-z]+?" if message in NUMERIC_MESSAGES else ".+?"
     seen: set[str] = set()
     parts = []
     for part in re.split(r"(\{\w+\})", message):
@@ -215,6 +226,6 @@ def _compile(message: str) -> re.Pattern[str]:
         if not part.startswith("{"):
             parts.append(re.escape(part))
         else:
-            parts.append(f"(?P={name})" if name in seen else f"(?P<{name}>.+?)")
+            parts.append(f"(?P={name})" if name in seen else f"(?P<{name}>{SHARE if name == 'share' else text})")
             seen.add(name)
     return re.compile("".join(parts), re.DOTALL)

@@ -22,7 +22,7 @@ SHIPPED_FOLDER = resources.files("unmask.policy") / "shipped"
 CONDITIONS_TITLE = mark("the conditions given")
 """Title of single conditions, such as those of `--policy`."""
 
-TYPED_SOURCE = "set for this audit"
+TYPED_SOURCE = mark("set for this audit")
 """Source of a single condition without a source."""
 
 DOCUMENT_TITLE = "the policy of the document"

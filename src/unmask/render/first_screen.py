@@ -75,7 +75,7 @@ def make_screen(scope: Scope) -> Screen:
         at_risk = result.at_risk and retranslate_risk(result.at_risk)
         return Screen(decision, retranslate(result.headline), at_risk, advice=complete_advice(result))
     select_distribution, people = _find_at_risk(scope)
-    headline = first_sentence(next(iter(sentences(result)), ""))
+    headline = retranslate(first_sentence(next(iter(sentences(result)), "")))
     return Screen(_make_decision(result), headline, select_distribution, people, _give_advice(scope))
 
 
@@ -84,7 +84,8 @@ def _make_decision(result: Result) -> Decision:
     verdicts, cautions = result.verdicts, as_sentences(map(retranslate, result.cautions))
     if not verdicts:
         answer, sentence = map(_, NO_POLICY)
-        return Decision("none", answer, sentence, paragraphs=(*cautions, _explain_policies(result)))
+        question = _(Decision.question)
+        return Decision("none", answer, sentence, question=question, paragraphs=(*cautions, _explain_policies(result)))
     if len(verdicts) == 1:
         state, sentence = verdicts[0].state, describe_conditions(verdicts[0])
         items = [make_item(assessment, result.smallest_shown) for assessment in verdicts[0].assessments]
@@ -193,7 +194,7 @@ def _find_farthest(verdict: Verdict) -> Assessment:
 def _find_at_risk(scope: Scope) -> tuple[AtRisk | None, Figure | None]:
     """Return the people at risk: those of the result, else people by their probability, else the average."""
     if scope.result.at_risk is not None:
-        return scope.result.at_risk, None
+        return retranslate_risk(scope.result.at_risk), None
     release = _select_release(scope)
     risk = select_distribution(release, scope)
     return (_describe_average(release, scope), None) if risk is None else _describe_people(risk, scope)

@@ -109,7 +109,9 @@ def quantity(value: float, unit: str) -> str:
 
 def wrong_by(value: float, unit: str) -> str:
     """Return an error in words: "off by 1.24 km", or "wrong in 12.0 % of cases" if the loss is a probability."""
-    return f"wrong in {amount(value, unit)} of cases" if unit in SHARES else f"off by {quantity(value, unit)}"
+    if unit in SHARES:
+        return _("wrong in {share} of cases", share=amount(value, unit))
+    return _("off by {value}", value=quantity(value, unit))
 
 
 def more_than(value: float, unit: str) -> str:

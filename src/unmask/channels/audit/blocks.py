@@ -7,10 +7,12 @@ from collections.abc import Iterator, Mapping
 
 from unmask.channels.audit.facts import ChannelFacts, Mechanism
 from unmask.channels.audit.tables import ANSWERS, bound_ratio
+from unmask.languages import gettext as _
+from unmask.languages import mark
 from unmask.measures.registry import SHARES
 from unmask.results import Advice, Alternative, AtRisk, Block, Chart, Fact
 from unmask.results.formats import number, percent
-from unmask.results.words import UNITLESS, amount, more_than, plural, quantity, release_name, short, wrong_by
+from unmask.results.words import UNITLESS, amount, more_than, quantity, release_name, short, wrong_by
 
 ADVERSARIES = {
     "gibbs": "answers with a draw from the posterior",
@@ -64,15 +66,38 @@ def equal(a: float, b: float) -> bool:
 def headline(facts: ChannelFacts) -> str:
     """Return the error of the best adversary, on average and at the most revealing output."""
     mechanism, unit = facts.first, facts.model.unit
-    start, before = f"Behind {release_name(mechanism.name)} the best adversary is", wrong_by(facts.prior_error, unit)
-    average = "" if unit in SHARES else " on average"
-    if amount(mechanism.privacy, unit) == amount(facts.prior_error, unit):
-        as_much = "as much as" if equal(mechanism.privacy, facts.prior_error) else "hardly less than"
-        return f"{start} {before}{average}, {as_much} without any output. {_worst_output(mechanism, unit)}"
+    sentence = _describe_error(mechanism, facts.prior_error, unit)
+    is_certain = amount(mechanism.privacy, unit) == amount(0.0, unit) != amount(facts.prior_error, unit)
+    return sentence if is_certain else f"{sentence} {_worst_output(mechanism, unit)}"
+
+
+def _describe_error(mechanism: Mechanism, prior_error: float, unit: str) -> str:
+    """Return the error of the best adversary with and without an output."""
+    before, error = wrong_by(prior_error, unit), wrong_by(mechanism.privacy, unit)
+    fields = {"name": release_name(mechanism.name), "before": before}
+    if amount(mechanism.privacy, unit) == amount(prior_error, unit):
+        is_equal = equal(mechanism.privacy, prior_error)
+        if unit in SHARES and is_equal:
+            return _("Behind {name} the best adversary is {before}, as much as without any output.", **fields)
+        if unit in SHARES:
+            return _("Behind {name} the best adversary is {before}, hardly less than without any output.", **fields)
+        if is_equal:
+            return _(
+                "Behind {name} the best adversary is {before} on average, as much as without any output.", **fields
+            )
+        message = mark("Behind {name} the best adversary is {before} on average, hardly less than without any output.")
+        return _(message, **fields)
     if amount(mechanism.privacy, unit) == amount(0.0, unit):
-        return f"{start} never wrong; without any output they would be {before}."
-    error = wrong_by(mechanism.privacy, unit)
-    return f"{start} {error}{average}; without any output they would be {before}. {_worst_output(mechanism, unit)}"
+        return _(
+            "Behind {name} the best adversary is never wrong; without any output they would be {before}.", **fields
+        )
+    if unit in SHARES:
+        message = mark("Behind {name} the best adversary is {error}; without any output they would be {before}.")
+    else:
+        message = mark(
+            "Behind {name} the best adversary is {error} on average; without any output they would be {before}."
+        )
+    return _(message, error=error, **fields)
 
 
 def _worst_output(mechanism: Mechanism, unit: str) -> str:
@@ -282,31 +307,39 @@ def describe_risk(facts: ChannelFacts) -> AtRisk | None:
         return None
     first, risk_facts = facts.secrets[0], tuple(_risk_facts(facts))
     if equal(first.belief, first.prior):
-        return AtRisk("No secret", "is known any better than without any output", risk_facts)
-    before = f"{percent(first.prior)} without any output"
-    return AtRisk(percent(first.belief), f"is the mean belief in {_exposed_secrets(facts)}; {before}", risk_facts)
+        return AtRisk(_("No secret"), _("is known any better than without any output"), risk_facts)
+    sentence = _(
+        "is the mean belief in {secret}; {prior} without any output",
+        secret=_exposed_secrets(facts),
+        prior=percent(first.prior),
+    )
+    return AtRisk(percent(first.belief), sentence, risk_facts)
 
 
 def _exposed_secrets(facts: ChannelFacts) -> str:
     """Return the most exposed secret, as the object of a belief."""
     if facts.n_most_exposed == facts.n_secrets:
-        return "the true secret"
-    more = facts.n_most_exposed - 1
-    others = f" or one of {plural(more, 'other')}" if more else ""
-    return f"the most exposed secret, {short(facts.secrets[0].secret, 24) or '(empty)'}{others}, if it is the true one"
+        return _("the true secret")
+    more, name = facts.n_most_exposed - 1, short(facts.secrets[0].secret, 24) or "(empty)"
+    if more == 1:
+        return _("the most exposed secret, {name} or one of 1 other, if it is the true one", name=name)
+    if more:
+        return _("the most exposed secret, {name} or one of {n} others, if it is the true one", name=name, n=more)
+    return _("the most exposed secret, {name}, if it is the true one", name=name)
 
 
 def _risk_facts(facts: ChannelFacts) -> Iterator[Fact]:
     mechanism, unit = facts.first, facts.model.unit
     share = next((share for error, share in facts.spread if equal(error, mechanism.worst)), None)
     if share is not None and not equal(mechanism.worst, mechanism.privacy):
-        yield Fact("Smallest error", f"{wrong_by(mechanism.worst, unit)}, for {percent(share)} of cases")
+        error = wrong_by(mechanism.worst, unit)
+        yield Fact(_("Smallest error"), _("{error}, for {share} of cases", error=error, share=percent(share)))
     elif math.isfinite(mechanism.worst):
-        yield Fact("Every case", wrong_by(mechanism.worst, unit))
+        yield Fact(_("Every case"), wrong_by(mechanism.worst, unit))
     if facts.outputs and facts.outputs[0].likeliest:
-        yield Fact("Belief there", percent(facts.outputs[0].likeliest[0][1]))
+        yield Fact(_("Belief there"), percent(facts.outputs[0].likeliest[0][1]))
     if len(facts.mechanisms) > 1:
-        yield Fact("Mechanism", mechanism.name)
+        yield Fact(_("Mechanism"), mechanism.name)
 
 
 def advise(facts: ChannelFacts) -> Advice | None:
@@ -318,7 +351,7 @@ def advise(facts: ChannelFacts) -> Advice | None:
     command = f"unmask design {facts.design_options} --budget {budget} -o mechanism.csv"
     ranked = sorted(facts.mechanisms, key=lambda mechanism: -mechanism.privacy)
     if len(ranked) > 1:
-        headings = ("error left", *(("distortion",) if facts.distortion_known else ()))
+        headings = (_("error left"), *((_("distortion"),) if facts.distortion_known else ()))
         return Advice(sentence, command, headings, tuple(_alternative(one, facts) for one in ranked[:4]))
     if equal(ranked[0].privacy, facts.prior_error):
         return None
@@ -335,14 +368,27 @@ def _design(facts: ChannelFacts) -> tuple[str, str]:
     distortion, most = mechanism.distortion, facts.full_privacy_distortion
     limit, share = facts.limit_at(distortion), facts.share_of_limit(mechanism)
     if limit is not None and share is not None and share < 1 - 1e-4:
-        error = wrong_by(limit, facts.model.unit).replace(" by ", " by up to ").replace(" in ", " in up to ")
-        possible = f"At the same distortion, {quantity(distortion, unit)}, the adversary could be {error}"
-        return f"{distortion:.6g}", f"{possible}. This finds that mechanism:"
+        error = _wrong_by_up_to(limit, facts.model.unit)
+        message = mark(
+            "At the same distortion, {distortion}, the adversary could be {error}. This finds that mechanism:"
+        )
+        return f"{distortion:.6g}", _(message, distortion=quantity(distortion, unit), error=error)
     more = min(2 * distortion, most or math.inf) if distortion > 0 else most and most / 2
     if not more or not math.isfinite(more):
-        return "BUDGET", "This finds the best mechanism within a budget of distortion:"
-    reached = "" if limit is None else f"No mechanism is better at distortion {quantity(distortion, unit)}. "
-    return f"{more:.6g}", f"{reached}This finds the best one at distortion {quantity(more, unit)}:"
+        return "BUDGET", _("This finds the best mechanism within a budget of distortion:")
+    if limit is None:
+        return f"{more:.6g}", _("This finds the best one at distortion {distortion}:", distortion=quantity(more, unit))
+    message = mark(
+        "No mechanism is better at distortion {current}. This finds the best one at distortion {distortion}:"
+    )
+    return f"{more:.6g}", _(message, current=quantity(distortion, unit), distortion=quantity(more, unit))
+
+
+def _wrong_by_up_to(limit: float, unit: str) -> str:
+    """Return the largest error in words: "off by up to 1.24 km"."""
+    if unit in SHARES:
+        return _("wrong in up to {share} of cases", share=amount(limit, unit))
+    return _("off by up to {value}", value=quantity(limit, unit))
 
 
 def _alternative(mechanism: Mechanism, facts: ChannelFacts) -> Alternative:

@@ -28,6 +28,7 @@ from unmask.channels.loss_model import LossModel, compatible, read_distortion, r
 from unmask.channels.matrix_files import Prior
 from unmask.channels.named_mechanisms import make_channel, parse_mechanism
 from unmask.core.errors import UnmaskError
+from unmask.languages import gettext as _
 from unmask.measures import Measure
 from unmask.measures.requested import parse_measures
 from unmask.ranges import MeasureNames, Range
@@ -128,7 +129,7 @@ def audit(
         raise UnmaskError("a channel says how secrets are shown, and has no truth; leave it out")
     systems = dict(release) if isinstance(release, Mapping) else {"release": release}
     first = _check_one_kind(systems)
-    texts: dict[str, Any] = {"title": f"Audit of {', '.join(systems)}", "assumptions": assumptions}
+    texts: dict[str, Any] = {"title": _("Audit of {releases}", releases=", ".join(systems)), "assumptions": assumptions}
     requested = parse_measures(measures)
     if gain is not None or dmax is not None:
         _refuse_stakes(systems, loss, {"gain": gain, "dmax": dmax, "distortion": distortion}, unit)

@@ -24,6 +24,8 @@ from unmask.graphs.audit.sentences import (
     extreme_degrees,
     setting,
 )
+from unmask.languages import gettext as _
+from unmask.languages import mark
 from unmask.results import Advice, Alternative, AtRisk, Block, Chart, Fact, Table, View
 from unmask.results.formats import percent
 from unmask.results.suppression import mark_group, mark_people
@@ -274,9 +276,8 @@ def describe_risk(facts: GraphFacts) -> AtRisk:
     """Return the number of people that the strongest attack re-identifies; without a truth, its number of matches."""
     attack, labeled = facts.first, tuple(_risk_facts(facts))
     if attack.recall is None:
-        sentence = "matches, an unknown number of them right"
-        return AtRisk(f"{attack.matches:,}", sentence, labeled)
-    return AtRisk(_count_found(attack), f"of {attack.people:,} people are re-identified", labeled)
+        return AtRisk(f"{attack.matches:,}", _("matches, an unknown number of them right"), labeled)
+    return AtRisk(_count_found(attack), _("of {n} people are re-identified", n=attack.people), labeled)
 
 
 def _count_found(attack: AttackFacts) -> str:
@@ -285,32 +286,40 @@ def _count_found(attack: AttackFacts) -> str:
 
 def _risk_facts(facts: GraphFacts) -> Iterator[Fact]:
     attack = facts.first
-    runs = plural(attack.runs, "run")
-    spread = runs if attack.spread_in == attack.runs else f"spread in {attack.spread_in:,} of {runs}"
-    yield Fact("Starts from", f"{count_seeds(attack.n_seeds, attack.seeds)}, {spread}")
+    seeds, runs = count_seeds(attack.n_seeds, attack.seeds), attack.runs
+    if attack.spread_in < runs:
+        text = _("{seeds}, spread in {n} of {total} runs", seeds=seeds, n=attack.spread_in, total=runs)
+    elif runs == 1:
+        text = _("{seeds}, attacked in 1 run", seeds=seeds)
+    else:
+        text = _("{seeds}, attacked in {n} runs", seeds=seeds, n=runs)
+    yield Fact(_("Starts from"), text)
     announced = next((item.announced for item in facts.attacks if item.announced is not None), None)
     if announced is not None and announced.recall_high is not None:
-        yield Fact("How sure", announced_recall(announced))
+        yield Fact(_("How sure"), announced_recall(announced))
     elif announced is not None:
         reason = (reason.partition(",")[0].partition(":")[0] for reason in announced.refused[:1])
-        yield Fact("How sure", ": ".join(["no probability is announced", *reason]))
+        text = next((_("no probability is announced: {reason}", reason=words) for words in reason), "")
+        yield Fact(_("How sure"), text or _("no probability is announced"))
     if facts.similar:
-        yield Fact("Also known", f"the similarity of {facts.similar:,} pairs of people")
+        yield Fact(_("Also known"), _("the similarity of {n} pairs of people", n=facts.similar))
     if (extremes := extreme_degrees(facts)) is not None:
         riskiest = extremes[0]
-        words = f"people with {describe_degrees(riskiest)}: {format_share(riskiest.recall)}"
-        yield Fact("Most at risk", mark_group(words, riskiest.people))
+        words = _(
+            "people with {degrees}: {share}", degrees=describe_degrees(riskiest), share=format_share(riskiest.recall)
+        )
+        yield Fact(_("Most at risk"), mark_group(words, riskiest.people))
     if most_recall := bound_by_twins(facts):
-        yield Fact("At most", f"{most_recall}: the others have twins in the network")
+        yield Fact(_("At most"), _("{share}: the others have twins in the network", share=most_recall))
 
 
 GIVEN_ADVICE = Advice(
-    "Changed edges protect people. Protect the network, then audit that release with its origin as the truth:",
+    mark("Changed edges protect people. Protect the network, then audit that release with its origin as the truth:"),
     "unmask protect graph \u2026 --with RandomWalk -o protected.txt --origin origin.csv",
 )
 
 MADE_ADVICE = Advice(
-    "Changed edges or several identities protect people. Measure how much:",
+    mark("Changed edges or several identities protect people. Measure how much:"),
     "unmask audit graph \u2026 --with RandomWalk --with IdentitySeparation:identities=5:adopters=0.5 "
     "--report page.html",
 )
@@ -331,14 +340,18 @@ def advise(facts: GraphFacts) -> Advice | None:
     protected = [attack for attack in strongest if not facts.is_unprotected(attack.release)]
     safest = min(protected, key=lambda attack: attack.recall or 0.0, default=None)
     if safest is not None and unprotected and (safest.recall or 0.0) >= max(unprotected):
-        return Advice("No tried protection lowers the number of people found.", "", ("people found",), alternatives)
+        sentence = _("No tried protection lowers the number of people found.")
+        return Advice(sentence, "", (_("people found"),), alternatives)
     is_separation = safest is not None and facts.adopters(safest.release)
     protection = "IdentitySeparation:adopters=SHARE" if is_separation else "NAME"
-    return Advice("", f"unmask protect graph \u2026 --with {protection}", ("people found",), alternatives)
+    return Advice("", f"unmask protect graph \u2026 --with {protection}", (_("people found"),), alternatives)
 
 
 def _alternative(attack: AttackFacts, facts: GraphFacts) -> Alternative:
     adopters = facts.adopters(attack.release)
-    label = f"{attack.release}: {mark_people(adopters)} people with several identities" if adopters else ""
+    label = ""
+    if adopters:
+        message = mark("{release}: {n} people with several identities")
+        label = _(message, release=attack.release, n=mark_people(adopters))
     is_unprotected = facts.is_unprotected(attack.release)
     return Alternative(attack.release, (_count_found(attack),), label, is_unprotected=is_unprotected)

@@ -28,6 +28,7 @@ from unmask.graphs.audit.network_pairs import DerivedPair, GivenPair, NetworkPai
 from unmask.graphs.audit.sentences import headline
 from unmask.graphs.audit.tables import make_tables
 from unmask.graphs.protections import has_adopters
+from unmask.languages import gettext as _
 from unmask.measures import Measure
 from unmask.measures.requested import parse_measures, select_requested
 from unmask.policy.coverage import coverage_notes
@@ -149,7 +150,7 @@ def audit(
         nodes, origin = _read_truth(truth)
         pair = GivenPair(graph, auxiliary, nodes, leaked, origin, truth_partial, similarity, truth_sampled)
         pairs = {name: pair}
-    title, requested = f"Who is re-identified in {name}", parse_measures(measures)
+    title, requested = _("Who is re-identified in {name}", name=name), parse_measures(measures)
     return audit_networks(pairs, plan, title=title, progress=progress, watched=watched, measures=requested)
 
 

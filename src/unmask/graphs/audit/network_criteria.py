@@ -24,6 +24,8 @@ from unmask.graphs.criteria import (
     structural_equivalence,
 )
 from unmask.graphs.protections import new_ties
+from unmask.languages import gettext as _
+from unmask.languages import mark
 from unmask.measures.registry import MEASURES
 from unmask.results import Advice, AtRisk, Block, Chart, Column, Fact, Result, Row, Table, View
 from unmask.results.formats import number, percent
@@ -101,7 +103,7 @@ def audit_criteria(
     )
     filled = {table.name: table for table in tables if table.rows}
     return Result(
-        title=f"Criteria of the network {name}",
+        title=_("Criteria of the network {name}", name=name),
         kind="Network criteria",
         command="audit graph",
         setting="An adversary knows a fact about the surroundings of a person, and looks for people with this fact.",
@@ -122,7 +124,7 @@ def audit_criteria(
 
 
 ATTACK = Advice(
-    "Attacks that start from leaked identities may find people that no criterion singles out:",
+    mark("Attacks that start from leaked identities may find people that no criterion singles out:"),
     "unmask audit graph \u2026 --overlap 0.5,0.75 --report page.html",
 )
 
@@ -157,7 +159,7 @@ def _list_people_at_risk(
     for item in classes:
         for person in np.flatnonzero(1 / item.size > LIMITS["identity"] + MIN_EXCESS).tolist():
             n = int(item.size[person])
-            reason = "1 candidate fits" if n == 1 else f"{n:,} candidates fit"
+            reason = _("1 candidate fits") if n == 1 else _("{n} candidates fit", n=n)
             yield people_at_risk.AtRisk(name, people[person], item.name, IDENTITY, 1 / n, reason)
 
 
@@ -302,22 +304,25 @@ def _describe_smallest(classes: Sequence[PeopleClasses]) -> str:
     """Return the class sizes for the number of edges, and the people without an equal by all edges."""
     degree, candidates = (next(i for i in classes if i.measure == name) for name in ("k_degree", "k_candidate"))
     n = len(degree.size)
-    return (
-        f"{mark_people(degree.n_unique)} of {n:,} people are the only one with their number of edges; the median "
-        f"person shares it with {_median(degree.size) - 1:,} others. By their surroundings at any distance, "
-        f"{mark_people(candidates.n_unique)} people have no equal."
+    unique = _(
+        "{n} of {total} people are the only one with their number of edges; the median person shares it with {others} "
+        "others.",
+        n=mark_people(degree.n_unique),
+        total=n,
+        others=_median(degree.size) - 1,
     )
+    return f"{unique} By their surroundings at any distance, {mark_people(candidates.n_unique)} people have no equal."
 
 
 def _describe_risk(classes: Sequence[PeopleClasses]) -> AtRisk:
     """Return the people without an equal by surroundings at any distance, and the smallest class by each criterion."""
     candidates = next(item for item in classes if item.measure == "k_candidate")
     facts = tuple(
-        Fact(MEASURES[item.measure].label, f"{int(item.size.min()):,}, median {_median(item.size):,}")
+        Fact(MEASURES[item.measure].label, _("{n}, median {median}", n=int(item.size.min()), median=_median(item.size)))
         for item in classes
         if item.measure not in ("k_candidate_1", "k_candidate_2")
     )
-    sentence = f"of {len(candidates.size):,} people have no equal by their surroundings at any distance"
+    sentence = _("of {n} people have no equal by their surroundings at any distance", n=len(candidates.size))
     return AtRisk(mark_people(candidates.n_unique), sentence, facts)
 
 

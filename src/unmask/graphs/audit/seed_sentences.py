@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from unmask.graphs.audit.facts import GUESSED, MIN_STABLE, GraphFacts, SeedCount, find_stable_by
+from unmask.languages import gettext as _
 from unmask.results.formats import percent
 from unmask.results.words import join_names
 
@@ -45,7 +46,9 @@ def count_seeds(n: int, seeds: str) -> str:
     >>> count_seeds(1, "random"), count_seeds(1000, "match_top")
     ('1 leaked identity', '1,000 guessed identities')
     """
-    return f"{n:,} {'guessed' if seeds in GUESSED else 'leaked'} identit{'y' if n == 1 else 'ies'}"
+    if seeds in GUESSED:
+        return _("1 guessed identity") if n == 1 else _("{n} guessed identities", n=n)
+    return _("1 leaked identity") if n == 1 else _("{n} leaked identities", n=n)
 
 
 def needed_seeds(facts: GraphFacts) -> str:

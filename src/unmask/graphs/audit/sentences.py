@@ -17,6 +17,8 @@ from unmask.graphs.audit.facts import (
 from unmask.graphs.audit.seed_sentences import count_seeds
 from unmask.graphs.audit.tables import CRITERIA
 from unmask.graphs.evaluation import DegreeClass
+from unmask.languages import gettext as _
+from unmask.languages import mark
 from unmask.measures.interval import wilson
 from unmask.results import Table
 from unmask.results.formats import estimate, number, percent
@@ -34,8 +36,10 @@ def describe_degrees(degrees: DegreeClass) -> str:
     ('1 edge', '16 or more edges')
     """
     if degrees.high is None:
-        return f"{degrees.low:,} or more edges"
-    return plural(degrees.low, "edge") if degrees.high == degrees.low else f"{degrees.low:,} to {degrees.high:,} edges"
+        return _("{n} or more edges", n=degrees.low)
+    if degrees.high != degrees.low:
+        return _("{low} to {high} edges", low=degrees.low, high=degrees.high)
+    return _("1 edge") if degrees.low == 1 else _("{n} edges", n=degrees.low)
 
 
 def _estimate_recall(attack: AttackFacts) -> str:
@@ -54,18 +58,30 @@ def headline(facts: GraphFacts) -> str:
 
 def _describe_first(facts: GraphFacts) -> str:
     attack = facts.first
-    name = f"From {release_name(attack.release)}, {attack.attack}" if facts.has_several_releases else attack.attack
-    start = f"from {count_seeds(attack.n_seeds, attack.seeds)}"
-    start += " and the similarity of people" if facts.similar else ""
+    name = attack.attack
+    if facts.has_several_releases:
+        name = _("From {release}, {attack}", release=release_name(attack.release), attack=name)
+    seeds = count_seeds(attack.n_seeds, attack.seeds)
+    if facts.similar:
+        seeds = _("{seeds} and the similarity of people", seeds=seeds)
     if not facts.truth_known:
         unchecked = "" if attack.announced is None else ", and the estimates are not checked"
-        return (
-            f"{name} matches {percent(attack.coverage)} of the other people of its own network "
-            f"({plural(attack.matches, 'match', 'matches')}), {start}. Without a truth, the number of right matches is "
-            f"unknown{unchecked}."
+        matches = _(
+            "{attack} matches {share} of the other people of its own network ({n}), from {seeds}.",
+            attack=name,
+            share=percent(attack.coverage),
+            n=_("1 match") if attack.matches == 1 else _("{n} matches", n=attack.matches),
+            seeds=seeds,
         )
-    reach = f"{name} re-identifies {_estimate_recall(attack)} of the {attack.people:,} people in both networks, {start}"
-    return f"{reach}. {_describe_precision(attack)}".rstrip()
+        return f"{matches} Without a truth, the number of right matches is unknown{unchecked}."
+    reach = _(
+        "{attack} re-identifies {value} of the {n} people in both networks, from {seeds}.",
+        attack=name,
+        value=_estimate_recall(attack),
+        n=attack.people,
+        seeds=seeds,
+    )
+    return f"{reach} {_describe_precision(attack)}".rstrip()
 
 
 def _describe_precision(attack: AttackFacts) -> str:
@@ -167,8 +183,11 @@ def announced_recall(announced: Announcement, kind: str = "") -> str:
     """Return an announced recall with its interval, or its bound."""
     people = "of the people in the release"
     if announced.recall is None or announced.recall_low is None:
-        return f"at most {percent(announced.recall_high or 0.0)} {people} (a bound)"
+        return _("at most {share} of the people in the release (a bound)", share=percent(announced.recall_high or 0.0))
     interval = f"{percent(announced.recall_low)} to {percent(announced.recall_high or 1.0)}"
+    if not kind:
+        message = mark("{share} of the people in the release ({interval})")
+        return _(message, share=percent(announced.recall), interval=interval)
     return f"{percent(announced.recall)} {people} ({kind}{interval})"
 
 

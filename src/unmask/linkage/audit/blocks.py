@@ -6,6 +6,8 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 
+from unmask.languages import gettext as _
+from unmask.languages import group, mark
 from unmask.linkage.audit.facts import BASELINES, FLAT, GuessFacts, LinkageFacts, largest
 from unmask.linkage.audit.sentences import (
     breached_by_definition,
@@ -72,7 +74,7 @@ FOREIGN_NOTE = (
     "cluster may belong to others."
 )
 
-RENAME = "Compare pseudonyms that change after each period, with unmask study:"
+RENAME = mark("Compare pseudonyms that change after each period, with unmask study:")
 
 
 def make_blocks(facts: LinkageFacts) -> tuple[Block, ...]:
@@ -301,21 +303,28 @@ def describe_risk(facts: LinkageFacts) -> AtRisk:
     strongest = facts.strongest_first[0]
     single_share = strongest.one_by_one.get("breached", 0.0)
     count = mark_people(round(max(single_share, strongest.breached) * facts.counted))
-    suffix = " by one partition, on average" if single_share > strongest.breached else ""
-    sentence = f"of {facts.counted:,} subjects are breached{suffix}: {threshold(facts, 'their')} in one cluster"
-    return AtRisk(f"at most {count}" if strongest.at_least else count, sentence, tuple(_risk_facts(strongest)))
+    fields = {"n": group(facts.counted), "threshold": threshold(facts, "their")}
+    if single_share > strongest.breached:
+        message = mark("of {n} subjects are breached by one partition, on average: {threshold} in one cluster")
+    else:
+        message = mark("of {n} subjects are breached: {threshold} in one cluster")
+    figure = _("at most {n}", n=count) if strongest.at_least else count
+    return AtRisk(figure, _(message, **fields), tuple(_risk_facts(strongest)))
 
 
 def _risk_facts(strongest: GuessFacts) -> Iterator[Fact]:
     if strongest.one_by_one:
-        yield Fact("All partitions", f"{percent(strongest.breached)}, by the share of items that they link on average")
-        yield Fact("Clean", f"{percent(strongest.one_by_one['clean'])} by one partition: no items of others")
+        share = percent(strongest.breached)
+        yield Fact(_("All partitions"), _("{share}, by the share of items that they link on average", share=share))
+        share = percent(strongest.one_by_one["clean"])
+        yield Fact(_("Clean"), _("{share} by one partition: no items of others", share=share))
     else:
-        yield Fact("Clean", f"{share_of(strongest, 'clean')}: no items of others")
+        yield Fact(_("Clean"), _("{share}: no items of others", share=share_of(strongest, "clean")))
     if not math.isnan(strongest.recovered):
-        yield Fact("Complete", f"{percent(strongest.recovered)}: all their items and no others")
+        share = percent(strongest.recovered)
+        yield Fact(_("Complete"), _("{share}: all their items and no others", share=share))
     if not math.isnan(strongest.one_away) and not strongest.one_by_one:  # of a view it is of all partitions together
-        yield Fact("One merge away", f"{percent(strongest.one_away)} more")
+        yield Fact(_("One merge away"), _("{share} more subjects", share=percent(strongest.one_away)))
 
 
 ADVICE = Advice(RENAME, '[[protections]]\nuse = "linkage.PerPeriod"\ngrid = { length = [0.25, 0.5] }')

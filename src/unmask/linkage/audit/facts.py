@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from unmask.core.errors import UnmaskError
+from unmask.languages import mark
 
 
 @dataclass(frozen=True)
@@ -22,20 +23,20 @@ class BaselineWords:
 BASELINES = {
     "shuffled": BaselineWords(
         "the same clusters with shuffled labels",
-        "clusters of the same sizes with shuffled labels",
-        "shuffled labels",
+        mark("clusters of the same sizes with shuffled labels"),
+        mark("shuffled labels"),
         "A random guess is the same adversary with the labels of their clusters shuffled over the items.",
     ),
     "uniform": BaselineWords(
         "uniformly random partitions",
-        "uniformly random clusters",
-        "uniformly random clusters",
+        mark("uniformly random clusters"),
+        mark("uniformly random clusters"),
         "A random guess is a partition of the items, each equally likely.",
     ),
     "coin": BaselineWords(
         "partitions by coin toss",
-        "clusters drawn by coin toss",
-        "clusters drawn by coin toss",
+        mark("clusters drawn by coin toss"),
+        mark("clusters drawn by coin toss"),
         "A random guess takes the items in random order. Each opens a cluster or joins any open one, by coin toss.",
     ),
 }

@@ -14,6 +14,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, View
 from unmask.core.signatures import with_parameters
 from unmask.data.writing import escape_formula
+from unmask.languages import gettext as _
 from unmask.linkage.audit.blocks import ADVICE, describe_risk, make_blocks
 from unmask.linkage.audit.facts import BASELINES, LinkageFacts
 from unmask.linkage.audit.judged_guess import BETAS, JudgedGuess, Sensitivity, compare_guesses
@@ -135,7 +136,7 @@ def describe(
 ) -> Result:
     """Return the result for facts about guesses: tables, findings and advice."""
     return Result(
-        title=f"Linkage by {', '.join(_name_adversaries(facts))}",
+        title=_("Linkage by {guesses}", guesses=", ".join(_name_adversaries(facts))),
         kind="Linkage audit",
         command="audit linkage",
         setting=_setting(facts),

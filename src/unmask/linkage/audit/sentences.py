@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from unmask.languages import gettext as _
+from unmask.languages import mark
 from unmask.linkage.audit.facts import BASELINES, GuessFacts, LinkageFacts
 from unmask.results.formats import number, percent
 from unmask.results.suppression import mark_people
@@ -26,8 +28,10 @@ HIGH_ARI = 0.9
 def threshold(facts: LinkageFacts, whose: str = "its") -> str:
     """Return the share of linked items that is a breach: "at least 80 % of the items", "all items"."""
     if "beta" in facts.own:
-        return f"{whose} own share of the items"
-    return "all items" if facts.beta == 1 else f"at least {plain(facts.beta)} of the items"
+        return _("its own share of the items") if whose == "its" else _("their own share of the items")
+    if facts.beta == 1:
+        return _("all items")
+    return _("at least {share} of the items", share=plain(facts.beta))
 
 
 def plain(share: float) -> str:
@@ -48,7 +52,7 @@ def share_of(guess: GuessFacts, name: str) -> str:
 
 def name_guess(name: str) -> str:
     """Return the name of a guess for the start of a sentence; in quotes if it repeats the word before it."""
-    return "The guess \u201cguess\u201d" if name == "guess" else f"The guess {release_name(name)}"
+    return _("The guess {name}", name="\u201cguess\u201d" if name == "guess" else release_name(name))
 
 
 def findings(facts: LinkageFacts) -> list[str]:
@@ -68,7 +72,7 @@ def _find(guess: GuessFacts, facts: LinkageFacts, *, first: bool) -> Iterator[st
     """Yield the sentences about one guess; only the first guess has the threshold and the subjects."""
     name = name_guess(guess.name)
     if guess.partitions > 1:
-        name += f", on average over its {guess.partitions:,} partitions,"
+        name = _("{guess}, on average over its {n} partitions,", guess=name, n=guess.partitions)
     yield _breaches(name, guess, facts, first=first)
     yield each_partition(guess)
     yield nearness(guess)
@@ -78,26 +82,39 @@ def _find(guess: GuessFacts, facts: LinkageFacts, *, first: bool) -> Iterator[st
 
 
 def _breaches(name: str, guess: GuessFacts, facts: LinkageFacts, *, first: bool) -> str:
-    baseline = BASELINES[facts.baseline]
-    subjects, threshold_text, random_guess = "them", "as much", baseline.clusters_again
+    baseline, words = BASELINES[facts.baseline], {"guess": name}
     if first:
-        subjects = f"{facts.counted:,} subject{'' if facts.counted == 1 else 's'}{_of_size(facts)}"
         threshold_text = threshold(facts)
         if facts.unlabeled == "unknown":
             threshold_text = threshold_text.replace("items", "labeled items")
-        random_guess = baseline.clusters
-    guessing = percent(guess.guessing)
+        words |= {"threshold": threshold_text, "subjects": _count_subjects(facts), "random": baseline.clusters}
+    else:
+        words |= {"threshold": "as much", "subjects": "them", "random": baseline.clusters_again}
+    words["guessing"] = percent(guess.guessing)
+    if guess.breached == 0 and guess.guessing == 0:
+        return _("{guess} breaches no subject: it links {threshold} of none of {subjects}, as do {random}.", **words)
     if guess.breached == 0:
-        link = f", as do {random_guess}" if guess.guessing == 0 else f"; {random_guess} link that of {guessing}"
-        return f"{name} breaches no subject: it links {threshold_text} of none of {subjects}{link}."
-    links = (
-        f"{name} links {threshold_text} of {share_of(guess, 'breached')} of {subjects}; {random_guess} link {guessing}"
-    )
-    return f"{links} too: the adversary learned nothing." if guess.guessing >= guess.breached else f"{links}."
+        message = mark(
+            "{guess} breaches no subject: it links {threshold} of none of {subjects}; {random} link that of {guessing}."
+        )
+        return _(message, **words)
+    words["share"] = share_of(guess, "breached")
+    if guess.guessing >= guess.breached:
+        message = mark(
+            "{guess} links {threshold} of {share} of {subjects}; {random} link {guessing} too: the adversary learned "
+            "nothing."
+        )
+        return _(message, **words)
+    return _("{guess} links {threshold} of {share} of {subjects}; {random} link {guessing}.", **words)
 
 
-def _of_size(facts: LinkageFacts) -> str:
-    return f" with at least {facts.min_size:,} items" if facts.counted < facts.subjects else ""
+def _count_subjects(facts: LinkageFacts) -> str:
+    """Return the number of subjects, and the smallest size of those that are counted."""
+    if facts.counted == facts.subjects:
+        return _("1 subject") if facts.counted == 1 else _("{n} subjects", n=facts.counted)
+    if facts.counted == 1:
+        return _("1 subject with at least {size} items", size=facts.min_size)
+    return _("{n} subjects with at least {size} items", n=facts.counted, size=facts.min_size)
 
 
 def each_partition(guess: GuessFacts) -> str:
