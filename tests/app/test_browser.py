@@ -250,9 +250,11 @@ def open_hierarchy(page: Any, address: str, room: Path) -> None:
 def test_a_dragged_value_takes_the_selected_ones_along(address: str, chromium: Any, room: Path):
     page = chromium.new_page()
     open_hierarchy(page, address, room)
+    page.wait_for_load_state()  # before, no script listens
     page.get_by_label("Innere").check()
     page.locator(".chip", has_text="Kardiologie").drag_to(page.locator("[data-group=new]"))
     page.get_by_label("Name of group Innere + Kardiologie").wait_for()
+    page.wait_for_load_state()
     page.locator(".chip", has_text="Innere").drag_to(page.locator("[data-group=alone]"))
     page.get_by_label("Name of group Innere + Kardiologie").wait_for(state="detached")
     assert page.locator("[data-group=alone] .chip").count() == 5
