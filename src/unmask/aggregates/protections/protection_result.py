@@ -20,6 +20,10 @@ CHECK_COLUMNS = (
     Column("determined", "Determined cells", kind="number"),
     Column("narrowest", "Narrowest interval", kind="number"),
 )
+SUM_COLUMNS = (
+    *CHECK_COLUMNS[:-1],
+    Column("narrowest", "Closest estimate of a contribution, too high by", unit="%", kind="number"),
+)
 
 LOSS_COLUMNS = (
     Column("table", "Table"),
@@ -61,7 +65,7 @@ def describe(protected: ProtectedTables) -> Result:
         rows=(),
         preferred_measures=(),
         facts=(
-            Table.from_records(CHECK, CHECK_COLUMNS, [check]),
+            Table.from_records(CHECK, SUM_COLUMNS if protected.is_sum else CHECK_COLUMNS, [check]),
             Table.from_records(LOSS, LOSS_COLUMNS, losses),
         ),
         blocks=(
@@ -117,4 +121,4 @@ def _describe_gap(protected: ProtectedTables) -> str:
         return "The adversary knows the rule, and computes the interval of each small count from all tables."
     if protected.gap == 0:
         return "No pattern with a smaller cost protects the tables."
-    return f"The cost of the pattern exceeds that of the best one by at most {100 * protected.gap:.1f} % of the cost."
+    return f"The cost of the pattern exceeds that of the best one by at most {100 * protected.gap:.2g} % of the cost."
