@@ -37,12 +37,15 @@ class Domain:
         none.
     summary : str, optional
         Help of the command that is generated from `audit_files`; by default the first paragraph of its docstring.
+    release_file : str, optional
+        Name of a TOML file that is a release of this domain, and not a document.
     """
 
     audit: str
     packages: tuple[str, ...]
     word: str | None = None
     summary: str = ""
+    release_file: str = ""
 
 
 DOMAINS: dict[str, Domain] = {
@@ -74,6 +77,7 @@ DOMAINS: dict[str, Domain] = {
         "unmask.aggregates.audit",
         ("unmask.aggregates",),
         summary="Attack published tables of counts: how many records are reconstructed, and which values are inferred.",
+        release_file="tables.toml",
     ),
 }
 """Name -> its modules; nothing of a domain is imported before its first use."""

@@ -121,6 +121,25 @@ def test_the_command_writes_json_a_page_and_a_document(files):
     assert "b07" not in text  # no area is named
 
 
+def test_the_description_of_the_tables_is_a_release_and_no_document(files):
+    folder = invoke("audit", "aggregates", "published", "--json")
+    description = invoke("audit", "aggregates", "published/tables.toml", "--json")
+    assert json.loads(description.stdout)["results"] == json.loads(folder.stdout)["results"]
+
+
+def test_tables_that_contradict_each_other_in_every_area_are_named(files):
+    path = files / "published" / "sex-age.csv"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([lines[0], *(f"{line.rpartition(',')[0]},9" for line in lines[1:])]) + "\n")
+    done = invoke("audit", "aggregates", "published")
+    assert done.exit_code == 2
+    assert "sex-age" in done.stderr
+    assert "contradict each other in every area" in done.stderr
+    judged = invoke("audit", "aggregates", "published", "--original", "records.csv", "--json")
+    assert judged.exit_code == 0
+    assert "contradict" in json.loads(judged.stdout)["warnings"][0]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -12,6 +12,7 @@ from unmask.cli.generated import Command
 from unmask.cli.option_types import Names, join_names, split_names
 from unmask.cli.terminal import print_line, print_text
 from unmask.core.errors import UnmaskError
+from unmask.domains import DOMAINS, audited_by
 from unmask.toml_text import DOCUMENT
 
 RUN_OPTIONS = {
@@ -60,7 +61,7 @@ class ReadsDocument(Command):
         }
         value = typed.get(str(argument.name))
         texts = [value] if isinstance(value, str) else list(value) if isinstance(value, tuple | list) else []
-        if len(texts) != 1 or not texts[0].endswith(".toml"):
+        if len(texts) != 1 or not self.is_document(texts[0]):
             return super().parse_args(ctx, args)
         path = Path(texts[0])
         files, options = self._read_document(path)
@@ -75,6 +76,10 @@ class ReadsDocument(Command):
         if files:
             ctx.params[str(argument.name)] = argument.process_value(ctx, files if argument.nargs < 0 else files[0])
         return remaining
+
+    def is_document(self, text: str) -> bool:
+        """Return whether an argument is the path of a document."""
+        return text.endswith(".toml")
 
     @property
     def argument(self) -> click.Parameter:
@@ -152,6 +157,10 @@ class DomainCommand(WritesDocument):
     def word(self) -> str:
         """The name of the section."""
         return str(self.name).rpartition(" ")[2]
+
+    def is_document(self, text: str) -> bool:
+        """Return whether an argument is the path of a document; a domain may have releases in TOML files."""
+        return super().is_document(text) and Path(text).name != DOMAINS[audited_by(self.word)].release_file
 
     def derive_options(self, document: dict[str, Any], folder: Path) -> tuple[list[str], dict[str, Any]]:
         """Return the argument and the options of the section."""

@@ -324,7 +324,7 @@ AUDITS: Mapping[str, AuditSignature] = {
         ("code", "watched", "progress"),
     ),
     "unmask.aggregates.audit:audit_files": AuditSignature(
-        "Attack published tables of counts: how many records are reconstructed, and which values are inferred.\n\nTABLES is a folder with a description, tables.toml, and a CSV file for each table. The description names the\ncategories of the columns, the column of areas, and the rule of each table: suppression, rounding or perturbation.\n\nAll records that fit the tables are searched. An area with one solution is reconstructed for certain, without the\noriginal. With --original, claims are compared with the true records.\n\n\\b\nunmask audit aggregates published --report out.html\nunmask audit aggregates published --original records.csv --sensitive income --knows age,sex\nunmask audit aggregates published --policy 'areas_reconstructed <= 0.05'",
+        "Attack published tables of counts: how many records are reconstructed, and which values are inferred.\n\nTABLES is a folder with a description, tables.toml, and a CSV file for each table, or the description. It names the\ncategories of the columns, the column of areas, and the rule of each table: suppression, rounding or perturbation.\n\nAll records that fit the tables are searched. An area with one solution is reconstructed for certain, without the\noriginal. With --original, claims are compared with the true records.\n\n\\b\nunmask audit aggregates published --report out.html\nunmask audit aggregates published --original records.csv --sensitive income --knows age,sex\nunmask audit aggregates published --policy 'areas_reconstructed <= 0.05'",
         "tables",
         1,
         False,

@@ -91,6 +91,9 @@ def audit(
     run = Reconstructor().run(tables, sensitive, knows, rng=rng)
     targets = find_targets(run, truth, rng)
     if not len(targets.cell):
+        if run.contradicting:
+            names = " and ".join(run.contradicting)
+            raise UnmaskError(f"the tables {names} contradict each other in every area; check their rules and counts")
         raise UnmaskError("the tables fit no people, or the original has no rows; check the rules and the original")
     return describe_run(name, run, targets, group_size=group_size, rng=rng)
 

@@ -23,7 +23,7 @@ def audit_files(
 ) -> Result:
     r"""Attack published tables of counts: how many records are reconstructed, and which values are inferred.
 
-    TABLES is a folder with a description, tables.toml, and a CSV file for each table. The description names the
+    TABLES is a folder with a description, tables.toml, and a CSV file for each table, or the description. It names the
     categories of the columns, the column of areas, and the rule of each table: suppression, rounding or perturbation.
 
     All records that fit the tables are searched. An area with one solution is reconstructed for certain, without the
@@ -37,7 +37,7 @@ def audit_files(
     Parameters
     ----------
     tables : path
-        Folder with tables.toml and the files that it names.
+        Folder with tables.toml and the files that it names, or the path of tables.toml.
     original : path, optional
         table of the true records, with the columns of the tables and of areas
     sensitive, knows, group_size, seed
