@@ -24,7 +24,7 @@ from unmask.economics import (
     tornado,
 )
 from unmask.economics.campaigns.campaign import remove_discount
-from unmask.economics.deterrence.search import bisect, find_root
+from unmask.economics.deterrence.search import bisect, find_root, minimize_convex
 
 AMOUNTS = ("fine", "exploit_cost", "access_cost", "gain")
 VARIANTS = {
@@ -399,3 +399,14 @@ def test_if_any_positive_amount_deters_a_smallest_one_is_given():
     for low, high in (bisect(lambda value: value > 0, 1.0), find_root(lambda value: 1.0 - 2.0 * (value > 0), 1.0)):
         assert low == 0
         assert 0 < high < 1e-17
+
+
+def test_the_search_for_the_cheapest_amount_stops_at_the_precision_of_an_amount():
+    amounts = []
+
+    def parabola(amount):
+        amounts.append(amount)
+        return (amount - math.pi) ** 2, 2 * (amount - math.pi)
+
+    assert minimize_convex(parabola, 0.0, 10.0) == pytest.approx(math.pi, rel=1e-7)
+    assert len(amounts) < 30  # 55 to the last bit

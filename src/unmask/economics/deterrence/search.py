@@ -90,7 +90,7 @@ def find_root(function: Callable[[float], float], first: float, precision: float
 
 
 def minimize_convex(line: Callable[[float], tuple[float, float]], low: float, high: float) -> float:
-    """Return the amount at which a convex piecewise linear function is smallest; its ends are not compared.
+    """Return the amount at which a convex piecewise linear function is smallest, with a relative width of `PRECISION`.
 
     line : amount -> value and slope. The tangents of two amounts around the minimum meet at a breakpoint, or closer.
 
@@ -102,7 +102,7 @@ def minimize_convex(line: Callable[[float], tuple[float, float]], low: float, hi
         if slope_low >= 0 or slope_high <= 0:
             return low if slope_low >= 0 else high
         meet = (value_low - slope_low * low - value_high + slope_high * high) / (slope_high - slope_low)
-        if not low < meet < high:
+        if high - low <= PRECISION * high or not low < meet < high:
             break
         value, slope = line(meet)
         if value <= value_low + slope_low * (meet - low) + SLOPE_PRECISION * abs(value):
@@ -111,7 +111,7 @@ def minimize_convex(line: Callable[[float], tuple[float, float]], low: float, hi
             low, value_low, slope_low = meet, value, slope
         else:
             high, value_high, slope_high = meet, value, slope
-    return low
+    return low if value_low <= value_high else high
 
 
 def find_breakpoints(line: Callable[[float], tuple[float, float]], low: float, high: float) -> list[float]:
