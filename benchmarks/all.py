@@ -16,6 +16,7 @@ loses its row, and so does one whose race was run on another machine; one that i
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
 import platform
@@ -23,6 +24,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import date
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -34,19 +36,21 @@ PAGE = HERE.parent / "docs" / "benchmarks.md"
 CASES = "benchmark-cases.md"
 """Page of all cases, next to the summary."""
 
-PROGRAMS = (
-    "tables",
-    "limits",
-    "large",
-    "channels",
-    "graphs",
-    "unlinkability",
-    "aggregates",
-    "economics",
-    "separation",
-    "scale",
-    "studies",
-)
+PROGRAMS = {
+    "tables": ("tables",),
+    "limits": ("cli", "graphs", "render", "tables"),
+    "large": ("graphs", "tables"),
+    "channels": ("channels", "core", "measures"),
+    "graphs": ("graphs",),
+    "unlinkability": ("core", "linkage", "measures"),
+    "aggregates": ("aggregates",),
+    "economics": ("economics",),
+    "separation": ("graphs",),
+    "scale": ("graphs", "linkage", "tables"),
+    "studies": ("studies",),
+}
+"""Program -> folders of the package that it times. A row whose folders have changed since is marked as old."""
+
 QUICK = {
     "tables": ("audit",),
     "limits": ("wide", "traces", "page"),
@@ -77,7 +81,6 @@ Most tasks take seconds on two cores. unmask is faster than most other implement
 than a bare query, formula or import, which is only a part of the task.
 """
 TASKS = {
-    "unmask --help": "show the help",
     "unmask audit of 8 rows": "audit a small table",
     "audit, 1,000,000 distinct rows, with page": "audit a million distinct rows, with a page",
     "protect, 1,000,000 rows of CSV": "protect a million rows",
@@ -97,7 +100,7 @@ SLOWER = 1.25
 
 Row = dict[str, Any]
 """A row of a program, as `harness.rows` makes it, with the name of the program, the machine, the day, the load before
-it, and the seconds that the same case took in the run before on this machine.
+it, a digest of the code, and the seconds that the same case took in the run before on this machine.
 """
 
 
@@ -106,6 +109,7 @@ def measured(program: str, flags: list[str]) -> Iterator[Row]:
     command = [sys.executable, str(HERE / f"{program}.py"), "--json", *flags]
     machine_name, day = machine(), f"{date.today():%Y-%m-%d}"
     about = {"program": program, "machine": machine_name, "day": day, "load": round(os.getloadavg()[0], 1)}
+    about["code"] = digest_code(program)
     took = {
         of_case(row): row["seconds"]
         for row in read_rows()
@@ -119,6 +123,20 @@ def measured(program: str, flags: list[str]) -> Iterator[Row]:
             yield row | {"before": took.get(of_case(row))}
     if running.returncode:
         print(f"{program}.py ended with exit code {running.returncode}, rows may be missing", file=sys.stderr)
+
+
+@cache
+def digest_code(program: str) -> str:
+    """Return a digest of the code that a program times."""
+    package = HERE.parent / "src" / "unmask"
+    files = (path for folder in PROGRAMS[program] for path in (package / folder).rglob("*.py"))
+    content = b"".join(hashlib.sha256(path.read_bytes()).digest() for path in sorted(files))
+    return hashlib.sha256(content).hexdigest()[:12]
+
+
+def is_old(row: Row) -> bool:
+    """Return whether the code that a row times has changed since its run."""
+    return bool(row.get("code") != digest_code(row["program"]))
 
 
 def quick() -> str:
@@ -153,7 +171,7 @@ def keep(program: str, result: list[Row]) -> None:
     races = list(dict.fromkeys(row["race"] for row in of_program))
     of_program.sort(key=lambda row: races.index(row["race"]))
     rows = [*(row for row in old if row["program"] != program), *of_program]
-    rows.sort(key=lambda row: PROGRAMS.index(row["program"]))
+    rows.sort(key=lambda row: list(PROGRAMS).index(row["program"]))
     ROWS.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
@@ -291,7 +309,8 @@ def measured_on(rows: list[Row]) -> str:
     """The machines, how busy each was before a run, and what is installed."""
     runs: dict[str, dict[str, None]] = {}
     for row in rows:
-        runs.setdefault(row["machine"], {})[f"{row['program']} {row['day']} ({row['load']:g})"] = None
+        run = f"{row['program']} {row['day']}{'*' * is_old(row)} ({row['load']:g})"
+        runs.setdefault(row["machine"], {})[run] = None
     machines = aligned(
         [
             ("machine", "programs"),
@@ -302,6 +321,8 @@ def measured_on(rows: list[Row]) -> str:
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("unmask", *LIBRARIES))
     return f"""\
 {machines}
+
+An asterisk marks runs before the last change of the code that they time. Their numbers may have changed.
 
 Each date has the load before the run in parentheses. Above a load of 0.5, other programs shared the machine: CPU
 seconds are up to a tenth too long. Above four they are up to twice as long.

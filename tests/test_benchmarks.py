@@ -102,3 +102,17 @@ def test_the_code_of_a_kind_of_work_changes_with_its_files(benchmarks, monkeypat
         digests.add(page.code_of("Mondrian"))
     page.code_of.cache_clear()
     assert len(digests) == 2
+
+
+def test_a_run_is_old_when_the_code_that_it_times_has_changed(benchmarks):
+    now = row("ours", seconds=1.0) | {"code": benchmarks.digest_code("large"), "day": "2026-11-29", "load": 0.1}
+    before = now | {"code": "0", "day": "2026-11-01"}
+    never = {key: value for key, value in now.items() if key != "code"} | {"day": "2026-10-01"}
+    pages = [benchmarks.measured_on([one | {"packages": []}]) for one in (now, before, never)]
+    assert ["*" in page.split("\n\n")[0] for page in pages] == [False, True, True]
+
+
+def test_every_program_times_folders_of_the_package(benchmarks):
+    package = BENCHMARKS.parent / "src" / "unmask"
+    assert all((package / folder).is_dir() for folders in benchmarks.PROGRAMS.values() for folder in folders)
+    assert len({benchmarks.digest_code(program) for program in benchmarks.PROGRAMS}) > 1
