@@ -152,3 +152,12 @@ def test_columns_that_are_missing_empty_or_no_level_are_refused(people):
     people.write_text("sex,age\nf,\nm,3\n")
     with pytest.raises(UnmaskError, match="1 empty cells"):
         protect_files(people, tables=["sex*age"], base=5)
+
+
+@pytest.mark.parametrize("name", ["../age", "=cmd()", "a\\b", ".hidden"])
+def test_columns_whose_names_are_paths_or_formulas_are_refused(people, tmp_path, name):
+    people.write_text(f'sex,"{name}"\n' + "f,1\nm,2\n" * 9)
+    result = run(people, "--tables", f"sex*{name}", "--round", 5, "-o", tmp_path / "tables")
+    assert result.exit_code == 2
+    assert "rename the column" in result.output
+    assert not (tmp_path / "tables").exists()

@@ -16,6 +16,7 @@ from unmask.aggregates.release import AggregateRelease, tabulate
 from unmask.aggregates.rules import Rule
 from unmask.core.errors import UnmaskError
 from unmask.data.columns import read_columns
+from unmask.data.writing import is_formula
 
 Source = str | PathLike[str] | Mapping[str, ArrayLike]
 
@@ -97,11 +98,16 @@ def count_tables(
     Raises
     ------
     UnmaskError
-        If a column is missing or has empty cells, or a level is not one.
+        If a column is missing, has empty cells or cannot be part of a file name, or a level is not one.
     """
     tables = list_tables(specs)
     used = list(dict.fromkeys(column for columns in tables for column in columns))
     names = list(dict.fromkeys(name for column in [*used, geography] if column for name in column.split(LEVEL_MARK)))
+    for name in (*names, *further):
+        if is_formula(name) or set("/\\") & {*name} or name.startswith("."):
+            raise UnmaskError(
+                f"column {name!r} is a formula or has a character of paths, and would name a file; rename the column"
+            )
     columns = read_columns(source, [*names, *(name for name in further if name not in names)])
     records = {**columns, **{name: _as_text(name, columns[name]) for name in names}}
     bases = list(dict.fromkeys(column.partition(LEVEL_MARK)[0] for column in used))
