@@ -13,8 +13,8 @@ from unmask.results import Result, Row
 from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, number, percent
 from unmask.results.names import APART, COLLECTOR, IDENTITY, LINKAGE, MEMBERSHIP, ORDER_READER, PROSECUTOR, SECRET
-from unmask.results.rows import ERRORS, ORIGINAL, RATIONAL
-from unmask.results.scope import Heads, Scope
+from unmask.results.rows import ERRORS, ORIGINAL, RATIONAL, PreferredRows
+from unmask.results.scope import Scope
 from unmask.results.words import release_name
 
 
@@ -140,7 +140,7 @@ def sentences(result: Result) -> list[str]:
     return [*blocks, *rows] if result.headline else [*rows, *blocks]
 
 
-def select_leading(heads: Heads) -> Heads:
+def select_leading(heads: PreferredRows[Row]) -> PreferredRows[Row]:
     """Return the rows that may lead the findings: no adversary of `APART`, and row order only if it is strongest."""
     ordinary = {key: row for key, row in heads.items() if key[1] not in {*APART, ORDER_READER} and key[2] != MEMBERSHIP}
     strongest: dict[str, float] = {}
@@ -162,7 +162,7 @@ def select_distribution(release: str, scope: Scope) -> Distribution | None:
     return spread[max(candidates, key=lambda item: item[1].posterior)[0]] if candidates else None
 
 
-def list_findings(scope: Scope, heads: Heads) -> list[str]:
+def list_findings(scope: Scope, heads: PreferredRows[Row]) -> list[str]:
     """Return for each target the riskiest release of the two strongest adversaries, and the range of other releases."""
     sentences = []
     for target in scope.targets:

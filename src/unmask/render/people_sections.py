@@ -15,7 +15,8 @@ from unmask.results import Result, Row
 from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, percent
 from unmask.results.names import APART, FAILURES, IDENTITY, LIMITS, MEMBERSHIP, ORDER_READER
-from unmask.results.scope import Heads, Scope
+from unmask.results.rows import PreferredRows
+from unmask.results.scope import Scope
 from unmask.results.words import format_count, start_with_release
 
 # --- success ---------------------------------------------------------------------------------------------------------
@@ -74,7 +75,7 @@ def _dot(scope: Scope, row: Row | None, key: tuple[str, str, str], with_n: bool)
     return Dot(key[0], adversary, style, row.posterior, row.prior, row.low, row.high, text)
 
 
-def success_note(heads: Heads) -> str:
+def success_note(heads: PreferredRows[Row]) -> str:
     """Return the meaning of the marks of the chart, and the number of people behind them."""
     sizes = sorted({row.n for row in heads.values()})
     sizes_text = (

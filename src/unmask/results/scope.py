@@ -11,11 +11,8 @@ from unmask.languages import gettext as _
 from unmask.languages import retranslate
 from unmask.results.names import FAILURES, IDENTITY
 from unmask.results.result import Result
-from unmask.results.rows import ORIGINAL, Row, preferred_rows
+from unmask.results.rows import ORIGINAL, PreferredRows, Row, preferred_rows
 from unmask.results.words import styles_of
-
-Heads = Mapping[tuple[str, str, str], Row]
-"""(release, adversary, target) -> the row of success that findings and charts speak about."""
 
 
 def headlines(result: Result) -> dict[tuple[str, str, str], Row]:
@@ -43,7 +40,7 @@ class Scope:
         return Scope(replace(self.result, rows=tuple(rows)), tuple(self.styles))
 
     @cached_property
-    def heads(self) -> Heads:
+    def heads(self) -> PreferredRows[Row]:
         """Return the rows for findings and charts."""
         return headlines(self.result)
 

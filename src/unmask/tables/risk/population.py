@@ -67,7 +67,13 @@ class _Spectrum(NamedTuple):
     frequency: Floats
 
     @classmethod
-    def of(cls, sizes: Integers) -> _Spectrum:
+    def of(cls, sizes: Integers, population_rows: int) -> _Spectrum:
+        if sizes.ndim != 1 or len(sizes) == 0 or sizes.min() < 1:
+            raise UnmaskError("sizes must be the rows of at least 1 class, each at least 1; drop empty classes")
+        if population_rows < sizes.sum():
+            raise UnmaskError(
+                f"population_rows is {population_rows}, expected at least the {int(sizes.sum())} rows of the sample"
+            )
         size, frequency = np.unique(sizes, return_counts=True)
         return cls(size.astype(np.float64), frequency.astype(np.float64))
 
@@ -98,29 +104,22 @@ def estimate(sizes: Integers | Sequence[int], *, population_rows: int) -> Popula
 
     A. Hundepool et al., "Statistical Disclosure Control", 2012, chapter 3.
     """
-    sizes = _check_sizes(np.asarray(sizes, dtype=np.int64), population_rows)
-    spectrum = _Spectrum.of(sizes)
+    sizes = np.asarray(sizes, dtype=np.int64)
+    spectrum = _Spectrum.of(sizes, population_rows)
     uniques = spectrum.classes_of(1)
-    models = (pitman, zayatz, slide_negative_binomial)
-    estimates = [model(sizes, population_rows=population_rows) for model in models]
-    fraction = spectrum.rows / population_rows
     low, high = interval(sizes, population_rows=population_rows) or (None, None)
-    sampled_uniques = (
-        None if low is None or high is None else _bound_sampled_uniques(low, high, spectrum.rows, population_rows)
-    )
-    chance = (
-        (None, None)
-        if sampled_uniques is None or not uniques
-        else tuple(min(1.0, bound / uniques) for bound in sampled_uniques)
-    )
+    chance: tuple[float | None, ...] = (None, None)
+    if low is not None and high is not None and uniques:
+        bounds = _bound_sampled_uniques(low, high, spectrum.rows, population_rows)
+        chance = tuple(min(1.0, bound / uniques) for bound in bounds)
     return PopulationUniqueness(
         rows=int(spectrum.rows),
         population_rows=int(population_rows),
-        sampling_fraction=fraction,
+        sampling_fraction=spectrum.rows / population_rows,
         sample_uniques=int(uniques),
-        pitman=estimates[0],
-        zayatz=estimates[1],
-        slide_negative_binomial=estimates[2],
+        pitman=pitman(sizes, population_rows=population_rows),
+        zayatz=zayatz(sizes, population_rows=population_rows),
+        slide_negative_binomial=slide_negative_binomial(sizes, population_rows=population_rows),
         population_classes=population_classes(sizes, population_rows=population_rows),
         low=low,
         high=high,
@@ -176,8 +175,7 @@ def interval(sizes: Integers, *, population_rows: int) -> tuple[float, float] | 
     F. Garwood, "Fiducial limits for the Poisson distribution", 1936. The linear programs follow B. Efron & R. Thisted,
     "Estimating the number of unseen species", 1976.
     """
-    sizes = _check_sizes(sizes, population_rows)
-    spectrum, N = _Spectrum.of(sizes), population_rows
+    spectrum, N = _Spectrum.of(sizes, population_rows), population_rows
     if spectrum.rows == N:
         return (spectrum.classes_of(1),) * 2
     largest = int(sizes.max())
@@ -227,8 +225,7 @@ def pitman(sizes: Integers, *, population_rows: int) -> float | None:
     N. Hoshino, "Applying Pitman's sampling formula to microdata disclosure risk assessment", J. Official Statistics 17
     (2001), section 3.
     """
-    sizes = _check_sizes(sizes, population_rows)
-    spectrum = _Spectrum.of(sizes)
+    spectrum = _Spectrum.of(sizes, population_rows)
     if spectrum.rows == population_rows:
         return spectrum.classes_of(1)
     fitted = _fit_pitman(spectrum)
@@ -307,8 +304,7 @@ def zayatz(sizes: Integers, *, population_rows: int) -> float | None:
 
     L. Zayatz, "Estimation of the number of unique population elements using a sample", US Census Bureau, 1991.
     """
-    sizes = _check_sizes(sizes, population_rows)
-    spectrum = _Spectrum.of(sizes)
+    spectrum = _Spectrum.of(sizes, population_rows)
     uniques = spectrum.classes_of(1)
     if uniques == 0:
         return None
@@ -337,8 +333,7 @@ def slide_negative_binomial(sizes: Integers, *, population_rows: int) -> float |
     G. Chen, S. Keller-McNulty, "Estimation of identification disclosure risk in microdata", J. Official Statistics 14
     (1998), section 3.
     """
-    sizes = _check_sizes(sizes, population_rows)
-    spectrum = _Spectrum.of(sizes)
+    spectrum = _Spectrum.of(sizes, population_rows)
     if spectrum.rows == population_rows:
         return spectrum.classes_of(1)
     K = population_classes(sizes, population_rows=population_rows)
@@ -387,10 +382,8 @@ def population_classes(sizes: Integers, *, population_rows: int) -> float | None
     P. J. Haas, L. Stokes, "Estimating the number of classes in a finite population", JASA 93 (1998), the modified
     Shlosser estimator.
     """
-    sizes = _check_sizes(sizes, population_rows)
-    i, f = _Spectrum.of(sizes)
-    pi = float(np.sum(i * f)) / population_rows
-    uniques = float(f[i == 1].sum())
+    spectrum = _Spectrum.of(sizes, population_rows)
+    (i, f), pi, uniques = spectrum, spectrum.rows / population_rows, spectrum.classes_of(1)
     if pi == 1 or uniques == 0:
         return float(f.sum())
     log_unseen, log_rest = np.log1p(-pi), np.log1p(-(pi**2))
@@ -402,13 +395,3 @@ def population_classes(sizes: Integers, *, population_rows: int) -> float | None
         return None
     K = float(f.sum() + uniques * (twice_weight / spread) * (missed_weight / once_weight) ** 2)
     return min(K, float(population_rows))
-
-
-def _check_sizes(sizes: Integers, population_rows: int) -> Integers:
-    if sizes.ndim != 1 or len(sizes) == 0 or sizes.min() < 1:
-        raise UnmaskError("sizes must be the rows of at least 1 class, each at least 1; drop empty classes")
-    if population_rows < sizes.sum():
-        raise UnmaskError(
-            f"population_rows is {population_rows}, expected at least the {int(sizes.sum())} rows of the sample"
-        )
-    return sizes
