@@ -2,6 +2,7 @@
 
 import math
 import os
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -351,7 +352,7 @@ def test_wildcards_against_every_pair_of_rows():
     people = table(columns, quasi_identifiers=list("abc"), sensitive="ill", missing="wildcard")
     fits = np.all((cells[:, None] == cells) | (cells[:, None] == "") | (cells == ""), axis=2)
     counts = fits.astype(int) @ np.eye(4, dtype=int)[ill]
-    result = criteria.evaluate(people, weight=weight)
+    result = criteria.evaluate(replace(people, weight=weight))
     assert result.k == fits.sum(axis=1).min()
     assert result.prosecutor_average == pytest.approx((1 / fits.sum(axis=1)).mean())
     assert result.l_distinct == (counts > 0).sum(axis=1).min()
@@ -368,11 +369,6 @@ def test_a_table_whose_rows_are_all_excluded_is_refused():
     people = table({"zip": ["", ""], "age": ["1", "2"]}, quasi_identifiers=["zip", "age"], missing="excluded")
     with pytest.raises(UnmaskError, match="every row has a missing"):
         criteria.evaluate(people)
-
-
-def test_weights_of_the_wrong_length_are_refused():
-    with pytest.raises(UnmaskError, match=r"weight has shape \(2,\), expected \(3,\)"):
-        criteria.evaluate(table({"zip": ["1", "1", "2"]}, quasi_identifiers="zip"), weight=np.ones(2))
 
 
 def test_a_population_is_matched_by_the_meaning_of_cells():

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from unmask.tables.criteria.histograms import CountMatrix
 
 
-def t_equal(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
+def t_equal(counts: CountMatrix) -> Floats:
     """Return t-closeness with equal ground distance: the total variation 0.5 sum_s |p_s - q_s| over all values.
 
     The result is from 0 to 1, and 0 for a constant column. It is computed as the sum of the positive differences
@@ -24,9 +24,7 @@ def t_equal(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
     Parameters
     ----------
     counts : CountMatrix
-        (J, m) rows of each class with each value.
-    overall : Integers | None, optional
-        (m,) rows of the whole table with each value; the sum over classes if None.
+        (J, m) rows of each class with each value. q is their sum over classes, or that of a `Histograms`.
 
     Returns
     -------
@@ -42,11 +40,11 @@ def t_equal(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
     >>> t_equal(np.array([[2, 0], [0, 2]]))
     array([0.5, 0.5])
     """
-    view = Histograms.of(counts, overall=overall)
+    view = Histograms.of(counts)
     return view.sum_by_class(np.maximum(view.p - view.q, 0.0))
 
 
-def t_ordered(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
+def t_ordered(counts: CountMatrix) -> Floats:
     """Return t-closeness with ordered distance: 1/(m-1) sum_{i<m} |sum_{j<=i} (p_j - q_j)|, from 0 to 1.
 
     The columns of the matrix have to be in rank order. The distance counts ranks of the m values that occur, not
@@ -58,9 +56,7 @@ def t_ordered(counts: CountMatrix, *, overall: Integers | None = None) -> Floats
     Parameters
     ----------
     counts : CountMatrix
-        (J, m) rows of each class with each value.
-    overall : Integers | None, optional
-        (m,) rows of the whole table with each value; the sum over classes if None.
+        (J, m) rows of each class with each value. q is their sum over classes, or that of a `Histograms`.
 
     Returns
     -------
@@ -76,7 +72,7 @@ def t_ordered(counts: CountMatrix, *, overall: Integers | None = None) -> Floats
     >>> t_ordered(np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]]))
     array([0.5..., 0.33..., 0.5...])
     """
-    view = Histograms.of(counts, overall=overall)
+    view = Histograms.of(counts)
     if view.domain < 2:
         return np.zeros(len(view.width))
     position = np.cumsum(view.overall > 0) - 1
@@ -105,17 +101,15 @@ def _distance_to_steps(level: Floats, begin: Integers, end: Integers, Q: Floats,
     return np.asarray(run, dtype=np.float64)
 
 
-def t_hierarchical(counts: CountMatrix, paths: NDArray[np.int32], *, overall: Integers | None = None) -> Floats:
+def t_hierarchical(counts: CountMatrix, paths: NDArray[np.int32]) -> Floats:
     """Return t-closeness with the distance of a hierarchy of values.
 
     Parameters
     ----------
     counts : CountMatrix
-        (J, m) rows of each class with each value.
+        (J, m) rows of each class with each value. q is their sum over classes, or that of a `Histograms`.
     paths : NDArray[np.int32]
         (m, height + 1) nodes of the hierarchy above each value, leaf first.
-    overall : Integers | None, optional
-        (m,) rows of the whole table with each value; the sum over classes if None.
 
     Returns
     -------
@@ -132,13 +126,13 @@ def t_hierarchical(counts: CountMatrix, paths: NDArray[np.int32], *, overall: In
     >>> t_hierarchical(np.array([[2, 0, 0, 0], [0, 2, 0, 0], [0, 0, 2, 2]]), two_halves)
     array([0.625, 0.625, 0.5  ])
     """
-    view = Histograms.of(counts, overall=overall)
+    view = Histograms.of(counts)
     if not len(paths):
         return np.zeros(len(view.width))
     return np.asarray(sum(t_equal(view.merge_values(nodes)) for nodes in paths) / len(paths), dtype=np.float64)
 
 
-def t_kl(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
+def t_kl(counts: CountMatrix) -> Floats:
     """Return the Kullback-Leibler divergence sum_s p_s ln(p_s / q_s), in nats.
 
     Values absent from the class add 0. Total variation is at most sqrt(D / 2) (Pinsker, in nats).
@@ -146,9 +140,7 @@ def t_kl(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
     Parameters
     ----------
     counts : CountMatrix
-        (J, m) rows of each class with each value.
-    overall : Integers | None, optional
-        (m,) rows of the whole table with each value; the sum over classes if None.
+        (J, m) rows of each class with each value. q is their sum over classes, or that of a `Histograms`.
 
     Returns
     -------
@@ -164,11 +156,11 @@ def t_kl(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
     >>> t_kl(np.array([[2, 0], [0, 2]]))
     array([0.6931..., 0.6931...])
     """
-    view = Histograms.of(counts, overall=overall)
+    view = Histograms.of(counts)
     return np.maximum(view.sum_by_class(view.p * _log_ratio(view)), 0.0)
 
 
-def delta_disclosure(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
+def delta_disclosure(counts: CountMatrix) -> Floats:
     """Return the delta of delta-disclosure privacy: max_s |ln(p_s / q_s)|.
 
     The maximum is over all values of the table. A class that lacks a value has p_s = 0, so that delta is inf. The
@@ -177,9 +169,7 @@ def delta_disclosure(counts: CountMatrix, *, overall: Integers | None = None) ->
     Parameters
     ----------
     counts : CountMatrix
-        (J, m) rows of each class with each value.
-    overall : Integers | None, optional
-        (m,) rows of the whole table with each value; the sum over classes if None.
+        (J, m) rows of each class with each value. q is their sum over classes, or that of a `Histograms`.
 
     Returns
     -------
@@ -195,13 +185,13 @@ def delta_disclosure(counts: CountMatrix, *, overall: Integers | None = None) ->
     >>> delta_disclosure(np.array([[2, 1], [1, 2], [3, 0]]))
     array([0.  , 0.69...,  inf])
     """
-    view = Histograms.of(counts, overall=overall)
+    view = Histograms.of(counts)
     largest = view.max_by_class(np.abs(_log_ratio(view)))
     largest[view.width < view.domain] = np.inf
     return largest
 
 
-def delta_up(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
+def delta_up(counts: CountMatrix) -> Floats:
     """Return the upward half of delta-disclosure: max_s ln(p_s / q_s), in nats, always finite.
 
     exp(delta_up) is the largest factor by which the class increases the probability of a value. Values that the class
@@ -210,9 +200,7 @@ def delta_up(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
     Parameters
     ----------
     counts : CountMatrix
-        (J, m) rows of each class with each value.
-    overall : Integers | None, optional
-        (m,) rows of the whole table with each value; the sum over classes if None.
+        (J, m) rows of each class with each value. q is their sum over classes, or that of a `Histograms`.
 
     Returns
     -------
@@ -224,11 +212,11 @@ def delta_up(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
     >>> delta_up(np.array([[3, 0], [0, 3]]))
     array([0.69..., 0.69...])
     """
-    view = Histograms.of(counts, overall=overall)
+    view = Histograms.of(counts)
     return np.maximum(view.max_by_class(_log_ratio(view)), 0.0)
 
 
-def beta_likeness(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
+def beta_likeness(counts: CountMatrix) -> Floats:
     """Return enhanced beta-likeness: the smallest beta that each class satisfies, inf if none does.
 
     It requires (p_s - q_s) / q_s <= min(beta, -ln q_s) for every value with p_s > q_s. If a value exceeds its own bound
@@ -237,9 +225,7 @@ def beta_likeness(counts: CountMatrix, *, overall: Integers | None = None) -> Fl
     Parameters
     ----------
     counts : CountMatrix
-        (J, m) rows of each class with each value.
-    overall : Integers | None, optional
-        (m,) rows of the whole table with each value; the sum over classes if None.
+        (J, m) rows of each class with each value. q is their sum over classes, or that of a `Histograms`.
 
     Returns
     -------
@@ -255,21 +241,19 @@ def beta_likeness(counts: CountMatrix, *, overall: Integers | None = None) -> Fl
     >>> beta_likeness(np.array([[3, 2], [2, 3]])), beta_likeness(np.array([[2, 0], [0, 2]]))
     (array([0.2, 0.2]), array([inf, inf]))
     """
-    view = Histograms.of(counts, overall=overall)
+    view = Histograms.of(counts)
     gain = _relative_gain(view)
     bound = -np.log(view.q, out=np.full_like(view.q, -np.inf), where=view.q > 0)
     return view.max_by_class(np.where(gain > bound * (1 + 1e-12), np.inf, gain))
 
 
-def beta_basic(counts: CountMatrix, *, overall: Integers | None = None) -> Floats:
+def beta_basic(counts: CountMatrix) -> Floats:
     """Return the beta of basic beta-likeness: max_s (p_s - q_s) / q_s over the values that gain.
 
     Parameters
     ----------
     counts : CountMatrix
-        (J, m) rows of each class with each value.
-    overall : Integers | None, optional
-        (m,) rows of the whole table with each value; the sum over classes if None.
+        (J, m) rows of each class with each value. q is their sum over classes, or that of a `Histograms`.
 
     Returns
     -------
@@ -285,7 +269,7 @@ def beta_basic(counts: CountMatrix, *, overall: Integers | None = None) -> Float
     >>> beta_basic(np.array([[2, 0], [0, 2]]))
     array([1., 1.])
     """
-    view = Histograms.of(counts, overall=overall)
+    view = Histograms.of(counts)
     return view.max_by_class(_relative_gain(view))
 
 

@@ -218,7 +218,6 @@ def evaluate(
     sensitive: str | Sequence[str] | None = None,
     population: Table | None = None,
     reference: Table | None = None,
-    weight: Floats | None = None,
     population_size: int | None = None,
 ) -> Criteria:
     """Compute all criteria of a release in one pass over its rows.
@@ -247,10 +246,8 @@ def evaluate(
         The table before protection, whose distribution of sensitive values is q. (Suppression changes the distribution
         in a release.) If a released value does not occur in it, q is the distribution in the release, as without a
         reference; `Criteria.reference` has the table that was used.
-    weight : Floats | None, optional
-        (n_rows,) survey weights for the sample risk. The default is the weight column of the table.
     population_size : int | None, optional
-        Number of people to which the weights are scaled, see `scale_weights`.
+        Number of people to which the weights of the table are scaled, see `scale_weights`.
 
     Returns
     -------
@@ -264,7 +261,6 @@ def evaluate(
     """
     if table.n_rows == 0:
         raise UnmaskError("the table has 0 rows, expected at least 1")
-    weight = table.weight if weight is None else _check_weight(weight, table.n_rows)
     frame = Frame.of(table)
     sensitive_columns = _sensitive(frame.table, sensitive)
     references = _reference_columns(sensitive_columns, reference)
@@ -272,7 +268,7 @@ def evaluate(
     rows, k = int(frame.rows.sum()), int(frame.sizes.min())
     people = None if population is None else population_sizes(frame.table, population)
     reached = None if people is None else journalist(frame.rows, people)
-    weight = scale_weights(weight, population_size)
+    weight = scale_weights(table.weight, population_size)
     weight = None if weight is None else weight[table.complete_rows]
     survey = None if weight is None else frame.survey_risk(weight)
     risk = 1 / frame.sizes if survey is None else survey
@@ -443,9 +439,3 @@ def _sensitive(table: Table, names: str | Sequence[str] | None) -> tuple[Column,
     if names is None:
         return table.sensitive
     return tuple(table.column(name) for name in ([names] if isinstance(names, str) else names))
-
-
-def _check_weight(weight: Floats, n_rows: int) -> Floats:
-    if weight.shape != (n_rows,):
-        raise UnmaskError(f"weight has shape {weight.shape}, expected ({n_rows},), one weight a row")
-    return weight
