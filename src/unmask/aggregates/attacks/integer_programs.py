@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from unmask.aggregates.attacks.systems import AreaSystem
 from unmask.aggregates.rules import UNBOUNDED, Counts
@@ -68,8 +67,8 @@ class IntegerProgram:
         system = self.system
         if not len(system.cells):
             return Optimum(np.zeros(0, dtype=np.int64), 0.0, 0.0, "solved")
-        rows = LinearConstraint(system.matrix, system.row_low, _infinite(system.row_high))
-        bounds = Bounds(system.low, np.minimum(system.high, MAX_FREE_COUNT))
+        rows = (system.matrix, system.row_low, _infinite(system.row_high))
+        bounds = (system.low, np.minimum(system.high, MAX_FREE_COUNT))
         return _solve(objective, rows, bounds, self.max_seconds, is_integer=is_integer)
 
     def find_other(self, counts: Counts) -> Optimum:
@@ -89,8 +88,8 @@ class IntegerProgram:
         low = np.concatenate([system.row_low - sums, np.full(2 * n, -np.inf), [1.0]])
         high = np.concatenate([_infinite(system.row_high) - sums, np.zeros(n), down, [np.inf]])
         matrix = sparse.csr_array(sparse.vstack([changes, only_up, only_down, some]))
-        limits = Bounds(np.zeros(3 * n), np.concatenate([up, down, np.ones(n)]))
-        optimum = _solve(np.zeros(3 * n), LinearConstraint(matrix, low, high), limits, self.max_seconds)
+        limits = (np.zeros(3 * n), np.concatenate([up, down, np.ones(n)]))
+        optimum = _solve(np.zeros(3 * n), (matrix, low, high), limits, self.max_seconds)
         if optimum.counts is None:
             return optimum
         return optimum._replace(counts=counts + optimum.counts[:n] - optimum.counts[n : 2 * n])
@@ -102,15 +101,18 @@ def _infinite(high: Counts) -> NDArray[np.float64]:
 
 def _solve(
     objective: NDArray[np.float64],
-    rows: LinearConstraint,
-    bounds: Bounds,
+    rows: tuple[sparse.csr_array, Any, Any],
+    bounds: tuple[Any, Any],
     max_seconds: float,
     *,
     is_integer: bool = True,
 ) -> Optimum:
+    """Maximize an objective. rows : matrix, and bounds of its rows; bounds : of the variables"""
+    from scipy.optimize import Bounds, LinearConstraint, milp  # here: slow to import, and rarely needed
+
     answer = milp(
-        -objective, constraints=rows, bounds=bounds, integrality=np.full(len(objective), is_integer, dtype=np.int64),
-        options={"time_limit": max_seconds},
+        -objective, constraints=LinearConstraint(*rows), bounds=Bounds(*bounds),
+        integrality=np.full(len(objective), is_integer, dtype=np.int64), options={"time_limit": max_seconds},
     )  # fmt: skip
     if answer.status == 2:
         return Optimum(None, -np.inf, -np.inf, "infeasible")

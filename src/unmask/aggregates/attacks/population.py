@@ -8,8 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import pdtr
-from scipy.stats import entropy
+from scipy.special import entr, pdtr
 
 from unmask.aggregates.release import AggregateRelease
 from unmask.aggregates.rules import UNBOUNDED, Counts, Marker
@@ -87,7 +86,7 @@ def count_pseudo_people(population: NDArray[np.float64], shape: tuple[int, ...])
     table, axes = population.reshape(shape), range(len(shape))
     margins = [table.sum(axis=tuple(other for other in axes if other != axis)) for axis in axes]
     independent = reduce(np.multiply.outer, margins).ravel()
-    return np.asarray(PSEUDO_PEOPLE * np.exp(entropy(independent)) * independent)
+    return np.asarray(PSEUDO_PEOPLE * np.exp(entr(independent).sum()) * independent)
 
 
 def _fit(fitted: NDArray[np.float64], part: sparse.csr_array, target: NDArray[np.float64]) -> NDArray[np.float64]:
