@@ -291,7 +291,7 @@ def test_demo_prints_three_sentences_and_a_line_for_each_release_and_writes_the_
 
 def test_u1_what_the_demo_says_of_a_register_is_what_enumeration_gives(tmp_path, monkeypatch):
     shown = []
-    monkeypatch.setattr("unmask.render.page.render", lambda result: (shown.append(result), "")[1])
+    monkeypatch.setattr("unmask.render.page.render", lambda result, *_: (shown.append(result), "")[1])
     done = unmask("demo", "--people", 1500, "--report", tmp_path / "demo.html")
     assert done.exit_code == 0, done.stderr
     (found,) = shown
