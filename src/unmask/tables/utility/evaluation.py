@@ -215,7 +215,7 @@ def information_loss(original: Table, release: Table, origin: Integers, *, k: in
     return InformationLoss.of(columns, release.classes.sizes, suppressed_rows=int(is_suppressed.sum()), k=k)
 
 
-def discernibility(sizes: Integers, *, suppressed_rows: int = 0, rows: int | None = None) -> int:
+def discernibility(sizes: Integers, *, suppressed_rows: int = 0) -> int:
     """Return the discernibility sum_c n_c^2 + suppressed * n, in pairs of rows.
 
     Parameters
@@ -224,8 +224,6 @@ def discernibility(sizes: Integers, *, suppressed_rows: int = 0, rows: int | Non
         (J,) rows of each class.
     suppressed_rows : int, optional
         Rows that are not released.
-    rows : int | None, optional
-        Rows of the original; released and suppressed rows if None.
 
     Returns
     -------
@@ -241,8 +239,7 @@ def discernibility(sizes: Integers, *, suppressed_rows: int = 0, rows: int | Non
     >>> discernibility(np.array([2, 3]), suppressed_rows=1)
     19
     """
-    n = int(sizes.sum()) + suppressed_rows if rows is None else rows
-    return int(np.dot(sizes, sizes)) + suppressed_rows * n
+    return int(np.dot(sizes, sizes)) + suppressed_rows * (int(sizes.sum()) + suppressed_rows)
 
 
 def average_class_size(sizes: Integers, *, k: int) -> float:
