@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from unmask.tables import Mondrian, Table, matching
@@ -75,6 +75,7 @@ def test_the_pairs_are_those_of_all_with_all(data, missing, enough, on_bits):
     assert has_relation == any(i != j for i, j in meet)
 
 
+@settings(max_examples=40)  # three columns of two tables in each
 @given(st.data(), st.sampled_from(["own", "wildcard", "excluded"]))
 def test_forms_of_wide_columns_agree_with_the_matrix(data, missing):
     (known, released) = (data.draw(tables([*"abc"], missing)) for _ in range(2))
