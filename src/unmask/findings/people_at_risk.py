@@ -109,6 +109,7 @@ class Watched:
         risky = np.flatnonzero(is_above if unreleased is None else is_above & ~unreleased)
         if not len(risky):
             return
+        risky = risky[np.argsort(-success[belief.observation[risky]], kind="stable")]  # the search for columns may end
         observations = np.unique(belief.observation[risky])
         candidates = take_rows(belief, observations)
         if picked is not None:
