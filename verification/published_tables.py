@@ -122,11 +122,15 @@ def verify_protected() -> Section:
             Verdict(f"{name}: true certain values", measures["certain values"], measures["true values"],
                     measures["certain values"] == measures["true values"]),
             Verdict(f"{name}: announced minus realized success, mean over columns", "within 0.03",
-                    f"{measures['deviation']:+.3f}", abs(measures["deviation"]) <= 0.03),
+                    f"{measures['deviation']:+.3f}", abs(measures["deviation"]) <= 0.03, required=rule is ROUNDED),
         ]  # fmt: skip
     verdicts.append(Verdict("redacted: no certain combination", 0, rows[1][2], rows[1][2] == 0))
     heads = ("tables", "records", "certain combinations", "chains without convergence", "CPU s of a block")
-    return Section("Protected tables, 24 blocks of 30 of one area", heads, rows, verdicts=verdicts)
+    note = (
+        "Redacted tables have a number in few cells. Their population stays near the prior, with even columns, so the "
+        "adversary announces less than they realize."
+    )
+    return Section("Protected tables, 24 blocks of 30 of one area", heads, rows, (note,), verdicts)
 
 
 # --- determined cells -------------------------------------------------------------------------------------------------

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import Bounds
 
 from unmask.aggregates.magnitudes.sensitivity import SensitivityRule
 from unmask.aggregates.protections.linked_cells import (
@@ -92,7 +92,7 @@ class MagnitudeCells:
         holders[row[kept], position[kept]] = table.col[order][kept]
         return largest, holders
 
-    def knowledge(self, holding: int) -> Bounds:
+    def knowledge(self, holding: int) -> scipy.optimize.Bounds:
         """Return what a holding knows of each atom: its own contribution, and that it is alone in an atom if it is.
 
         holding : number of the holding, -1 for an outsider
@@ -101,7 +101,7 @@ class MagnitudeCells:
             return outsider(self.rows.shape[1])
         own = self.contributions[:, [holding]].toarray().ravel()
         is_alone = (own > 0) & (np.diff(self.contributions.indptr) == 1)
-        return Bounds(own, np.where(is_alone, own, np.inf))
+        return scipy.optimize.Bounds(own, np.where(is_alone, own, np.inf))
 
     def linked(self) -> LinkedCells:
         """Return the cells without contributors."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import root
 
 from unmask.aggregates.protections.linked_cells import Floats
 from unmask.core.errors import UnmaskError
@@ -70,6 +69,10 @@ def transition_matrix(max_noise: int, variance: float, *, forbidden: int = 0) ->
     return np.array(rows)
 
 
+MAX_STEPS: Final = 200
+"""Steps of Newton's method. It takes about ten if there is a solution."""
+
+
 def _maximize_entropy(noise: NDArray[np.int64], allowed: NDArray[np.bool_], variance: float) -> Floats:
     """Return the distribution of largest entropy on the allowed noise with mean 0 and a variance."""
     scale = float(noise[-1])
@@ -89,9 +92,21 @@ def _maximize_entropy(noise: NDArray[np.int64], allowed: NDArray[np.bool_], vari
     def excess(multipliers: Any) -> Floats:
         return np.asarray(moments @ weigh(multipliers) - target)
 
-    solution = root(excess, np.zeros(2), jac=covariance)
+    def dual(multipliers: Any) -> float:
+        logs = multipliers @ moments
+        return float(logs.max() + np.log(np.exp(logs - logs.max()).sum()) - multipliers @ target)
+
+    multipliers = np.zeros(2)  # Newton's method on the convex dual; scipy.optimize takes long to import
+    for _ in range(MAX_STEPS):
+        gradient = excess(multipliers)
+        if np.abs(gradient).max() < 1e-13:
+            break
+        step, size = -np.linalg.lstsq(covariance(multipliers), gradient, rcond=None)[0], 1.0
+        while size > 1e-6 and dual(multipliers + size * step) > dual(multipliers) + 1e-4 * size * (gradient @ step):
+            size /= 2
+        multipliers = multipliers + size * step
     probabilities = np.zeros(len(noise))
-    probabilities[allowed] = weigh(solution.x)
+    probabilities[allowed] = weigh(multipliers)
     if np.abs(moments @ probabilities[allowed] - target).max() > 1e-9:
         raise UnmaskError(
             f"no unbiased noise of at most {scale:g} has variance {variance:g} for every count; choose another variance"

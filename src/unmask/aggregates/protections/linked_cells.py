@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -23,7 +23,7 @@ SOLVER_SLACK = 1e-6
 """Share of a cell. Largest excess of a linear program over its limits; HiGHS allows 1e-7 in each constraint."""
 
 
-def outsider(n_atoms: int) -> Bounds:
+def outsider(n_atoms: int) -> scipy.optimize.Bounds:
     """Return what an adversary without contributions knows of each atom: it is at least 0.
 
     A contributor has its own contribution as lower bound, and as upper bound of an atom without other contributors.
@@ -38,7 +38,7 @@ def outsider(n_atoms: int) -> Bounds:
     scipy.optimize.Bounds
         From 0 to infinity.
     """
-    return Bounds(np.zeros(n_atoms), np.full(n_atoms, np.inf))
+    return scipy.optimize.Bounds(np.zeros(n_atoms), np.full(n_atoms, np.inf))
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +93,14 @@ class LinkedCells:
 
 
 def minimize(
-    objective: Floats, rows: Any, low: Floats, high: Floats, *, bounds: Bounds, integer: Mask, seconds: float
+    objective: Floats,
+    rows: Any,
+    low: Floats,
+    high: Floats,
+    *,
+    bounds: scipy.optimize.Bounds,
+    integer: Mask,
+    seconds: float,
 ) -> Any:
     """Minimize a linear function of variables, some of them integers.
 
@@ -122,13 +129,13 @@ def minimize(
     unit = 1.0 if integer.any() else find_unit(low, high)
     scale = np.abs(objective).max(initial=0.0) or 1.0
     settings: Any = {
-        "bounds": Bounds(bounds.lb / unit, bounds.ub / unit),
-        "constraints": LinearConstraint(rows, low / unit, high / unit),
+        "bounds": scipy.optimize.Bounds(bounds.lb / unit, bounds.ub / unit),
+        "constraints": scipy.optimize.LinearConstraint(rows, low / unit, high / unit),
         "options": {"time_limit": seconds},
     }
-    result = milp(objective / scale, **settings)
+    result = scipy.optimize.milp(objective / scale, **settings)
     if result.status == 0 and np.abs(result.x - np.round(result.x))[integer].max(initial=0.0) > SOLVER_SLACK:
-        result = milp(objective / scale, integrality=integer.astype(int), **settings)
+        result = scipy.optimize.milp(objective / scale, integrality=integer.astype(int), **settings)
     for name, factor in (("x", unit), ("fun", unit * scale), ("mip_dual_bound", unit * scale)):
         result[name] = None if result.get(name) is None else result[name] * factor
     return result

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
-from scipy.optimize import Bounds, LinearConstraint, milp
 
 from unmask.aggregates.protections.linked_cells import MAX_PROGRAM_SECONDS, Floats
 from unmask.core.errors import FailedError
@@ -97,14 +97,14 @@ def round_controlled(
     identity = sp.eye_array(n_cells, format="csr")
     blocks = [[rows, -identity, None], [None, identity, -identity], [None, identity, identity]]
     no_limit = np.full(n_cells, np.inf)
-    result = milp(
+    result = scipy.optimize.milp(
         np.concatenate([np.zeros(n_atoms + n_cells), np.ones(n_cells)]),
         integrality=np.repeat([0, 1, 0], [n_atoms, n_cells, n_cells]),
-        bounds=Bounds(
+        bounds=scipy.optimize.Bounds(
             np.concatenate([np.zeros(n_atoms), np.floor(values / base), np.zeros(n_cells)]),
             np.concatenate([np.full(n_atoms, np.inf), np.ceil(values / base), no_limit]),
         ),
-        constraints=LinearConstraint(
+        constraints=scipy.optimize.LinearConstraint(
             sp.block_array(blocks, format="csr"),
             np.concatenate([np.zeros(n_cells), -no_limit, wanted]),
             np.concatenate([np.zeros(n_cells), wanted, no_limit]),

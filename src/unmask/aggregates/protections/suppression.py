@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from unmask.aggregates.protections.linked_cells import (
     SOLVER_SLACK,
@@ -44,7 +44,7 @@ class Demand:
 
     cell: int
     amount: float
-    knowledge: Bounds
+    knowledge: scipy.optimize.Bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +225,7 @@ class OtherTables:
             sp.hstack([cells.rows, -slack, slack]),
             low,
             high,
-            bounds=Bounds(
+            bounds=scipy.optimize.Bounds(
                 np.concatenate([demand.knowledge.lb, np.zeros(2 * len(free))]),
                 np.concatenate([demand.knowledge.ub, np.full(len(free), np.inf), capacity]),
             ),
@@ -275,11 +275,11 @@ def improve_pattern(
     cells, best, bound = tables.cells, hidden, float(weights[sensitive].sum())
     cuts, scale = [sensitive / max(sensitive.sum(), 1)], weights.max()
     while (left := end - time.monotonic()) > 0 and bound < weights[best].sum() * (1 - SOLVER_SLACK):
-        master = milp(
+        master = scipy.optimize.milp(
             weights / scale,
             integrality=np.ones(cells.n_cells, dtype=np.int64),
-            bounds=Bounds(sensitive.astype(float), np.ones(cells.n_cells)),
-            constraints=LinearConstraint(sp.csr_array(np.array(cuts)), 1.0 - SOLVER_SLACK, np.inf),
+            bounds=scipy.optimize.Bounds(sensitive.astype(float), np.ones(cells.n_cells)),
+            constraints=scipy.optimize.LinearConstraint(sp.csr_array(np.array(cuts)), 1.0 - SOLVER_SLACK, np.inf),
             options={"time_limit": left},
         )
         bound = max(bound, float(master.mip_dual_bound or 0.0) * scale)
@@ -329,7 +329,7 @@ def separate(cells: LinkedCells, pattern: Mask, demand: Demand) -> Floats | None
     unit = find_unit(width, np.array([demand.amount]))
     amount, width = abs(demand.amount) / unit, width / unit
     down, up = (demand.knowledge.lb - cells.atoms) / unit, (demand.knowledge.ub - cells.atoms) / unit
-    solve: Any = linprog  # bounds as an array are not in its stubs
+    solve: Any = scipy.optimize.linprog  # bounds as an array are not in its stubs
     result = solve(
         -row,
         A_ub=sp.vstack([cells.rows[published], -cells.rows, sp.csr_array(row[None, :])]),
