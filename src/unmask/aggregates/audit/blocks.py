@@ -102,9 +102,9 @@ def _record_block(facts: AggregateFacts) -> Block:
         )  # fmt: skip
     sentence = " ".join(_describe_search(facts)) or "Every solution was listed."
     drawn = tuple(charts) if len([item for item in facts.areas if item.people]) > 1 else ()
-    return Block(
-        "records", "Which records are reconstructed", sentence, drawn, ("aggregates_areas",), RECORDS, open=True
-    )
+    notes = ("The line is the reconstruction, and the bars below it are draws from the population.",) * (len(drawn) > 1)
+    tables = ("aggregates_areas",)
+    return Block("records", "Which records are reconstructed", sentence, drawn, tables, RECORDS, notes, open=True)
 
 
 def _describe_search(facts: AggregateFacts) -> Iterator[str]:
@@ -113,7 +113,7 @@ def _describe_search(facts: AggregateFacts) -> Iterator[str]:
         yield f"{plural(several, 'area has', 'areas have')} several solutions."
     if chains := methods.get("chain", 0):
         converged = f"{chains - facts.unconverged:,} of {chains:,}"
-        yield f"Beliefs about {plural(chains, 'area')} are estimated by chains, which converged in {converged}."
+        yield f"Beliefs about {plural(chains, 'area')} are estimated by chains. They converged in {converged} areas."
     if undecided := statuses.get("undecided", 0):
         yield f"For {plural(undecided, 'area')}, the search for a second solution was stopped."
 
