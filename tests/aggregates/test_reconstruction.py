@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from unmask.aggregates import AggregateRelease, Domain, Rule, tabulate
+from unmask.aggregates import AggregateRelease, Domain, Rule, Tabulation, tabulate
 from unmask.aggregates.attacks import chains
 from unmask.aggregates.attacks.attack_run import explain_contradiction, make_questions
 from unmask.aggregates.attacks.belief import infer_counts, weigh_solutions
 from unmask.aggregates.attacks.integer_programs import IntegerProgram
+from unmask.aggregates.attacks.population import fit_population
 from unmask.aggregates.attacks.reconstruction import bound_certain_cells, find_possible_values, reconstruct
 from unmask.aggregates.attacks.systems import list_systems, reduce_system
 
@@ -136,8 +137,6 @@ def test_chains_weigh_counts_by_the_likelihood_of_a_random_rule(rule, monkeypatc
     """One cell whose published value is random: the posterior of its count is prior times likelihood."""
     monkeypatch.setattr(chains, "N_BURN", 0)
     monkeypatch.setattr(chains, "N_ROUNDS", 100)
-    from unmask.aggregates import Tabulation
-
     domain = Domain({"sex": ("f", "m")})
     total = Tabulation("total", (), np.array(6.0))
     release = AggregateRelease(domain, (total, Tabulation("sex", ("sex",), np.array([3.0, 3.0]), rule=rule)))
@@ -148,3 +147,38 @@ def test_chains_weigh_counts_by_the_likelihood_of_a_random_rule(rule, monkeypatc
     both = rule.likelihood(3.0, 0, counts) * rule.likelihood(3.0, 0, 6 - counts)
     weights = both * weigh_solutions(np.stack([counts, 6 - counts], axis=1), np.log(population))
     assert belief.mean[0] == pytest.approx(weights @ counts / weights.sum(), abs=0.08)
+
+
+def test_suppressed_totals_are_those_of_the_tables_that_print_their_parts():
+    """A hidden total has no upper limit: neither the population nor the starts of chains follow it to an extreme."""
+    domain = Domain({"sex": ("f", "m"), "ill": ("n", "y")})
+    parts = Tabulation("ill-sex", ("ill", "sex"), np.array([[30.0, 50.0], [7.0, 13.0]]))
+    hidden = np.array([80.0, np.nan])
+    total = Tabulation("ill", ("ill",), hidden, np.isnan(hidden).astype(int), Rule(threshold=5, secondary=True))
+    release = AggregateRelease(domain, (parts, total))
+    assert fit_population(release) == pytest.approx([0.3, 0.07, 0.5, 0.13], abs=2e-3)
+
+
+def test_chains_start_from_few_people_if_nothing_limits_their_number():
+    domain = Domain({"sex": ("f", "m"), "age": ("0", "1")})
+    hidden = np.array([80.0, np.nan])
+    total = Tabulation("sex", ("sex",), hidden, np.isnan(hidden).astype(int), Rule(threshold=5, secondary=True))
+    ages = Tabulation("age", ("age",), np.full(2, np.nan), np.ones(2), Rule(threshold=5, secondary=True))
+    system = next(list_systems(AggregateRelease(domain, (total, ages))))
+    result = reconstruct(system, rng=np.random.default_rng(0), max_solutions=1)
+    assert result.solutions.sum(axis=1).max() < 100
+
+
+def test_chains_of_many_people_and_areas_have_a_limit(monkeypatch):
+    release, _ = draw_release(1)
+    rng, system = np.random.default_rng(0), next(list_systems(release))
+    result = reconstruct(system, rng=rng, max_solutions=1)
+    proposals = []
+    monkeypatch.setattr(chains, "_summarize", lambda area: proposals.append(area.thin) or (None, None, 1.0))
+    population = np.full(12, 1 / 12)
+    for most in (10_000, 7):
+        monkeypatch.setattr(chains, "MAX_PROPOSALS", most)
+        chains.sample_areas(release, {0: result}, population, np.zeros(12), rng=rng)
+    monkeypatch.setattr(chains, "MAX_ALL_PROPOSALS", 5 * chains.N_VERTICES * chains.N_ROUNDS * chains.N_DRAWS)
+    chains.sample_areas(release, {0: result}, population, np.zeros(12), rng=rng)
+    assert proposals == [200, 7, 5]

@@ -32,6 +32,12 @@ N_DRAWS: Final = 10
 PROPOSALS_PER_PERSON: Final = 20
 """Proposals between two draws, for each person of the start."""
 
+MAX_PROPOSALS: Final = 10_000
+"""Most proposals between two draws of an area."""
+
+MAX_ALL_PROPOSALS: Final = 1_000_000_000
+"""Most proposals of all areas together, some minutes. Chains that are too short show a large R-hat."""
+
 MIN_MEAN: Final = 0.05
 """Smallest mean count of a cell whose convergence is checked. Rarer cells are too seldom visited."""
 
@@ -108,7 +114,8 @@ def sample_areas(
     """
     from unmask.aggregates.attacks._chain import Target, run_chain
 
-    areas = {number: _start_area(release, number, result, rng) for number, result in results.items()}
+    most = min(MAX_PROPOSALS, MAX_ALL_PROPOSALS // max(len(results) * N_VERTICES * N_ROUNDS * N_DRAWS, 1))
+    areas = {number: _start_area(release, number, result, most, rng) for number, result in results.items()}
     pseudo = count_pseudo_people(population, release.shape)
     for step in range(N_ROUNDS):
         half = 2 * (step - N_BURN) // (N_ROUNDS - N_BURN)
@@ -131,7 +138,9 @@ def sample_areas(
     return {number: _summarize(area) for number, area in areas.items()}
 
 
-def _start_area(release: AggregateRelease, number: int, result: Reconstruction, rng: np.random.Generator) -> _Area:
+def _start_area(
+    release: AggregateRelease, number: int, result: Reconstruction, max_proposals: int, rng: np.random.Generator
+) -> _Area:
     from unmask.aggregates.attacks._chain import Cross
 
     system, shape = result.system, np.array(release.shape, dtype=np.int64)
@@ -143,7 +152,7 @@ def _start_area(release: AggregateRelease, number: int, result: Reconstruction, 
     return _Area(
         result, Cross(system.cells, place, strides, shape), read_likelihood(release, number, result),
         starts[np.arange(N_VERTICES) % len(starts)].copy(),
-        PROPOSALS_PER_PERSON * int(max(np.median(people), 10)), not _has_total(result),
+        min(PROPOSALS_PER_PERSON * int(max(np.median(people), 10)), max_proposals), not _has_total(result),
         np.zeros((N_VERTICES, 2, len(system.cells))), np.zeros((N_VERTICES, 2, len(system.cells))), [],
     )  # fmt: skip
 

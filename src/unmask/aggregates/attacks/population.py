@@ -27,9 +27,9 @@ def fit_population(release: AggregateRelease) -> NDArray[np.float64]:
     """Return the probability of each cell for a person of any area, from the tables of all areas.
 
     Expectation maximization: a count of an area that is only known to be in an interval is replaced by its mean under
-    a Poisson distribution with the fitted mean. The sums over areas are then fitted by iterative proportional fitting,
-    which gives the distribution of maximum entropy. Pseudo people with independent columns are added in each round, see
-    `count_pseudo_people`.
+    a Poisson distribution with the fitted mean. The sums over areas are fitted table by table, by iterative
+    proportional fitting, which gives the distribution of maximum entropy. Pseudo people with independent columns are
+    added in each round, see `count_pseudo_people`.
 
     Parameters
     ----------
@@ -47,14 +47,19 @@ def fit_population(release: AggregateRelease) -> NDArray[np.float64]:
     """
     row, low, high, number = _count_intervals(release)
     matrix, n_rows = release.matrix, release.matrix.shape[0]
+    unlimited = [
+        np.flatnonzero((release.row_tables[row] == i) & (high >= UNBOUNDED)) for i in range(len(release.by_area))
+    ]
     slices = [matrix[np.flatnonzero(release.row_tables == table)] for table in range(len(release.by_area))]
     fitted = np.full(matrix.shape[1], 1.0 / matrix.shape[1])
     total = 1.0
     for _ in range(N_ROUNDS):
         means = _truncated_means((total * (matrix @ fitted))[row], low, high)
-        sums = np.bincount(row, means * number, minlength=n_rows) / release.n_areas
         pseudo = count_pseudo_people(fitted, release.shape) / release.n_areas
         for table, part in enumerate(slices):
+            at = unlimited[table]  # says nothing against what the tables before it have just fitted
+            means[at] = _truncated_means((total * (matrix @ fitted))[row[at]], low[at], high[at])
+            sums = np.bincount(row, means * number, minlength=n_rows) / release.n_areas
             target = sums[release.row_tables == table] + part @ pseudo
             fitted = _fit(fitted * (total + pseudo.sum()), part, target)
             total, fitted = max(float(fitted.sum() - pseudo.sum()), 0.0), fitted / fitted.sum()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from unmask.aggregates.attacks.integer_programs import IntegerProgram, find_possible, floor_bound
 from unmask.aggregates.attacks.systems import AreaSystem
-from unmask.aggregates.rules import Counts
+from unmask.aggregates.rules import UNBOUNDED, Counts
 
 MAX_SOLUTIONS: Final = 100_000
 """Largest number of solutions of an area that are listed one by one."""
@@ -98,8 +98,11 @@ def _enumerate(system: AreaSystem, max_solutions: int) -> tuple[NDArray[np.int32
 def _reconstruct_by_programs(system: AreaSystem, found: NDArray[np.int32], rng: np.random.Generator) -> Reconstruction:
     """Return solutions of random objectives; the first two decide whether there are several."""
     program, solutions = IntegerProgram(system), list(found)
+    limited = np.asarray(system.matrix[system.row_high < UNBOUNDED].sum(axis=0)).ravel() > 0
     for _ in range(N_VERTICES):
-        optimum = program.maximize(rng.normal(size=len(system.cells)))
+        objective = rng.normal(size=len(system.cells))
+        objective[~limited] = -np.abs(objective[~limited])  # else these counts would be as large as a program permits
+        optimum = program.maximize(objective)
         if optimum.status == "infeasible":
             return Reconstruction(system, "contradiction", found[:0], True)
         if optimum.counts is not None:
