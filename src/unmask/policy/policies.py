@@ -25,7 +25,7 @@ CONDITIONS_TITLE = mark("the conditions given")
 TYPED_SOURCE = mark("set for this audit")
 """Source of a single condition without a source."""
 
-DOCUMENT_TITLE = "the policy of the document"
+DOCUMENT_TITLE = mark("the policy of the document")
 """Title of the conditions in a document, in which the title is that of the release."""
 
 
