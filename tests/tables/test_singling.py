@@ -348,7 +348,7 @@ def test_guesses_stay_with_their_owner():
 def test_the_page_the_terminal_and_a_gate_say_it():
     result = audited(lambda people_table: Mondrian(k=5)(people_table)[0], parts=(("age", "sex"), ("city", "job")))
     page = result.to_html()
-    for words in ("Can they single somebody out?", "Can they link two parts of a record?", "key in a box"):
+    for words in ("Can they single a person out?", "Can they link two parts of a record?", "key in a box"):
         assert words in page
     text = " ".join(sentences(result))
     assert "puts them together is right about" in text

@@ -215,7 +215,7 @@ def move_nodes(hierarchy: Hierarchy, level: int, nodes: Collection[str], group: 
         Labels of the nodes.
     group : str or None
         Label of a group; an unknown one is a new group, None a new group with the names of its members. With "" each
-        node becomes a group of its own. A group that is named by its members is renamed when they change.
+        node becomes a group of its own. A group labeled by its members gets a new label with them.
 
     Raises
     ------

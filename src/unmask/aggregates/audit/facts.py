@@ -136,7 +136,7 @@ class CertainFacts:
     Parameters
     ----------
     exist, exactly_one : int
-        Number of claims "somebody with these values lives in this area" and "exactly one person".
+        Number of claims "a person with these values lives in this area" and "exactly one person".
     true : int, optional
         Number of true claims of the first kind; None without the original.
     """

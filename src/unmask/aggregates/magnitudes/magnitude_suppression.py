@@ -231,7 +231,7 @@ class MagnitudeAudit:
     outside : (n, 2) array
         Interval of the cell for an outsider.
     inside : (n, 2) array
-        Interval of the cell for its second largest contributor, or an outsider if there is none.
+        Interval of the cell for its second largest contributor, or an outsider without one.
     excess : (n,) array
         Percent by which the second largest contributor overestimates the largest one, at most. An estimate within p
         percent discloses.

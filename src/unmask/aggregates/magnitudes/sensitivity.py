@@ -13,7 +13,7 @@ from unmask.core.errors import UnmaskError
 from unmask.ranges import Range, check_ranges
 
 DEFAULT_PERCENT = 10.0
-"""Percent. Precision from which the largest contribution is protected if only a minimum frequency is asked."""
+"""Percent. Precision from which the largest contribution is protected if the only rule is a minimum frequency."""
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ class Pairing:
     def uniform_posterior(self, indptr: Integers, candidate: NDArray[np.int32], *, attack: str) -> Posterior:
         """Return the belief that is uniform over the listed candidates of each observation; its status is `scores`.
 
-        An observation without candidates is none of them.
+        An observation without candidates is not among them.
         """
         sizes = np.diff(indptr)
         return Posterior(

@@ -72,7 +72,7 @@ def calibration_bins(run: AttackRun) -> Iterator[CalibrationBin]:
 # --- findings --------------------------------------------------------------------------------------------------------
 
 EXPLANATION = (
-    "People whose truth is known are grouped by predicted success. On the dotted line, predictions come true. Above "
+    "People whose truth is known are grouped by predicted success. On the dotted line, predictions are right. Above "
     "it, the adversary is right more often than predicted; below it, less often. Thin lines are 95\u00a0% intervals. "
     "A belief is refuted if predicted and actual success differ by more than chance explains, over all people or over "
     "a tenth of them; a belief that is not exact must also differ by more than 3 points."
@@ -103,7 +103,7 @@ def _chart(release: str, target: str, *, several: bool) -> Chart:
     return Chart(
         "points", "promises", "announced", "realized", "adversary", low="low", high="high", log="xy",
         title=f"{format_target(target)}{f', {release}' if several else ''}", label="Actual against predicted success",
-        diagonal="predicted success comes true", where={"release": release, "target": target},
+        diagonal="as predicted", where={"release": release, "target": target},
     )  # fmt: skip
 
 

@@ -226,7 +226,7 @@ def _singling_out_block(
         sentences.append(_describe_boxes(max(boxes, key=_certainty), words, several=several))
     chart = _compare(SINGLING, COMPARED[0], "Guesses that are right, of as many people")
     introduction = SINGLED_OUT + (KEY_IN_BOX if boxes else "")
-    heading = "Can they single somebody out?"
+    heading = "Can they single a person out?"
     return Block("wp216", heading, " ".join(sentences), (chart,), _views(SINGLING), introduction)
 
 

@@ -24,7 +24,7 @@ def t_equal(counts: CountMatrix) -> Floats:
     Parameters
     ----------
     counts : CountMatrix
-        (J, m) rows of each class with each value. q is their sum over classes, or that of a `Histograms`.
+        (J, m) rows of each class with each value. q is their sum over classes; a `Histograms` has its own q.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def t_ordered(counts: CountMatrix) -> Floats:
     Parameters
     ----------
     counts : CountMatrix
-        (J, m) rows of each class with each value. q is their sum over classes, or that of a `Histograms`.
+        (J, m) rows of each class with each value. q is their sum over classes; a `Histograms` has its own q.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def t_hierarchical(counts: CountMatrix, paths: NDArray[np.int32]) -> Floats:
     Parameters
     ----------
     counts : CountMatrix
-        (J, m) rows of each class with each value. q is their sum over classes, or that of a `Histograms`.
+        (J, m) rows of each class with each value. q is their sum over classes; a `Histograms` has its own q.
     paths : NDArray[np.int32]
         (m, height + 1) nodes of the hierarchy above each value, leaf first.
 
@@ -140,7 +140,7 @@ def t_kl(counts: CountMatrix) -> Floats:
     Parameters
     ----------
     counts : CountMatrix
-        (J, m) rows of each class with each value. q is their sum over classes, or that of a `Histograms`.
+        (J, m) rows of each class with each value. q is their sum over classes; a `Histograms` has its own q.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def delta_disclosure(counts: CountMatrix) -> Floats:
     Parameters
     ----------
     counts : CountMatrix
-        (J, m) rows of each class with each value. q is their sum over classes, or that of a `Histograms`.
+        (J, m) rows of each class with each value. q is their sum over classes; a `Histograms` has its own q.
 
     Returns
     -------
@@ -200,7 +200,7 @@ def delta_up(counts: CountMatrix) -> Floats:
     Parameters
     ----------
     counts : CountMatrix
-        (J, m) rows of each class with each value. q is their sum over classes, or that of a `Histograms`.
+        (J, m) rows of each class with each value. q is their sum over classes; a `Histograms` has its own q.
 
     Returns
     -------
@@ -225,7 +225,7 @@ def beta_likeness(counts: CountMatrix) -> Floats:
     Parameters
     ----------
     counts : CountMatrix
-        (J, m) rows of each class with each value. q is their sum over classes, or that of a `Histograms`.
+        (J, m) rows of each class with each value. q is their sum over classes; a `Histograms` has its own q.
 
     Returns
     -------
@@ -253,7 +253,7 @@ def beta_basic(counts: CountMatrix) -> Floats:
     Parameters
     ----------
     counts : CountMatrix
-        (J, m) rows of each class with each value. q is their sum over classes, or that of a `Histograms`.
+        (J, m) rows of each class with each value. q is their sum over classes; a `Histograms` has its own q.
 
     Returns
     -------

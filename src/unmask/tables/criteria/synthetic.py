@@ -114,7 +114,7 @@ class Attribution(NamedTuple):
     Parameters
     ----------
     probability : float
-        Mean over the people, or released rows, for whom it is defined; nan if there are none.
+        Mean over the people, or released rows, with a defined value; nan without any.
     prior : float
         Mean share of all rows of the searched table with the right value: a guess without quasi-identifiers.
     defined : float

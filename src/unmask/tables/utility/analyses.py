@@ -35,7 +35,7 @@ class Analysis:
         * "mean": mean of a number in each group.
         * "correlation": Pearson correlation of each pair of numbers.
         * "regression": coefficients of a linear regression, or of a logistic one if the response has two categories.
-        * "propensity": how well released rows are told from original ones, see `score_propensity`.
+        * "propensity": how well a model separates released rows from original ones, see `score_propensity`.
     columns : tuple of str
         Groups, numbers or explanatory columns.
     response : str
@@ -294,7 +294,7 @@ def _estimate_shares(plan: _Plan, rows: AnalysisRows) -> Estimates:
 
 
 def _estimate_means(plan: _Plan, rows: AnalysisRows) -> Estimates:
-    """Return the weighted mean of each group; the variance is that of a ratio, by linearization."""
+    """Return the weighted mean of each group; its variance is by linearization of a ratio."""
     cells, response = rows.cross(plan.analysis.columns), rows.numbers[plan.analysis.response]
     shift = float(np.mean(response)) if len(response) else 0.0
     values, squares = response - shift, cells.multiply(cells).T

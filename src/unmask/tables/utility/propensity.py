@@ -33,7 +33,7 @@ class PropensityScore(NamedTuple):
     ----------
     pmse : float
         Mean of (p - c)^2, where p is the estimated probability that a row is a released one, and c their share: 0 if
-        no row is told apart, c (1 - c) if all are.
+        the model cannot separate the rows, c (1 - c) if it separates all.
     ratio : float
         `pmse` divided by its expectation for rows drawn from a correct model of the original (Snoke et al. 2018). Rows
         drawn independently from the same population reach 1 / (1 - c).
