@@ -41,6 +41,14 @@ PICTURES = {
         "chart-leaked",
         "People re-identified by attacks, by leaked identities",
     ),
+    ("attacks", "aggregates"): (
+        "chart-reconstructed",
+        "Records reconstructed from published tables, by people of an area",
+    ),
+    ("protections", "aggregates"): (
+        "chart-reconstructed",
+        "Records reconstructed from published tables without protection",
+    ),
     ("protections", "tables"): ("chart-plane", "Utility of protections of a table, and success of adversaries"),
     ("protections", "linkage"): ("chart-merges", "Foreign items mixed in, as an adversary merges clusters"),
     ("protections", "channels"): ("chart-distortion", "Privacy and cost of protections of a channel"),

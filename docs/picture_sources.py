@@ -138,6 +138,7 @@ AUDITS = {
     "linkage": ("audit", "linkage", "--truth", "truth.csv", "--guess", "near.csv", "--guess", "far.csv",
                 "--beta", "0.5", "--policy", "breached <= 0.1"),
     "channel": ("audit", "channel", "response.csv", "geometric.csv", "--loss", "absolute", "--policy", "epsilon <= 1"),
+    "aggregates": ("audit", "aggregates", "published", "--original", "areas.csv"),
     "demo": ("demo",),
     "badges": ("audit", "badges", "shown.txt", "--truth", "people.txt", "--trust", "0.8"),
 }  # fmt: skip
@@ -168,6 +169,7 @@ CHARTS = {
     "chart-slope": ("linkage", "figure:has-text('Risk slope')"),
     "chart-distortion": ("channel", "figure:has-text('What is left to privacy')"),
     "chart-observations": ("channel", "figure:has(svg[aria-label^='Share of cases'])"),
+    "chart-reconstructed": ("aggregates", "#records figure:has(svg[aria-label^='Records reconstructed'])"),
     "chart-price": ("price", "#price-sizes figure"),
 }
 """Chart -> its page, and a selector whose first match is used."""

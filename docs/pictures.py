@@ -37,6 +37,8 @@ from docs.picture_sources import (
     RUNS,
     TERMINALS,
 )
+from unmask.aggregates import write_release
+from unmask.aggregates.protections.exact_tables import count_tables
 from unmask.channels import Geometric, RandomizedResponse
 from unmask.graphs.datasets import barabasi_albert
 from unmask.linkage import PerPeriod, Threshold
@@ -95,6 +97,12 @@ def write_inputs() -> None:
     write_csv(
         "register.csv", columns[:3], list(zip(*(census[name].tolist() for name in columns[:3]), strict=True))[:800]
     )
+    areas = np.repeat(np.arange(25), [10] * 12 + [25] * 8 + [50] * 4 + [140])
+    decades = np.asarray(census["age"])[: len(areas)] // 10 * 10
+    rows = zip(areas.tolist(), census["sex"].tolist(), decades.tolist(), census["diagnosis"].tolist(), strict=False)
+    write_csv("areas.csv", ("area", "sex", "decade", "diagnosis"), rows)
+    tables = ["sex*decade", "sex*diagnosis", "decade*diagnosis"]
+    write_release(count_tables(Path("areas.csv"), tables, geography="area").tables, Path("published"))
     numbers = np.round(rng.lognormal(size=(800, 3)) * (20_000, 9_000, 300)).astype(int)
     write_csv("numbers.csv", ("income", "savings", "rent"), numbers.tolist())
     barabasi_albert(800, 6, rng=rng).write("network.csv")

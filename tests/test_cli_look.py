@@ -52,7 +52,7 @@ def test_every_option_says_what_it_is():
     [
         ([], "au", ["audit"]),
         (["audit"], "g", ["graph"]),
-        (["audit"], "", ["channel", "graph", "linkage"]),
+        (["audit"], "", ["aggregates", "channel", "graph", "linkage"]),
         (["choose"], "c", ["columns"]),
         (["advise"], "i", ["identity"]),
         (["audit", "graph"], "--sim", ["--similarity"]),

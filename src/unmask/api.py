@@ -201,11 +201,12 @@ def audit(release: Any, truth: Any = None, *, policy: Any = (), smallest_shown: 
 
     Parameters
     ----------
-    release : Table, SocialGraph, Channel, Partition, View or Posterior
-        A table, a network, a channel, clusters that an adversary found, or a belief. Of tables, channels and clusters
-        also a mapping of names to several.
+    release : Table, SocialGraph, Channel, AggregateRelease, Partition, View or Posterior
+        A table, a network, a channel, published tables of counts, clusters that an adversary found, or a belief. Of
+        tables, channels and clusters also a mapping of names to several.
     truth : optional
-        Of a network, who is who; of clusters, the subjects; of a belief, the right candidates.
+        Of a network, who is who; of published tables, the records; of clusters, the subjects; of a belief, the right
+        candidates.
     policy : str, path or Policy, or a sequence of them
         Policies of the verdict: a shipped one by name, a TOML file, or a condition such as "k >= 5".
     smallest_shown : int, optional
@@ -218,6 +219,7 @@ def audit(release: Any, truth: Any = None, *, policy: Any = (), smallest_shown: 
         * Network: `auxiliary`, or `overlaps` to make both networks of one, `attacks`, `seeds`, `runs`, `transition` and
           the other arguments of `unmask.graphs.audit.audit`.
         * Channel: `loss`, `coordinates`, `distortion`, `unit` and the other arguments of `unmask.channels.audit.audit`.
+        * Published tables: `sensitive`, `knows` and the other arguments of `unmask.aggregates.audit.audit`.
         * Clusters: `alpha`, `beta`, `own` and the other arguments of `unmask.linkage.audit.audit`.
         * Belief: `measures`, `target`, `drawn_from`, `note`. A belief takes no policy.
 

@@ -153,7 +153,7 @@ def test_measure_of_an_attack_is_listed_as_not_run(ring):
      "--transition=5", "--truth-partial", "--truth-sampled", "--largest-component", "--checkpoint=folder"],
 )  # fmt: skip
 def test_option_of_an_attack_without_an_attack_is_one_sentence(ring, option):
-    check_one_sentence(invoke("audit", "graph", ring, option), "without --auxiliary or --overlap there is none")
+    check_one_sentence(invoke("audit", "graph", ring, option), "an attack needs --auxiliary or --overlap")
 
 
 def test_network_without_people_is_refused():

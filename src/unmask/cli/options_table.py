@@ -46,7 +46,7 @@ DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
         "holding": {"help": "Column of enterprises: their respondents are one contributor.", "type": str, "heading": "Magnitudes"},
         "dominance": {"help": "Suppress sums of which N contributors have more than K percent, such as 1,85.", "type": str, "heading": "Magnitudes", "metavar": "N,K"},
         "p_percent": {"help": "Suppress sums whose largest contribution its competitor estimates within this percentage.", "type": click.FloatRange(0, None, min_open=True), "parse": check_number, "heading": "Magnitudes"},
-        "prior_posterior": {"help": "The same within P percent, if contributions are known within Q percent before, such as 10,50.", "type": str, "heading": "Magnitudes", "metavar": "P,Q"},
+        "prior_posterior": {"help": "Suppress sums whose contributions are estimated within P percent, if they were known within Q percent.", "type": str, "heading": "Magnitudes", "metavar": "P,Q"},
         "min_contributors": {"help": "Suppress sums of fewer contributors.", "default": 1, "show_default": True, "type": click.IntRange(1, None), "parse": check_number, "heading": "Magnitudes"},
         "weight": {"help": "Suppress few cells, or cells of a small sum.", "default": "cells", "show_default": True, "type": click.Choice(("cells", "value")), "heading": "Protection"},
         "seconds": {"help": "Time to improve the suppression and to prove its gap.", "default": 10.0, "show_default": True, "type": click.FloatRange(0, None), "parse": check_number, "heading": "Protection"},

@@ -3,8 +3,8 @@
 Code marks a message where it is written, with fields in braces, and the catalogs translate it:
 
 >>> with use_language("de"):
-...     gettext("{n} of {total} releases", n=2, total=3000)
-'2 von 3.000 Veröffentlichungen'
+...     gettext("{n} of {total} attacks on releases finished", n=2, total=3000)
+'2 von 3.000 Angriffen auf Veröffentlichungen beendet'
 
 Texts that an audit wrote in English are translated by `retranslate`, which recognizes messages by their words.
 `tests/render_catalogs.py` collects the messages and compiles the catalogs.

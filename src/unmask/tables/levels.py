@@ -59,10 +59,10 @@ class Levels:
     members : (L, D) CSR, the atomic values of each level; all for `*`, none for a missing cell. (L, 0) if numeric.
     missing : index of the missing level, or -1.
 
-    >>> from unmask.tables.cells import parse_levels
-    >>> levels = parse_levels(["20", "[20, 30)", "*"], as_type="number", column="age")
+    >>> from unmask.tables.cells import read_levels
+    >>> levels, _ = read_levels(["20", "[20, 30)", "*"], as_type="number", column="age")
     >>> levels.labels, levels.atomic.tolist()
-    (('20', '[20, 30)', '*'), [True, False, False])
+    (('*', '20', '[20, 30)'), [False, True, False])
     """
 
     labels: tuple[str, ...]
@@ -182,8 +182,9 @@ class Levels:
 def ends_of_sets(levels: Levels) -> tuple[Floats, Floats]:
     """Return the first and the last position in the domain of each level's values; -1 for a level without values.
 
-    >>> from unmask.tables.cells import parse_levels
-    >>> ends_of_sets(parse_levels(["b", "{a, c}", None], as_type="text", column="c"))
+    >>> from unmask.tables.cells import read_levels
+    >>> levels, _ = read_levels(["b", "{a, c}", None], as_type="text", column="c")
+    >>> ends_of_sets(levels)
     (array([ 1.,  0., -1.]), array([ 1.,  2., -1.]))
     """
     first, last = np.full((2, len(levels)), -1.0)

@@ -123,7 +123,7 @@ def protect_files(
     p_percent : float, optional
         Suppress sums whose largest contribution its competitor estimates within this percentage.
     prior_posterior : str, optional
-        The same within P percent, if contributions are known within Q percent before, such as 10,50.
+        Suppress sums whose contributions are estimated within P percent, if they were known within Q percent.
     min_contributors : int
         Suppress sums of fewer contributors.
     weight : {"cells", "value"}
