@@ -319,7 +319,7 @@ TABLE = {
     "doctors-origin.csv": released(3, origin=True), "planners-origin.csv": released(10, origin=True),
     "parts/*.parquet": census(), "people/*.parquet": census(),
 }  # fmt: skip
-"""Of a table."""
+"""Cases of a table."""
 
 LINKED = {
     "truth.csv": clusters("item", "record", subject=6, person=6, sensitivity=0.5, a=0.4, b=0.6),

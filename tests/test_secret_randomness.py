@@ -66,7 +66,7 @@ def test_the_people_of_equal_rows_differ_from_run_to_run(protection):  # T1, R1
 
 N = 60
 MOST = 14
-"""Of 10^5 guesses of a permutation the best has 8 to 10 places right, once in 10^6 times more than this."""
+"""The best of 10^5 guesses of a permutation has 8 to 10 places right, once in 10^6 times more than this."""
 
 
 def count_right(guesses: Iterable[np.ndarray], secret: np.ndarray) -> int:

@@ -37,7 +37,7 @@ USUAL = {
     "roles": {"role-0": "drop", "role-8": "drop"} | {f"role-{index}": "quasi-identifier" for index in range(1, 8)},
     "adversaries": {"policy": "ema-0.09", "register.coverage": "100", "data.hold_back": "20", "error": "10"},
 }
-"""What a page would send, of which a generated form changes a part."""
+"""A request as a page sends it; a generated form changes a part."""
 
 VALUES = (
     "", "0", "1", "-1", "1e999", "nan", "inf", "99999999999999999999", "0x10", "\u0661", "\u00b2", "\x00", "\u202e",

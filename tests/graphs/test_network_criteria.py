@@ -28,7 +28,7 @@ def sets_of(graph):
 
 
 def is_same_shape(friends, first, second):
-    """Whether a bijection of two sets of nodes keeps the edges among them."""
+    """Return whether a bijection of two sets of nodes keeps the edges among them."""
     first, second = sorted(first), sorted(second)
     return len(first) == len(second) and any(
         all(
@@ -40,7 +40,7 @@ def is_same_shape(friends, first, second):
 
 
 def unfold(friends, node, rounds):
-    """What an adversary sees of a node after some rounds of vertex refinement."""
+    """Return the view of an adversary of a node after some rounds of vertex refinement."""
     if rounds == 0:
         return len(friends[node])
     around = tuple(sorted(repr(unfold(friends, friend, rounds - 1)) for friend in friends[node]))

@@ -72,7 +72,7 @@ KINDS = (*CONDITIONS, "study")
 
 
 class Seen(HTMLParser):
-    """What is seen before anything is unfolded: words, and lines of tables."""
+    """Return the words, and the lines of tables, that a reader sees before anything is unfolded."""
 
     def __init__(self, page: str) -> None:
         super().__init__()

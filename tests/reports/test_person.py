@@ -1,4 +1,4 @@
-"""What a release means for one person, on the page of an audit."""
+"""The risk of one person, on the page of an audit."""
 
 import numpy as np
 import pytest

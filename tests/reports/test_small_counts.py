@@ -1,4 +1,4 @@
-"""What may be handed on states no count of one to nine people: every fact of every subject, and every row."""
+"""Shared facts and rows have no count of one to nine people."""
 
 import dataclasses
 import importlib

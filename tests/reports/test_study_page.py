@@ -205,7 +205,7 @@ def test_the_front_is_that_of_the_strongest_adversary_after_each_thing():
 
 
 def test_the_first_screen_lists_what_no_other_beats_in_the_two_figures_shown():
-    """Of the diagnosis "M k=3" is better than "M k=5", which keeps more and risks less of identity."""
+    """Release "M k=3" protects the diagnosis better than "M k=5", which keeps more and protects identity better."""
     world = {"original": (0.9, 0.7, 1.0), "M k=3": (0.3, 0.4, 0.7), "M k=5": (0.2, 0.5, 0.8)}
     given = study(rows(world))
     assert tradeoffs(rows(world))[0].front == ("original", "M k=3", "M k=5")

@@ -1,4 +1,4 @@
-"""What is handed on tells nothing about few people: not in a page, nor in JSON or a table, nor by subtraction."""
+"""Shared pages, JSON and tables reveal nothing about few people, also not by subtraction."""
 
 import math
 from dataclasses import replace

@@ -31,7 +31,7 @@ EVERYBODY = "every target attacked: exact for this release"
 
 
 class Interval(NamedTuple):
-    """95 % interval and its population. Without an interval, both ends are None and `over` has the reason."""
+    """95 % interval and its population. Without an interval, `over` has the reason, and the ends None."""
 
     low: float | None
     high: float | None

@@ -349,7 +349,7 @@ def _give_advice(scope: Scope) -> Advice:
 def complete_advice(result: Result) -> Advice | None:
     """Return the advice of a result with the states of its alternatives under policies.
 
-    It is None without advice, and if all is acceptable and nothing was compared.
+    None without advice, and if all is acceptable and nothing was compared.
     """
     advice, states = result.advice, {verdict.state for verdict in result.verdicts}
     is_acceptable = states == {"acceptable"}

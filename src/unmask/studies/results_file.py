@@ -236,5 +236,5 @@ def _list_rows(cell: Cell, result: Result | None) -> Iterator[dict[str, Any]]:
 
 
 def _number(value: object) -> float:
-    """Return a number of the journal, in which infinities are texts and unknown values are None."""
+    """Return a number of the journal, which has texts for infinities and None for unknown values."""
     return math.nan if value is None else float(value)  # type: ignore[arg-type]

@@ -57,7 +57,7 @@ _LEADING_ZERO = re.compile(r"(?<![0-9.])0[0-9]")
 
 @dataclass(frozen=True)
 class Declared:
-    """Declared properties of a column's cells; those that are None are recognized, see `recognize`.
+    """Declared properties of a column's cells; others (None) are recognized, see `recognize`.
 
     type : type of the column
     days : first part of a date such as 03/04/1970, day or month

@@ -174,8 +174,8 @@ class ProtectionEffect:
     Parameters
     ----------
     recall, recall_before : float
-        Share of people in both networks who are re-identified by any of their identities; `recall_before` is None if
-        the unprotected release was not attacked.
+        Share of people in both networks who are re-identified by any of their identities; without an attack on the
+        unprotected release, `recall_before` is absent (None).
     adopters : int, optional
         Mean number of people with several identities who are not seeds; None if the protection changes edges only.
     adopter_recall, adopter_recall_before : float, optional

@@ -250,7 +250,7 @@ def _curves(guess: GuessFacts, facts: LinkageFacts) -> Iterator[tuple[str, int |
 
 
 def _prolong(linked: Curve, mixed: Curve, horizon: int) -> Iterator[tuple[float, float | None]]:
-    """Yield both values after 0 to `horizon` merges; a curve continues with its last value, an empty one is None."""
+    """Yield both values after 0 to `horizon` merges; a curve continues with its last value, None if it is empty."""
     for j in range(horizon + 1 if linked else 0):
         yield linked[min(j, len(linked) - 1)], mixed[min(j, len(mixed) - 1)] if mixed else None
 

@@ -265,7 +265,7 @@ def _explanations(match: _Match) -> Iterator[_Explanation]:
 def _orders(match: _Match) -> Iterator[tuple[Integers, Integers | None]]:
     """Yield the candidate orders as (person of each rank, block of each rank).
 
-    The people of a block are in any order. The block is None if the order of the source breaks ties.
+    The people of a block are in any order. No block is returned (None) if the order of the source breaks ties.
     """
     yield np.arange(match.n), None
     yield np.arange(match.n)[::-1], None

@@ -207,9 +207,9 @@ def value_proximity(release: Table, column: Column, *, original: Column | None =
     """Return how often the best guess g of a number x is right within 10 %: |g - x| <= |x| / 10.
 
     A guess can be near all numbers from a to b, if they have one sign and b <= a 1.1 / 0.9. The best guess for a class
-    is that of the window with the most rows. The result is None if the column has fewer than 10 distinct numbers, or if
-    more than a tenth of its cells are intervals with two ends, because such intervals may reveal their numbers nearly,
-    too. Other cells that are not single numbers count as never near.
+    is that of the window with the most rows. There is no result (None) if the column has fewer than 10 distinct
+    numbers, or if more than a tenth of its cells are intervals with two ends, because such intervals may reveal their
+    numbers nearly, too. Other cells that are not single numbers count as never near.
 
     Parameters
     ----------

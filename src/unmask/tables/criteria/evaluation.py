@@ -105,7 +105,7 @@ class IdentityCriteria:
 
 @dataclass(frozen=True)
 class Disclosure:
-    """Criteria of one sensitive column, for the class that discloses most. Without such a column, each is None.
+    """Criteria of one sensitive column, for the class that discloses most. All None without such a column.
 
     Lower values of l_*, p_sensitive and map_error disclose more, higher values of all others. In formulas, p_s is the
     share of value s in a class, and q_s its share in the reference.

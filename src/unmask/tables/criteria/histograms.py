@@ -148,8 +148,9 @@ CountMatrix: TypeAlias = "Counts | Histograms"
 def rank_order(column: Column) -> NDArray[np.int32] | None:
     """Return the (L,) rank of each level, from 0 to L - 1: numbers ascending, ordinal values in their declared order.
 
-    The result is None if the column has no order: if it is categorical, if a cell is missing, or if cells overlap, such
-    as [20, 30] and 25. There are no ties. Levels that no row has are ranked, too, but change no criterion.
+    There is no result (None) if the column has no order: if it is categorical, if a cell is missing, or if cells
+    overlap, such as [20, 30] and 25. There are no ties. Levels that no row has are ranked, too, but change no
+    criterion.
 
     >>> from unmask.tables.table import Table
     >>> people = Table.read({"age": [1, 2, 3], "pay": [30, 10, 20]}, quasi_identifiers="age", sensitive="pay")

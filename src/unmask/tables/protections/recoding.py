@@ -34,7 +34,7 @@ Recoded = tuple[Levels, NDArray[np.int32]]
 def column_axis(column: Column, codes: NDArray[np.int32]) -> tuple[Floats, Integers | None]:
     """Return the coordinate of each level that occurs, and the tree over the integer coordinates.
 
-    The tree is None for a column without a hierarchy or prefixes.
+    A column without a hierarchy or prefixes has no tree (None).
     """
     levels = column.levels
     used = np.flatnonzero(np.bincount(codes, minlength=len(levels)))
