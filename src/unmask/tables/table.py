@@ -323,8 +323,9 @@ class Table:
         household : column with the household of each row, which is not released: for the risk of households
         weight : column with the number of people behind a row, such as a survey weight. Weights of another scale need
             the size of the population; a missing weight counts as 0
-        types : COLUMN=number|date|datetime|code|text|ordinal, for dates such as 03/04/1970 date:day-first or
-            date:month-first (default: found in the column and noted). By column, see `types.recognize`
+        types : type of a column: number, date, datetime, code, text or ordinal, for dates such as 03/04/1970
+            date:day-first or date:month-first (default: found in the column and noted). By column, see
+            `types.recognize`
         orders : COLUMN=LOWEST,...,HIGHEST: the values of an ordinal column in their order. By column
         hierarchies : COLUMN=FILE, generalization hierarchy. By column
         cells : released cells of a column with a hierarchy: any sets of leaves, or only nodes
