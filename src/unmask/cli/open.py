@@ -10,7 +10,7 @@ from unmask.cli.generated import Command
 from unmask.extras import not_installed
 
 NEEDED = ("starlette", "uvicorn", "python_multipart")
-"""What the extra `app` installs."""
+"""Packages that the extra `app` installs."""
 
 
 @click.command("open", cls=Command)

@@ -34,7 +34,7 @@ DRAWN_ITEMS: Final = 1 << 20
 """Largest number of items that a random guess deals. If there are more, it uses a random sample of the subjects."""
 
 Baseline = Literal["shuffled", "uniform", "coin"]
-"""How a random guess is drawn: "shuffled" keeps the clusters and shuffles their labels, the others are the
+"""Distribution of a random guess: "shuffled" keeps the clusters and shuffles their labels, the others are the
 processes of `random_partition`.
 """
 

@@ -115,7 +115,7 @@ class SinglingSearch:
 
     @property
     def has_budget(self) -> bool:
-        """Whether another person can be compared within `MAX_PAIRS` and `MAX_COLUMNS`."""
+        """Return whether another person can be compared within `MAX_PAIRS` and `MAX_COLUMNS`."""
         n_pairs = (len(self._explained) + 1) * len(self._pairing.sizes)
         return len(self._pairing.columns) <= MAX_COLUMNS and n_pairs <= MAX_PAIRS
 
