@@ -84,7 +84,7 @@ def audit_files(
         attack once more after this protection of unmask list, such as KDegree:k=10 (needs --overlap); repeatable
     attacks : sequence of str
         attacks, separated by commas, with parameters after colons, as in Bumblebee:theta=0.5 (default: all, and
-        Rematch once forced)
+        Rematch:forced=true)
     seeds : sequence of str
         leaked identities: random, random.25, top, clique.4, betweenness.1 and more, drawn with the truth, or
         match_profiles, match_top and match_cliques without it; repeatable, to compare further methods with the first

@@ -96,7 +96,7 @@ def audit(
     transition : sequence of int
         Other numbers of leaked identities to attack from.
     discovery : str, optional
-        people with several identities, and attacks on each identity by itself, such as 20:10
+        number of people with several identities, and of attacks on each of these identities alone, such as 20:10
     seed : int
         random seed of every draw
     time_limit : float, optional
