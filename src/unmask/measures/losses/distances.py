@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations_with_replacement
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,15 +37,13 @@ class Distance(Points):
 
     If the median is one of the points, it is found exactly. Otherwise Newton steps are used, or Weiszfeld steps if the
     Newton step increases the distance. The search stops if the expected distance is within `MEDIAN_PRECISION` of the
-    smallest. On the Earth all steps are Weiszfeld steps, and the precision holds if the points of a row lie within a
-    quarter of the circumference. Otherwise the result may be a local minimum.
+    smallest. On the Earth the steps are those of the tangent plane, and the precision holds if the points of a row lie
+    within a quarter of the circumference. Otherwise the result may be a local minimum.
 
     E. Weiszfeld, "Sur le point pour lequel la somme des distances de n points donnés est minimum", 1937; Y. Vardi and
     C.-H. Zhang, "The multivariate L1-median and associated data depth", 2000 (steps that land on a point); P. T.
     Fletcher et al., "The geometric median on Riemannian manifolds", 2009.
     """
-
-    is_curved: ClassVar[bool] = False
 
     @cached_property
     def largest(self) -> float:
@@ -84,8 +82,6 @@ class Distance(Points):
 @dataclass(frozen=True, eq=False)
 class Earth(Distance):
     """Great-circle distance on a sphere of `EARTH_RADIUS_M`. points : (n_candidates, 3) unit vectors."""
-
-    is_curved: ClassVar[bool] = True
 
     @classmethod
     def from_degrees(cls, coordinates: Floats) -> Earth:
@@ -294,10 +290,8 @@ class _Entries:
         total = self.sum(weight)
         friction = np.minimum(1.0, point_mass / np.where(force > 0, force, 1.0))
         weiszfeld = (1.0 - friction)[:, None] * pull / np.where(total > 0, total, 1.0)[:, None]
-        newton = weiszfeld
-        if not geometry.is_curved:
-            cubic = weight / np.where(distance > 0, distance, 1.0) ** 2
-            newton = np.where((point_mass > 0)[:, None], weiszfeld, self._newton(pull, cubic, vector, total))
+        cubic = weight / np.where(distance > 0, distance, 1.0) ** 2
+        newton = np.where((point_mass > 0)[:, None], weiszfeld, self._newton(pull, cubic, vector, total))
         nearest = self.point[self._argmax(-distance)]
         shorter = (geometry.walk(place, newton / k) for k in (4, 16, 64))
         moves = (geometry.walk(place, newton), nearest, *shorter, geometry.walk(place, weiszfeld))
