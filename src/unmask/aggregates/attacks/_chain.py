@@ -74,7 +74,6 @@ def log_ratio(sums: Ints, delta: Ints, touched: Ints, links: Links, target: Targ
         if target.start[row] >= 0:
             first = target.start[row] - links.row_low[row]
             total += target.log_likelihood[first + count] - target.log_likelihood[first + sums[row]]
-            delta[row] = change
     return total
 
 

@@ -114,8 +114,8 @@ def sample_areas(
     """
     from unmask.aggregates.attacks._chain import Target, run_chain
 
-    most = min(MAX_PROPOSALS, MAX_ALL_PROPOSALS // max(len(results) * N_VERTICES * N_ROUNDS * N_DRAWS, 1))
-    areas = {number: _start_area(release, number, result, most, rng) for number, result in results.items()}
+    max_proposals = min(MAX_PROPOSALS, MAX_ALL_PROPOSALS // max(len(results) * N_VERTICES * N_ROUNDS * N_DRAWS, 1))
+    areas = {number: _start_area(release, number, result, max_proposals, rng) for number, result in results.items()}
     pseudo = count_pseudo_people(population, release.shape)
     for step in range(N_ROUNDS):
         half = 2 * (step - N_BURN) // (N_ROUNDS - N_BURN)

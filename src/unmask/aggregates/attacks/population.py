@@ -57,7 +57,7 @@ def fit_population(release: AggregateRelease) -> NDArray[np.float64]:
         means = _truncated_means((total * (matrix @ fitted))[row], low, high)
         pseudo = count_pseudo_people(fitted, release.shape) / release.n_areas
         for table, part in enumerate(slices):
-            at = unlimited[table]  # says nothing against what the tables before it have just fitted
+            at = unlimited[table]  # hidden totals keep the sums that the tables before this one have fitted
             means[at] = _truncated_means((total * (matrix @ fitted))[row[at]], low[at], high[at])
             sums = np.bincount(row, means * number, minlength=n_rows) / release.n_areas
             target = sums[release.row_tables == table] + part @ pseudo
