@@ -1,14 +1,16 @@
 """Microaggregation by MDAV, against its definition; and the adversary who simulates it."""
 
+import statistics
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
 from unmask import FailedError, UnmaskError
 from unmask.measures import log_loss_bits, realized_success, success_probability
-from unmask.tables import Background, Knowledge, MechanismAttack, Microaggregate, Table
+from unmask.tables import Background, Knowledge, MechanismAttack, Microaggregate, NearestNeighbor, Table
 from unmask.tables.attacks.reprotection import NearestClasses, conditional_logit, log_class_probabilities
-from unmask.tables.protections.microaggregation import mdav
+from unmask.tables.protections.microaggregation import Euclid, mdav
 
 NAMES = ("a", "b", "c")
 
@@ -54,7 +56,7 @@ def test_groups_are_those_of_the_algorithm(k):
     rng = np.random.default_rng(k)
     for n in (*range(k, 6 * k), 97):
         x = rng.normal(size=(n, 1 + n % 3))
-        group = mdav(x, k)
+        group = mdav(x, k, Euclid())
         assert {frozenset(np.flatnonzero(group == g).tolist()) for g in np.unique(group)} == literally(x, k)
 
 
@@ -64,7 +66,7 @@ def test_groups_have_k_to_2k_less_one_also_where_many_are_equal(whole_numbers):
     for k in (2, 3, 7):
         for n in range(k, 50):
             x = rng.integers(0, 3, (n, 2)).astype(float) if whole_numbers else rng.normal(size=(n, 2))
-            sizes = np.bincount(mdav(x, k))
+            sizes = np.bincount(mdav(x, k, Euclid()))
             assert k <= sizes.min() <= sizes.max() <= 2 * k - 1
 
 
@@ -135,12 +137,97 @@ def test_groups_of_strata_agree_in_them_so_that_k_holds():
         assert {release["region"][row] for row in rows} == {table["region"][person]}
 
 
+MIXED = ("age", "income", "grade", "job")
+GRADES = ("low", "middle", "high")
+
+
+def mixed_of(n, *, seed):
+    """Two numbers, an ordered category, and one without an order."""
+    rng = np.random.default_rng(seed)
+    age = np.round(rng.normal(40, 10, n), 3)
+    columns = {"age": age, "income": np.round(age + rng.normal(0, 30, n), 3), "grade": rng.choice(GRADES, n),
+               "job": np.where(age > 40, "a", rng.choice(["b", "c"], n))}  # fmt: skip
+    return Table.read(columns, quasi_identifiers=MIXED, orders={"grade": GRADES})
+
+
+def gower(first, second, ranges):
+    """Return the distance of two rows: differences in ranges for numbers and ranks, and 0 or 1 for jobs."""
+    parts = [abs(a - b) / width for a, b, width in zip(first, second, ranges, strict=False)]
+    return sum(parts) + (first[3] != second[3])
+
+
+def center_of(rows, *, number=statistics.fmean):
+    """Return means of the numbers, the lower median of the ranks, and the first of the most frequent jobs."""
+    age, income, grade, job = zip(*rows, strict=True)
+    return number(age), number(income), statistics.median_low(grade), max(sorted(set(job)), key=job.count)
+
+
+def aggregate_literally(rows, k, number):
+    """Return the released cells of each row: the algorithm as it is written down, one distance after another."""
+    ranges = [max(column) - min(column) for column in list(zip(*rows, strict=True))[:3]]
+    ungrouped, released = list(range(len(rows))), [None] * len(rows)
+
+    def form_group(group):
+        for i in group:
+            released[i] = center_of([rows[j] for j in group], number=number)
+        ungrouped[:] = [i for i in ungrouped if i not in group]
+
+    while len(ungrouped) >= 2 * k:
+        center = center_of([rows[i] for i in ungrouped])
+        for _ in range(2 if len(ungrouped) >= 3 * k else 1):
+            first = max(ungrouped, key=lambda i: gower(rows[i], center, ranges))
+            center = rows[first]
+            form_group(sorted(ungrouped, key=lambda i: gower(rows[i], center, ranges))[:k])
+    form_group(ungrouped)
+    return released
+
+
+@pytest.mark.parametrize("aggregate", ["mean", "median"])
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_mixed_columns_are_aggregated_as_mdav_generic_says(k, aggregate):
+    number = {"mean": statistics.fmean, "median": statistics.median}[aggregate]
+    for n in (k, 2 * k, 3 * k - 1, 3 * k, 61):
+        table = mixed_of(n, seed=n)
+        release, origin = Microaggregate(k, aggregate=aggregate, distance="gower")(table, rng=np.random.default_rng(0))
+        assert release.classes.sizes.min() >= k
+        cells = zip(*(table[name] for name in MIXED), strict=True)
+        rows = [(float(age), float(income), GRADES.index(grade), job) for age, income, grade, job in cells]
+        for i, expected in zip(origin.argsort(), aggregate_literally(rows, k, number), strict=True):
+            age, income, grade, job = (release[name][i] for name in MIXED)
+            assert (float(age), float(income)) == pytest.approx(expected[:2], abs=1e-9)
+            assert (GRADES.index(grade), job) == expected[2:]
+
+
+def test_dates_become_the_median_date_and_a_missing_category_is_a_value():
+    columns = {"birth": ["2000-01-01", "2000-01-05", "2000-01-06", "2020-05-01", "2020-05-02", "2020-07-01"],
+               "job": ["a", None, None, "b", "b", "c"]}  # fmt: skip
+    table = Table.read(columns, quasi_identifiers=list(columns), types={"birth": "date"})
+    release, _ = Microaggregate(3, distance="gower")(table)
+    rows = set(zip(release["birth"], release["job"], strict=True))
+    assert rows == {("2000-01-05", None), ("2020-05-02", "b")}
+
+
+def test_adversary_who_simulates_mixed_groups_announces_what_is_realized():
+    table, general = mixed_of(800, seed=8), mixed_of(1600, seed=9)
+    protection = Microaggregate(3, distance="gower")
+    release, origin = protection(table, rng=np.random.default_rng(0))
+    knowledge = Knowledge(targets=600)(table, origin, rng=np.random.default_rng(1))
+    background = Background(knowledge.people, general)
+    belief = MechanismAttack(protection)(release, background, rng=np.random.default_rng(2))
+    realized = realized_success.per_target(belief, knowledge.truth)
+    error = realized.std() / np.sqrt(len(realized))
+    assert abs(success_probability(belief, knowledge.truth) - realized.mean()) < 3 * error
+    nearest = realized_success(NearestNeighbor()(release, background), knowledge.truth)
+    assert realized.mean() > nearest - 2 * error
+    assert log_loss_bits(belief, knowledge.truth) < np.log2(800) - 4
+
+
 def test_strata_with_too_few_rows_and_wrong_names_are_refused():
     columns = {"a": [1, 2, 3, 4], "sex": list("fffm")}
     table = Table.read(columns, quasi_identifiers=list(columns))
     with pytest.raises(FailedError, match="1 of 2 strata have fewer than k = 2 rows"):
         Microaggregate(2, strata="sex")(table)
-    with pytest.raises(UnmaskError, match="'a' is averaged and a stratum"):
+    with pytest.raises(UnmaskError, match="'a' is aggregated and a stratum"):
         Microaggregate(2, columns="a", strata=("a", "sex"))
     with pytest.raises(UnmaskError, match="aggregate"):
         Microaggregate(2, aggregate="mode")

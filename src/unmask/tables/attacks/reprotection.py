@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Floats, Integers
@@ -44,9 +43,10 @@ class NearestClasses(NamedTuple):
 def find_nearest(
     protection: Any, pairing: Pairing, cells: NDArray[np.int32], unknown: Booleans, like: Table
 ) -> NearestClasses:
-    """Find the nearest classes by Euclidean distance of the protection's `coordinates`.
+    """Find the nearest classes by the protection's distance: the `norm` of the differences of its `coordinates`.
 
-    Columns without coordinates must be compatible. Unknown cells of a person are ignored.
+    Columns that are not aggregated must be compatible. Of aggregated columns without coordinates, incompatible cells
+    have the distance 1. Unknown cells of a person are ignored.
 
     cells   : (n_people, d) codes
     unknown : (n_people, d) mask of the unknown cells
@@ -58,14 +58,10 @@ def find_nearest(
         d = np.zeros((len(cells[part]), len(pairing.sizes)))
         for j, item in enumerate(distance_functions):
             d += np.where(unknown[part, j][:, None], 0.0, item(cells[part, j]))
-        chunks.append(_select_nearest(np.sqrt(d)))
+        chunks.append(_select_nearest(d ** (1 / protection.norm)))
     klass, distance = np.concatenate([item for item, _ in chunks]), np.concatenate([item for _, item in chunks])
-    positions = [
-        (protection.coordinates(released_column, like=general), codes) for _, released_column, general, codes in columns
-    ]
-    gap = _distances_to_next_class(
-        [position[codes] for position, codes in positions if position is not None], len(pairing.sizes)
-    )
+    aggregated = [column[1:] for column in columns if protection.is_aggregated(column[1])]
+    gap = _distances_to_next_class(protection, aggregated, len(pairing.sizes))
     return _make_features(klass, distance, gap, np.log(pairing.sizes))
 
 
@@ -77,13 +73,20 @@ def _make_features(klass: Integers, d: Floats, gap: Floats, log_size: Floats) ->
     return NearestClasses(klass, possible, features, log_size[klass])
 
 
-def _distances_to_next_class(positions: list[Floats], n: int) -> Floats:
-    """Return (n,) distance of each class from the nearest class at another position; 1 without another position."""
-    places, place_of_class = np.unique(np.stack([*positions, np.zeros(n)], axis=1), axis=0, return_inverse=True)
-    if len(places) == 1:
-        return np.ones(n)
-    distance = np.asarray(scipy.spatial.KDTree(places).query(places, 2)[0], dtype=np.float64)[:, 1]
-    return np.maximum(distance, MIN_DISTANCE)[place_of_class.reshape(-1)]
+def _distances_to_next_class(
+    protection: Any, columns: list[tuple[Column, Column, NDArray[np.int32]]], n: int
+) -> Floats:
+    """Return (n,) distance of each class from the nearest class at another position; 1 without another position.
+
+    columns : aggregated released column, its column of people in general, and the code of each class
+    """
+    gap = np.empty(n)
+    for part in _chunks(n, n):
+        d = np.zeros((len(gap[part]), n))
+        for released, general, codes in columns:
+            d += _distance_function(protection, released, released, general, codes)(codes[part])
+        gap[part] = np.where(d > 0, d, np.inf).min(axis=1) ** (1 / protection.norm)
+    return np.where(np.isfinite(gap), np.maximum(gap, MIN_DISTANCE), 1.0)
 
 
 def _chunks(n: int, width: int) -> Iterator[slice]:
@@ -94,12 +97,13 @@ def _chunks(n: int, width: int) -> Iterator[slice]:
 def _distance_function(
     protection: Any, known_column: Column, released_column: Column, general: Column, class_codes: NDArray[np.int32]
 ) -> Callable[[NDArray[np.int32]], Floats]:
-    """Return a function from known cells to (n, J) squared distances of the classes; infinite if incompatible."""
+    """Return a function from known cells to (n, J) distances of the classes, to the power of the norm."""
     place, released_place = (protection.coordinates(column, like=general) for column in (known_column, released_column))
     if place is not None:
-        return lambda codes: np.asarray((place[codes][:, None] - released_place[class_codes]) ** 2)
+        return lambda codes: np.asarray(np.abs(place[codes][:, None] - released_place[class_codes]) ** protection.norm)
     (comparison,) = compare_levels([(known_column, released_column)], missing="own")
-    return lambda codes: np.where(are_compatible(comparison, codes[:, None], class_codes), 0.0, np.inf)
+    mismatch = 1.0 if protection.is_aggregated(released_column) else np.inf
+    return lambda codes: np.where(are_compatible(comparison, codes[:, None], class_codes), 0.0, mismatch)
 
 
 def _select_nearest(d: Floats) -> tuple[Integers, Floats]:

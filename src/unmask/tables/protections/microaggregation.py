@@ -1,18 +1,20 @@
-"""Microaggregation: numbers are replaced by the means or medians of small groups of similar people."""
+"""Microaggregation: cells are replaced by the mean, median or mode of small groups of similar people."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple, Protocol
 
 import numpy as np
+import scipy
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.randomness import secret_unless
-from unmask.ranges import Range, check_ranges, check_type
+from unmask.ranges import Range, check_types
 from unmask.tables.cells import read_levels
 from unmask.tables.column import Column, classes_of
+from unmask.tables.levels import KIND, Type, ends_of_sets
 from unmask.tables.protections.base import (
     Released,
     column_position,
@@ -27,22 +29,25 @@ from unmask.tables.table import Table
 
 @dataclass(frozen=True)
 class Microaggregate:
-    """Microaggregation by MDAV: numbers become means or medians of groups of k to 2k - 1 similar people.
+    """Microaggregation by MDAV: cells become means, medians or modes of groups of k to 2k - 1 similar people.
 
-    Distances are Euclidean, in standard deviations of the table. While at least 3k people remain, the person farthest
-    from their mean and the k - 1 people nearest to this person form a group; then the same for the person farthest from
-    the first one. Of the last 2k to 3k - 1 people, the k nearest to the person farthest from their mean form a group,
-    and the others the last group. Equal distances are resolved by the order of the numbers. People with equal numbers
-    are assigned to groups at random.
+    While at least 3k people remain, the person farthest from their center and the k - 1 people nearest to this person
+    form a group; then the same for the person farthest from the first one. Of the last 2k to 3k - 1 people, the k
+    nearest to the person farthest from their center form a group, and the others the last group. Equal distances are
+    resolved by the order of the cells. People with equal cells are assigned to groups at random.
 
-    Means are written with up to 12 decimals, so that the mean of each column is unchanged; medians resist outliers.
+    The center has the mean of each number, the median of other ordered columns, and the mode of categories; groups are
+    released with the same values. Means are written with up to 12 decimals, so that the mean of each column is
+    unchanged; medians resist outliers. Of two values in the middle of ordered categories or dates, the lower one is
+    released, and of equally frequent categories the first.
+
     Other columns are not changed. If a quasi-identifier is among them, it may still distinguish rows of a group, unless
-    it is one of the `strata`: groups are then formed among people with equal values there. The averaged columns must
-    contain exact numbers without missing cells.
+    it is one of the `strata`: groups are then formed among people with equal values there. Numbers must be exact and
+    not missing.
 
-    Assumes: adversaries know the averaged columns only.
+    Assumes: adversaries know the aggregated columns only.
 
-    Fails when: groups are tight, so that the nearest mean belongs to a person's own group; all people of a group have
+    Fails when: groups are tight, so that the nearest center belongs to a person's own group; all people of a group have
         one sensitive value; or other columns distinguish the people of a group.
 
     Parameters
@@ -50,30 +55,40 @@ class Microaggregate:
     k : int
         Smallest number of people in a group.
     columns : sequence of str, optional
-        Quasi-identifiers to average. The default is all numbers that are not strata.
+        Quasi-identifiers to aggregate. The default is all that are not strata; for Euclidean distance, all numbers.
     aggregate : {"mean", "median"}
         Number that replaces those of a group.
     strata : sequence of str, optional
         Quasi-identifiers in which all people of a group agree. The release has k if all other quasi-identifiers are
-        averaged or strata.
+        aggregated or strata.
+    distance : {"euclidean", "gower"}
+        * "euclidean": distance of numbers, in standard deviations of the table.
+        * "gower": sum over the columns of |x - y| / range for numbers and dates, the same for the ranks of ordered
+          categories, and 1 for different categories (MDAV-generic). A missing category is one more value.
 
     References
     ----------
     J. Domingo-Ferrer & J. M. Mateo-Sanz, "Practical data-oriented microaggregation for statistical disclosure control",
     IEEE TKDE 14(1), 2002; J. Domingo-Ferrer & V. Torra, "Ordinal, continuous and heterogeneous k-anonymity through
-    microaggregation", Data Mining and Knowledge Discovery 11(2), 2005, for this algorithm.
+    microaggregation", Data Mining and Knowledge Discovery 11(2), 2005, for this algorithm. J. C. Gower, "A general
+    coefficient of similarity and some of its properties", Biometrics 27(4), 1971.
 
     Examples
     --------
     >>> table = Table.read({"age": [30, 31, 50, 52]}, quasi_identifiers="age")
     >>> Microaggregate(k=2)(table, rng=np.random.default_rng(1))[0]["age"].tolist()
     ['30.5', '30.5', '51', '51']
+    >>> table = Table.read({"age": [30, 31, 50, 52], "car": list("aabb")}, quasi_identifiers=["age", "car"])
+    >>> release, _ = Microaggregate(k=2, distance="gower")(table, rng=np.random.default_rng(1))
+    >>> release["age"].tolist(), release["car"].tolist()
+    (['30.5', '30.5', '51', '51'], ['a', 'a', 'b', 'b'])
     """
 
     k: Annotated[int, Range(2)] = 3
     columns: str | tuple[str, ...] = ()
     aggregate: Literal["mean", "median"] = "mean"
     strata: str | tuple[str, ...] = ()
+    distance: Literal["euclidean", "gower"] = "euclidean"
 
     __repr__ = format_call
 
@@ -81,51 +96,70 @@ class Microaggregate:
         for name in ("columns", "strata"):
             value = getattr(self, name)
             object.__setattr__(self, name, (value,) if isinstance(value, str) else tuple(value))
-        check_ranges(self)
-        check_type("aggregate", self.aggregate, Literal["mean", "median"])
+        check_types(type(self), vars(self))
         if both := sorted(set(self.columns) & set(self.strata)):
-            raise UnmaskError(f"column {both[0]!r} is averaged and a stratum, expected one of the two; remove one")
+            raise UnmaskError(f"column {both[0]!r} is aggregated and a stratum, expected one of the two; remove one")
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
-        """Return the release with averaged numbers, and its origin."""
+        """Return the release with aggregated cells, and its origin."""
         rng, rows = secret_unless(rng), evaluated_rows(table)
         for name in (*self.columns, *self.strata):
             column_position(table, name)
         columns = [column.take(rows) for column in table.quasi_identifiers]
-        numbers = [column for column in columns if self._is_averaged(column)]
-        if not numbers:
-            raise UnmaskError(f"{self!r} needs a numeric quasi-identifier; use PRAM for other columns")
+        aggregated = [column for column in columns if self.is_aggregated(column)]
+        if not aggregated:
+            needed = (
+                "a quasi-identifier that is not a stratum"
+                if self.distance == "gower"
+                else ('a numeric quasi-identifier; add distance="gower" for other columns')
+            )
+            raise UnmaskError(f"{self!r} needs {needed}")
         if rows.size < self.k:
             raise FailedError(f"{rows.size} rows are complete, expected at least k = {self.k}; lower k")
-        group = self._group_people(numbers, [column for column in columns if column.name in self.strata], rng)
+        group = self._group_people(aggregated, [column for column in columns if column.name in self.strata], rng)
         recoded = [
-            _aggregate_groups(c, group, self.aggregate) if self._is_averaged(c) else (c.levels, c.codes)
+            _aggregate_groups(c, group, self.aggregate) if self.is_aggregated(c) else (c.levels, c.codes)
             for c in columns
         ]
         return release_rows(table, rows, recoded, rng)
 
+    @property
+    def norm(self) -> int:
+        """Order of the norm that adds the distances of columns: 1 for Gower, 2 for Euclidean distance."""
+        return 1 if self.distance == "gower" else 2
+
+    def is_aggregated(self, column: Column) -> bool:
+        """Return whether the cells of a column are replaced."""
+        if self.columns:
+            return column.name in self.columns
+        return column.name not in self.strata and (self.distance == "gower" or column.type == "number")
+
     def coordinates(self, column: Column, *, like: Column) -> Floats | None:
-        """Return (L,) coordinates of the levels of a column, in standard deviations of `like`; None if it is not
-        averaged.
+        """Return (L,) coordinates of the levels of a column, in the unit of `like`; None if it is not aggregated, or
+        if its values have no order. The distance of different values is then 1.
         """
-        averages = self._is_averaged(column) or self._is_averaged(like)  # text in one table only is refused below
-        return exact_numbers(column) / _deviation(like) if averages else None
+        if not (self.is_aggregated(column) or self.is_aggregated(like)):  # text in one table only is refused below
+            return None
+        if self.distance == "euclidean":
+            return exact_numbers(column) / _deviation(like)
+        if like.levels.kind == "categorical":
+            return None
+        occurring = _ordered_positions(like)[(like.counts > 0) & ~like.levels.unknown]
+        return _ordered_positions(column) / (float(np.ptp(occurring)) or 1.0)
 
-    def _is_averaged(self, column: Column) -> bool:
-        return (
-            column.name in self.columns if self.columns else column.type == "number" and column.name not in self.strata
-        )
-
-    def _group_people(self, numbers: list[Column], strata: list[Column], rng: np.random.Generator) -> Integers:
+    def _group_people(self, aggregated: list[Column], strata: list[Column], rng: np.random.Generator) -> Integers:
         """Return (n,) the group of each row, independent of the order of the rows."""
-        x = np.stack([exact_numbers(column)[column.codes] / _deviation(column) for column in numbers], axis=1)
+        positions = [self.coordinates(column, like=column) for column in aggregated]
+        cells = zip(positions, aggregated, strict=True)
+        x = np.stack([np.float64(c.codes) if place is None else place[c.codes] for place, c in cells], axis=1)
         if not np.isfinite(x).all():
             raise UnmaskError(
                 f"{self!r} needs numbers, but some cells are missing; read the table with missing='excluded', or name "
                 "other columns"
             )
+        space = Euclid() if self.distance == "euclidean" else Gower(tuple(column.type for column in aggregated))
         shuffled = rng.permutation(len(x))
-        order = shuffled[np.argsort(classes_of(numbers).of_row[shuffled], kind="stable")]
+        order = shuffled[np.argsort(classes_of(aggregated).of_row[shuffled], kind="stable")]
         stratum = classes_of(strata).of_row if strata else np.zeros(len(x), dtype=np.int32)
         sizes = np.bincount(stratum)
         if (n_small := np.count_nonzero(sizes < self.k)) > 0:
@@ -136,26 +170,76 @@ class Microaggregate:
         groups, n_groups = np.empty(len(x), dtype=np.int64), 0
         by_stratum = order[np.argsort(stratum[order], kind="stable")]
         for rows in np.split(by_stratum, np.cumsum(sizes)[:-1]):
-            groups[rows] = n_groups + mdav(x[rows], self.k)
+            groups[rows] = n_groups + mdav(x[rows], self.k, space)
             n_groups = int(groups[rows].max()) + 1
         return groups
 
 
-def mdav(x: Floats, k: int) -> Integers:
+class Space(Protocol):
+    """Distances and centers of points, (n, d) coordinates."""
+
+    def distances(self, x: Floats, point: Floats) -> Floats:
+        """Return (n,) a monotone function of the distance of each point from one point."""
+
+    def center(self, x: Floats) -> Floats:
+        """Return (d,) the center of the points."""
+
+
+class Euclid:
+    """Points with squared Euclidean distances."""
+
+    def distances(self, x: Floats, point: Floats) -> Floats:
+        """Return (n,) squared distances."""
+        difference = x - point
+        return np.asarray(np.einsum("ij,ij->i", difference, difference))
+
+    def center(self, x: Floats) -> Floats:
+        """Return the mean."""
+        return np.asarray(x.mean(axis=0))
+
+
+class Gower(NamedTuple):
+    """Rows of mixed columns: the coordinates of categories are codes.
+
+    types : type of each column
+
+    >>> rows = np.array([[0.0, 2], [0.2, 2], [1.0, 5]])
+    >>> Gower(("number", "text")).distances(rows, rows[0]), Gower(("number", "text")).center(rows)
+    (array([0. , 0.2, 2. ]), array([0.4, 2. ]))
+    """
+
+    types: tuple[Type, ...]
+
+    def distances(self, x: Floats, point: Floats) -> Floats:
+        """Return (n,) sums of the distances of the columns."""
+        columns = zip(self.types, x.T, point, strict=True)
+        return np.asarray(sum(a != b if KIND[type_] == "categorical" else abs(a - b) for type_, a, b in columns) * 1.0)
+
+    def center(self, x: Floats) -> Floats:
+        """Return means of numbers, lower medians of other ordered columns, and modes of categories."""
+        half = (len(x) - 1) // 2
+        return np.array([
+            a.mean() if type_ == "number"
+            else np.bincount(a.astype(np.int64)).argmax() if KIND[type_] == "categorical"
+            else np.partition(a, half)[half]
+            for type_, a in zip(self.types, x.T, strict=True)
+        ])  # fmt: skip
+
+
+def mdav(x: Floats, k: int, space: Space) -> Integers:
     """Return (n,) the group of each point; groups have k to 2k - 1 points.
 
     x : (n, d) coordinates, n at least k
 
-    >>> mdav(np.array([[0.0], [1.0], [10.0], [12.0]]), 2)
+    >>> mdav(np.array([[0.0], [1.0], [10.0], [12.0]]), 2, Euclid())
     array([1, 1, 0, 0])
     """
     group, ungrouped, n_groups = np.empty(len(x), dtype=np.int64), np.arange(len(x)), 0
-    x = x - x.mean(axis=0)
     while len(ungrouped) >= 2 * k:
-        center = x.mean(axis=0)
+        center = space.center(x)
         for _ in range(2 if len(ungrouped) >= 3 * k else 1):
-            center = x[int(_squared_distances(x, center).argmax())]  # the farthest point is the next center
-            group_members = np.argpartition(_squared_distances(x, center), k - 1)[:k]
+            center = x[int(space.distances(x, center).argmax())]  # the farthest point is the next center
+            group_members = np.argpartition(space.distances(x, center), k - 1)[:k]
             group[ungrouped[group_members]] = n_groups
             is_ungrouped = np.ones(len(ungrouped), dtype=np.bool_)
             is_ungrouped[group_members] = False
@@ -164,25 +248,36 @@ def mdav(x: Floats, k: int) -> Integers:
     return group
 
 
-def _squared_distances(x: Floats, point: Floats) -> Floats:
-    """Return (n,) squared distances from a point."""
-    difference = x - point
-    return np.asarray(np.einsum("ij,ij->i", difference, difference))
+def _ordered_positions(column: Column) -> Floats:
+    """Return (L,) the position of each level of an ordered column: its number, date, or rank in the declared order."""
+    if column.type == "number":
+        return exact_numbers(column)
+    levels = column.levels
+    low, high = (levels.low, levels.high) if levels.kind == "numeric" else ends_of_sets(levels)
+    return (low + high) / 2
 
 
 def _aggregate_groups(column: Column, group: Integers, aggregate: Literal["mean", "median"]) -> Recoded:
-    """Return the column with the mean or the median of each group."""
-    order = np.lexsort((exact_numbers(column)[column.codes], group))  # sums do not depend on the order of the rows
-    numbers, sizes = exact_numbers(column)[column.codes[order]], np.bincount(group)
-    start = np.cumsum(sizes) - sizes
+    """Return the column with the mean, median or mode of each group."""
+    sizes, levels = np.bincount(group), column.levels
+    if levels.kind == "categorical":
+        shape = (len(sizes), len(levels))
+        frequent = scipy.sparse.csr_array((np.ones(group.size, np.int32), (group, column.codes)), shape=shape)
+        return levels, np.asarray(frequent.argmax(axis=1), dtype=np.int32)[group]
+    positions = _ordered_positions(column)
+    order = np.lexsort((positions[column.codes], group))  # sums do not depend on the order of the rows
+    codes, start = column.codes[order], np.cumsum(sizes) - sizes
+    lower = codes[start + (sizes - 1) // 2]
+    if column.type != "number":
+        return levels, lower[group]
     if aggregate == "mean":
-        center = np.add.reduceat(numbers, start) / sizes
+        center = np.add.reduceat(positions[codes], start) / sizes
     else:
-        center = (numbers[start + (sizes - 1) // 2] + numbers[start + sizes // 2]) / 2
+        center = (positions[lower] + positions[codes[start + sizes // 2]]) / 2
     values, of_group = np.unique(np.round(center, 12) + 0.0, return_inverse=True)
-    texts = [column.levels.scale.write(value, value) for value in values.tolist()]
-    levels, code = read_levels(texts, as_type=column.type, column=column.name)
-    return levels, code[of_group][group]
+    texts = [levels.scale.write(value, value) for value in values.tolist()]
+    released, code = read_levels(texts, as_type=column.type, column=column.name)
+    return released, code[of_group][group]
 
 
 def _deviation(column: Column) -> float:
