@@ -22,7 +22,7 @@ from unmask.tables.protections.mondrian import Mondrian
 from unmask.tables.protections.recoding import merge_cells
 from unmask.tables.stored import StoredTable, unchanged_columns
 from unmask.tables.table import Table
-from unmask.tables.utility.columns import ColumnLoss, Loss
+from unmask.tables.utility.columns import Loss
 from unmask.tables.utility.evaluation import InformationLoss
 from unmask.tables.writing import stored_type
 
@@ -96,7 +96,7 @@ def generalize(table: Table, protection: Mondrian) -> CountedRelease:
             (classes.sizes, (classes.levels[:, j], code)), shape=(n_levels, len(released.levels))
         )
         suppressed_rows = table.count_rows(column.codes, n_levels) - rows_of_levels[j]
-        lost[column.name] = ColumnLoss.of(Loss.of(column, released, pairs, suppressed_rows))
+        lost[column.name] = Loss.of(column, released, pairs, suppressed_rows)
     suppressed = table.n_rows - release.n_rows
     loss = InformationLoss.of(lost, sizes, suppressed_rows=suppressed)
     return CountedRelease(release, classes.levels, of_class, loss)

@@ -25,7 +25,7 @@ from unmask.tables.audit.threads import MIN_ROWS, two_at_once
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.protections.generalization import Generalize, next_level
 from unmask.tables.table import Table
-from unmask.tables.utility.columns import Cells, ColumnLoss
+from unmask.tables.utility.columns import Loss
 
 Success = Mapping[str, tuple[float, Distribution]]
 """Success that the prosecutor expects, and its distribution over people, by target."""
@@ -123,4 +123,4 @@ class _Generalized:
         lost = np.ones(self.knowledge.original.n_rows, dtype=np.bool_)
         lost[self.origin] = False
         original, released = self.knowledge.original.column(name), self.release.column(name)
-        return ColumnLoss.of(Cells.of_rows(original, released, self.origin, lost)).ncp
+        return Loss.of_rows(original, released, self.origin, lost).ncp()

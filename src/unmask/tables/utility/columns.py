@@ -163,13 +163,6 @@ class Loss:
             float(width.max(initial=0.0)), self.full_width if self.n_suppressed_rows else 0.0
         )
 
-    def count_suppressed_cells(self) -> int:
-        """Count the released cells that cover the whole domain or are missing, unless the original cell was so."""
-        source, target, count = self.pair_counts()
-        is_everything = (self.target.size()[target] == self.n_atoms) & (self.source.size()[source] < self.n_atoms)
-        is_removed = self.target.missing[target] & ~self.source.missing[source]
-        return int(count[is_everything | is_removed].sum())
-
     def _span(self) -> float:
         assert self.position is not None
         return float(self.position[-1] - self.position[0])
@@ -184,22 +177,6 @@ class Loss:
         height, root = _heights(self.hierarchy, self.levels)
         _, target, _ = self.pair_counts()
         return 1.0 if root == 0 else 1 - self.mean_loss(np.where(self.both_missing(), 0.0, height[target] / root), 1.0)
-
-    def distortion(self) -> float:
-        """Return the mean normalized distance between the original value and a uniform draw from the released
-        cell, 0 to 1.
-        """
-        source, target, _ = self.pair_counts()
-        is_stated = ~self.source.missing[source] & ~self.target.missing[target]
-        loss = np.where(self.both_missing(), 0.0, 1.0)
-        loss[is_stated] = self._distance(self.source, source[is_stated], self.target, target[is_stated])
-        everything = self._everything()
-        levels = np.flatnonzero((self.suppressed_rows > 0) & ~self.source.missing)
-        distance = self._distance(self.source, levels, everything, np.zeros(len(levels), dtype=np.int64))
-        total = float(np.sum(distance * self.suppressed_rows[levels])) + float(
-            self.suppressed_rows[self.source.missing].sum()
-        )
-        return self.mean_loss(loss, total / self.n_suppressed_rows if self.n_suppressed_rows else 0.0)
 
     def _everything(self) -> LevelSets:
         members = (
@@ -221,35 +198,6 @@ class Loss:
             return np.zeros(len(first_level))
         middle = self.position[(first.begin[first_level] + first.end[first_level] - 1) // 2]
         return _mean_distance(self.position, middle, second.begin[to], second.end[to]) / span
-
-
-@dataclass(frozen=True)
-class ColumnLoss:
-    """Loss of the cells of one column, see `InformationLoss`.
-
-    width, largest : mean and maximum width of a cell, on the column's scale
-    """
-
-    type: Type
-    rows: int
-    suppressed_cells: int
-    ncp: float
-    precision: float | None
-    distortion: float
-    width: float
-    largest: float
-
-    @classmethod
-    def of(cls, cells: Loss) -> ColumnLoss:
-        """Return the loss of all cells."""
-        quantities = (
-            cells.count_suppressed_cells(),
-            cells.ncp(),
-            cells.precision(),
-            cells.distortion(),
-            *cells.remaining_width(),
-        )
-        return cls(cells.type, cells.n_rows, *quantities)
 
 
 @dataclass(frozen=True, eq=False)

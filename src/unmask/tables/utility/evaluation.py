@@ -14,7 +14,7 @@ from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.tables.levels import Type
 from unmask.tables.table import Table
-from unmask.tables.utility.columns import Cells, ColumnLoss, Loss, joint
+from unmask.tables.utility.columns import Cells, Loss, joint
 
 _MIN_TRUE_SHARE = 0.001
 """Smallest divisor of a query's relative error, as a share of the rows (sanity bound of Vitter and Wang)."""
@@ -26,66 +26,35 @@ class InformationLoss:
 
     Parameters
     ----------
-    rows : int
-        Rows of the original.
-    released_rows : int
-        Rows of the release.
-    suppressed_rows : int
-        Rows of the original that are not released.
-    suppressed_cells : int
-        Released quasi-identifier cells that are missing or cover the whole domain, unless the original cell was so.
     ncp : Mapping[str, float]
         Normalized certainty penalty of each column, from 0 to 1.
     gcp : float
         Mean of `ncp` over rows and columns, from 0 to 1.
     discernibility : int
         Sum over classes of n_c^2, plus n for each suppressed row, in pairs of rows.
-    class_size : int
-        Divisor k of `average_class_size`: the smallest class unless given.
-    average_class_size : float | None
-        C_avg = released rows / (J k), at least 1; None if no row is released.
     precision : Mapping[str, float | None]
         1 - mean height of the released cell in its hierarchy / height of the root, from 0 to 1; None without one.
-    distortion : Mapping[str, float]
-        Mean normalized distance of the original value and a uniform draw from the released cell, from 0 to 1.
     width : Mapping[str, Width]
         Range of a released cell in the unit of the column, see `Width`. A suppressed row has the whole range, and so
         does a missing cell unless the original cell is missing.
     """
 
-    rows: int
-    released_rows: int
-    suppressed_rows: int
-    suppressed_cells: int
     ncp: Mapping[str, float]
     gcp: float
     discernibility: int
-    class_size: int
-    average_class_size: float | None
     precision: Mapping[str, float | None]
-    distortion: Mapping[str, float]
     width: Mapping[str, Width]
 
     @classmethod
-    def of(
-        cls, columns: Mapping[str, ColumnLoss], sizes: Integers, *, suppressed_rows: int, k: int | None = None
-    ) -> InformationLoss:
+    def of(cls, columns: Mapping[str, Loss], sizes: Integers, *, suppressed_rows: int) -> InformationLoss:
         """Return the loss of a release. sizes : (J,) rows of each class"""
-        released, smallest = int(sizes.sum()), int(sizes.min()) if len(sizes) else 0
-        divisor = smallest if k is None else k
+        ncp = {name: column.ncp() for name, column in columns.items()}
         return cls(
-            rows=released + suppressed_rows,
-            released_rows=released,
-            suppressed_rows=suppressed_rows,
-            suppressed_cells=sum(column.suppressed_cells for column in columns.values()),
-            ncp={name: column.ncp for name, column in columns.items()},
-            gcp=float(np.mean([column.ncp for column in columns.values()])),
+            ncp=ncp,
+            gcp=float(np.mean(list(ncp.values()))),
             discernibility=discernibility(sizes, suppressed_rows=suppressed_rows),
-            class_size=divisor,
-            average_class_size=average_class_size(sizes, k=divisor) if len(sizes) else None,
-            precision={name: column.precision for name, column in columns.items()},
-            distortion={name: column.distortion for name, column in columns.items()},
-            width={name: Width.of(column.type, column.width, column.largest) for name, column in columns.items()},
+            precision={name: column.precision() for name, column in columns.items()},
+            width={name: Width.of(column.type, *column.remaining_width()) for name, column in columns.items()},
         )
 
 
@@ -95,17 +64,7 @@ class Utility(InformationLoss):
 
     Parameters
     ----------
-    rows, released_rows, suppressed_rows, suppressed_cells : int
-        See `InformationLoss`.
-    ncp : Mapping[str, float]
-        See `InformationLoss`.
-    gcp : float
-        See `InformationLoss`.
-    discernibility, class_size : int
-        See `InformationLoss`.
-    average_class_size : float | None
-        See `InformationLoss`.
-    precision, distortion, width : Mapping
+    ncp, gcp, discernibility, precision, width
         See `InformationLoss`.
     marginal_distance : Mapping[str, float]
         Total variation between the distributions of each column, from 0 to 1.
@@ -125,7 +84,6 @@ def evaluate(
     release: Table,
     origin: Integers,
     *,
-    k: int | None = None,
     queries: int = 1000,
     rng: np.random.Generator | None = None,
 ) -> Utility:
@@ -149,8 +107,6 @@ def evaluate(
         Table that is released.
     origin : Integers
         (n_released,) row of the original behind each released row.
-    k : int | None, optional
-        Value of k for the average class size.
     queries : int, optional
         Number of random counting queries.
     rng : np.random.Generator | None, optional
@@ -164,7 +120,7 @@ def evaluate(
     References
     ----------
     J. Xu et al., "Utility-based anonymization using local recoding", KDD 2006 (NCP); K. LeFevre et al., "Mondrian",
-    ICDE 2006 (C_avg, discernibility); L. Sweeney, 2002 (precision); J. Vitter, M. Wang, SIGMOD 1999 (queries).
+    ICDE 2006 (discernibility); L. Sweeney, 2002 (precision); J. Vitter, M. Wang, SIGMOD 1999 (queries).
 
     Examples
     --------
@@ -172,16 +128,15 @@ def evaluate(
     >>> people = Table.read({"age": [20, 30, 40, 60]}, quasi_identifiers="age")
     >>> release = Table.read({"age": ["20-30", "20-30", "40-60", "40-60"]}, quasi_identifiers="age")
     >>> result = evaluate(people, release, np.arange(4))
-    >>> result.ncp, result.gcp, result.discernibility, result.average_class_size
-    ({'age': 0.375}, 0.375, 8, 1.0)
+    >>> result.ncp, result.gcp, result.discernibility
+    ({'age': 0.375}, 0.375, 8)
     """
     origin, is_suppressed = _check_origin(original, release, np.asarray(origin))
     cells = {
         c.name: Cells.of_rows(c, release.column(c.name), origin, is_suppressed) for c in original.quasi_identifiers
     }
     all_cells = {**cells, **_sensitive(original, release, origin, is_suppressed)}
-    columns = {name: ColumnLoss.of(column) for name, column in cells.items()}
-    loss = InformationLoss.of(columns, release.classes.sizes, suppressed_rows=int(is_suppressed.sum()), k=k)
+    loss = InformationLoss.of(cells, release.classes.sizes, suppressed_rows=int(is_suppressed.sum()))
     return Utility(
         **vars(loss),
         marginal_distance={name: column.marginal().distance() for name, column in all_cells.items()},
@@ -190,7 +145,7 @@ def evaluate(
     )
 
 
-def information_loss(original: Table, release: Table, origin: Integers, *, k: int | None = None) -> InformationLoss:
+def information_loss(original: Table, release: Table, origin: Integers) -> InformationLoss:
     """Compute the loss of cells and classes, without distributions.
 
     Parameters
@@ -201,8 +156,6 @@ def information_loss(original: Table, release: Table, origin: Integers, *, k: in
         Table that is released.
     origin : Integers
         (n_released,) row of the original behind each released row.
-    k : int | None, optional
-        Value of k for the average class size.
 
     Returns
     -------
@@ -211,8 +164,7 @@ def information_loss(original: Table, release: Table, origin: Integers, *, k: in
     """
     origin, is_suppressed = _check_origin(original, release, np.asarray(origin))
     cells = {c.name: Loss.of_rows(c, release.column(c.name), origin, is_suppressed) for c in original.quasi_identifiers}
-    columns = {name: ColumnLoss.of(column) for name, column in cells.items()}
-    return InformationLoss.of(columns, release.classes.sizes, suppressed_rows=int(is_suppressed.sum()), k=k)
+    return InformationLoss.of(cells, release.classes.sizes, suppressed_rows=int(is_suppressed.sum()))
 
 
 def discernibility(sizes: Integers, *, suppressed_rows: int = 0) -> int:
@@ -240,35 +192,6 @@ def discernibility(sizes: Integers, *, suppressed_rows: int = 0) -> int:
     19
     """
     return int(np.dot(sizes, sizes)) + suppressed_rows * (int(sizes.sum()) + suppressed_rows)
-
-
-def average_class_size(sizes: Integers, *, k: int) -> float:
-    """Return the average class size n / (J k), in units of k, at least 1 if k holds.
-
-    Parameters
-    ----------
-    sizes : Integers
-        (J,) rows of each class.
-    k : int
-        Value of k for the average class size.
-
-    Returns
-    -------
-    float
-        Released rows for each class, in units of k.
-
-    References
-    ----------
-    LeFevre et al. 2006, section 5.
-
-    Examples
-    --------
-    >>> average_class_size(np.array([10, 20]), k=10)
-    1.5
-    """
-    if k < 1 or len(sizes) == 0:
-        raise UnmaskError(f"k is {k} with {len(sizes)} classes, expected k at least 1 and a class")
-    return float(sizes.sum() / (len(sizes) * k))
 
 
 def _check_origin(original: Table, release: Table, origin: NDArray[Any]) -> tuple[Integers, Booleans]:
