@@ -26,9 +26,7 @@ __all__ = [
     "Q5",
     "adult",
     "diagnosis_weights",
-    "fertility1980",
     "locate",
-    "nist_national2019",
     "synthetic_census",
 ]
 
@@ -49,8 +47,6 @@ _ORIGIN = {
 _SHA256 = {
     "adult/adult.data": "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
     "adult/adult.test": "a2a9044bc167a35b2361efbabec64e89d69ce82d9790d2980119aac5fd7e9c05",
-    "nist/national2019.csv.gz": "681f62968d147ed605276131ec8c8374732b3786201989f138844d343e8bd309",
-    "fertility1980.parquet": "cf0887ac9a80219c3d42569cba2324c4c2f3e7937f1e20df8872aec4a714ba46",
 }
 
 
@@ -86,35 +82,6 @@ def adult(
             is_kept &= np.array([text != "?" for text in column.texts])[column.codes]
     arrays = {name: np.array(column.texts, dtype=np.str_)[column.codes[is_kept]] for name, column in columns.items()}
     return Table.read(arrays, quasi_identifiers=quasi_identifiers, sensitive=sensitive, na=())
-
-
-# --- official statistics ------------------------------------------------------------------------------------------
-
-
-def nist_national2019(
-    *,
-    quasi_identifiers: str | Sequence[str] = ("PUMA", "AGEP", "SEX", "RAC1P", "MSP"),
-    sensitive: str | Sequence[str] = "INDP_CAT",
-    weight: str | None = None,
-) -> Table:
-    """Read 27,253 persons in 20 areas of the US, 2019; "N" is a missing cell (NIST excerpt of the ACS PUMS)."""
-    path = locate("nist/national2019.csv.gz")
-    used = {
-        name for names in (quasi_identifiers, sensitive) for name in ((names,) if isinstance(names, str) else names)
-    }
-    types = dict.fromkeys(used & {"SEX", "RAC1P", "MSP", "INDP_CAT"}, "text")
-    return Table.read(
-        path, quasi_identifiers=quasi_identifiers, sensitive=sensitive, weight=weight, types=types, na="N"
-    )
-
-
-def fertility1980(
-    *,
-    quasi_identifiers: str | Sequence[str] = ("age", "morekids", "gender1", "gender2", "afam", "hispanic", "other"),
-    sensitive: str | Sequence[str] = "work",
-) -> Table:
-    """Read 254,654 married women aged 21-35 with two children or more, US Census 1980 (Angrist and Evans 1998)."""
-    return Table.read(locate("fertility1980.parquet"), quasi_identifiers=quasi_identifiers, sensitive=sensitive)
 
 
 # --- a generated census -------------------------------------------------------------------------------------------

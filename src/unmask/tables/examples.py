@@ -16,7 +16,4 @@ PROTECTIONS = (
     tables.Microaggregate(), tables.Lattice(), tables.TopBottomCode(),
 )  # fmt: skip
 
-DATASETS = (
-    tables.datasets.synthetic_census, tables.datasets.adult, tables.datasets.fertility1980,
-    tables.datasets.nist_national2019,
-)  # fmt: skip
+DATASETS = (tables.datasets.synthetic_census, tables.datasets.adult)
