@@ -95,21 +95,16 @@ def test_a_member_of_no_class_is_refused(member):
         from_classes(np.array([0, 0, member]), np.array([0]), n_classes=2)
 
 
-def test_likelihood_is_bayes_rule_with_a_chance_of_absence():
-    likelihood, p_absent, present = np.array([[0.2, 0.6], [0.5, 0.0]]), np.array([0.1, 0.4]), 0.75
-    joint = present / 2 * likelihood
-    evidence = joint.sum(axis=1) + (1 - present) * p_absent
+def test_likelihood_is_bayes_rule():
+    likelihood = np.array([[0.2, 0.6], [0.5, 0.0]])
     belief = from_likelihood(
         np.array([0, 2, 3]),
         np.array([0, 1, 0]),
         np.log([0.2, 0.6, 0.5]),
         n_candidates=2,
         observation=np.array([0, 1]),
-        prior_present=present,
-        log_likelihood_none=np.log(p_absent),
     )
-    assert np.allclose(dense(belief), joint / evidence[:, None])
-    assert np.allclose(belief.unlisted, (1 - present) * p_absent / evidence)
+    assert np.allclose(dense(belief), likelihood / likelihood.sum(axis=1, keepdims=True))
 
 
 @given(st.lists(st.floats(-2000, 2000), min_size=1, max_size=6), st.floats(-500, 500))
@@ -144,31 +139,6 @@ def test_an_observation_that_no_record_fits_is_absent():
     )
     assert belief.unlisted.tolist() == [0.0, 1.0]
     assert np.allclose(dense(belief), [[0, 1], [0, 0]])
-
-
-@pytest.mark.parametrize("present", [0.0, -1.0, 1.5, np.nan])
-def test_a_prior_that_is_no_chance_is_refused(present):
-    with pytest.raises(UnmaskError, match="expected above 0 and at most 1"):
-        from_likelihood(
-            np.array([0, 1]),
-            np.array([0]),
-            np.array([0.0]),
-            n_candidates=1,
-            observation=np.array([0]),
-            prior_present=present,
-        )
-
-
-def test_absence_needs_a_likelihood():
-    with pytest.raises(UnmaskError, match="log_likelihood_none"):
-        from_likelihood(
-            np.array([0, 1]),
-            np.array([0]),
-            np.array([0.0]),
-            n_candidates=1,
-            observation=np.array([0]),
-            prior_present=0.5,
-        )
 
 
 # --- one belief through another -----------------------------------------------------------------------------------

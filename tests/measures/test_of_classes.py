@@ -42,10 +42,8 @@ def beliefs(draw):
     """Draw beliefs by class, some classes equally likely; targets may be absent, and rows may have no observer."""
     klass = np.array(draw(st.lists(st.integers(0, 4), min_size=2, max_size=12)))
     first = np.array([np.flatnonzero(klass == label)[0] for label in klass], dtype=np.int32)
-    present, n = draw(st.sampled_from([1.0, 0.5])), draw(st.integers(1, 4))
-    candidate_lists = [
-        sorted(draw(st.sets(st.sampled_from(first.tolist()), min_size=int(present == 1)))) for _ in range(n)
-    ]
+    n = draw(st.integers(1, 4))
+    candidate_lists = [sorted(draw(st.sets(st.sampled_from(first.tolist()), min_size=0))) for _ in range(n)]
     entries = np.array([candidate for row in candidate_lists for candidate in row], dtype=np.int32)
     likely = draw(st.lists(st.sampled_from([0.25, 0.5, 1.0]), min_size=len(entries), max_size=len(entries)))
     belief = from_likelihood(
@@ -54,8 +52,6 @@ def beliefs(draw):
         np.log(likely),
         n_candidates=len(klass),
         observation=np.array(draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=6))),
-        prior_present=present,
-        log_likelihood_none=np.log(np.full(n, 0.3)),
         representative=first,
     )
     return belief, Truth(

@@ -134,13 +134,6 @@ def test_a_person_without_a_fitting_row_is_believed_absent():
     assert audit(belief, Truth([ABSENT])).row("realized_success").posterior == 0
 
 
-def test_open_world_prosecutor_by_bayes_rule():
-    # prior 0.5 of being in; 25 fits 1 of 2 records, P(25 given absent) = 1/2: 0.25 against 0.25
-    belief = ClassAttack(prior_present=0.5)(ages(25, 35), Background(ages(25, 35)))
-    assert belief.unlisted == pytest.approx([0.5, 0.5])
-    assert dense(belief)[0] == pytest.approx([0.5, 0])
-
-
 def test_register_gives_marketer_and_journalist():
     # El Emam: marketer (1 / n) sum n_c / N_c = (2 / 4 + 1 / 1) / 3, journalist 1 / min N_c = 1
     release = ages("[20, 29]", "[20, 29]", "[30, 39]")

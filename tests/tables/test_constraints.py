@@ -20,7 +20,6 @@ from unmask.tables.protections.constraints import (
     DistinctL,
     EntropyL,
     KAnonymity,
-    PSensitive,
     RecursiveL,
     TCloseness,
     all_allow,
@@ -39,7 +38,6 @@ EVERY = (
     DeltaDisclosure(1.0),
     BetaLikeness(1.0),
     AlphaK(0.5),
-    PSensitive(2),
 )
 
 
@@ -98,7 +96,6 @@ def test_values_equal_the_criteria_of_a_release(partition, diversity):
     pairs = [
         (KAnonymity(1), histogram.sum(axis=1)),
         (DistinctL(1), criteria.l_distinct(histogram)),
-        (PSensitive(1), criteria.l_distinct(histogram)),
         (EntropyL(1), criteria.l_entropy(histogram)),
         (RecursiveL(c=1.0, l=diversity), criteria.l_recursive(histogram, l=diversity)),
         (AlphaK(1), criteria.alpha(histogram)),
@@ -223,7 +220,7 @@ def test_conjunction_is_the_logical_and():
     [
         (lambda: KAnonymity(0), "k is 0, expected a whole number at least 1"),
         (lambda: DistinctL(2.5), "l is 2.5"),
-        (lambda: PSensitive(True), "p is True"),
+        (lambda: DistinctL(True), "l is True"),
         (lambda: EntropyL(0.5), "l is 0.5, expected a number from 1, and finite"),
         (lambda: RecursiveL(c=0.0, l=2), "c is 0.0, expected a number above 0"),
         (lambda: RecursiveL(c=1.0, l=0), "l is 0"),

@@ -225,7 +225,7 @@ def test_classes_are_rolled_up_to_those_of_the_generalized_rows(monkeypatch, lim
 
 
 EVERY = [
-    KAnonymity(4), constraints.DistinctL(2), constraints.PSensitive(2), constraints.EntropyL(1.7),
+    KAnonymity(4), constraints.DistinctL(2), constraints.EntropyL(1.7),
     constraints.RecursiveL(c=1.5, l=2), constraints.AlphaK(0.6), constraints.TCloseness(0.3),
     constraints.TCloseness(0.2, distance="ordered"), constraints.TCloseness(0.3, distance="kl"),
     constraints.TCloseness(0.2, distance="hierarchical"), constraints.DeltaDisclosure(0.9),
@@ -249,7 +249,7 @@ def test_a_constraint_of_two_classes_holds_for_their_union(rows, constraint):
     good = classes[constraint.allows(classes, overall, paths=PATHS)]
     pairs = (good[:, None] + good[None]).reshape(-1, 4)
     assert constraint.allows(pairs, overall, paths=PATHS).all()
-    if isinstance(constraint, (KAnonymity, constraints.DistinctL, constraints.PSensitive)):
+    if isinstance(constraint, (KAnonymity, constraints.DistinctL)):
         anything = (good[:, None] + classes[None]).reshape(-1, 4)
         assert constraint.allows(anything, overall, paths=PATHS).all()
 

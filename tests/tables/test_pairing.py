@@ -170,4 +170,3 @@ def test_people_who_fit_one_class_alone_are_one_observation():
     assert [len(belief.candidates(person)) for person in range(8)] == [2, 2, 3, 3, 1, 1, 0, 0]
     is_same = belief.observation[:, None] == belief.observation
     assert np.argwhere(np.triu(is_same, 1)).tolist() == [[0, 1]]  # 30 and 31 are nobody of it, and not one person
-    assert ClassAttack(prior_present=0.5)(release, Background(people)).n_observations == 8

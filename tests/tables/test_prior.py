@@ -7,7 +7,7 @@ from unmask.scoring import score
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.tables import Background, criteria
-from unmask.tables.attacks import AttributeInference, ClassAttack
+from unmask.tables.attacks import AttributeInference
 from unmask.tables.audit.attacked_release import OWN_PRIOR
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
 from unmask.tables.audit.table_audit import audit_tables
@@ -71,9 +71,7 @@ def test_t5_an_unreleased_value_is_a_candidate_for_adversaries_who_know_the_popu
 
 def test_t5_those_who_are_believed_absent_have_the_values_of_the_population():
     release, _ = released()
-    belief = AttributeInference("s", link=ClassAttack(prior_present=0.5))(
-        release, Background(people("b", "y"), ORIGINAL)
-    )
+    belief = AttributeInference("s")(release, Background(people("b", "y"), ORIGINAL))
     assert np.exp(belief.log_probability) == pytest.approx([10 / 19, 9 / 19])
 
 

@@ -52,14 +52,14 @@ def close(first, second, path=""):
 
 
 @settings(max_examples=15)
-@given(st.data(), st.sampled_from(["own", "wildcard", "excluded"]), st.sampled_from([1.0, 0.5]))
-def test_measures_and_secrets_are_those_of_all_records(data, missing, prior_present):
+@given(st.data(), st.sampled_from(["own", "wildcard", "excluded"]))
+def test_measures_and_secrets_are_those_of_all_records(data, missing):
     n_people, n = data.draw(st.integers(1, 12)), data.draw(st.integers(1, 16))
     people, release = (
         read(data.draw(tables(cells, size)), missing=missing) for cells, size in ((EXACT, n_people), (BOXES, n))
     )
     background = Background(people, people)
-    belief = ClassAttack(prior_present).of_classes(release, background)
+    belief = ClassAttack().of_classes(release, background)
     expanded = belief.expand_classes()
     assert len(belief.candidate) <= len(expanded.candidate)
     assert belief.row_length.tolist() == np.diff(expanded.indptr).tolist()

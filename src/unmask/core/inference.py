@@ -69,52 +69,37 @@ def from_likelihood(
     *,
     n_candidates: int,
     observation: Integers,
-    prior_present: float = 1.0,
-    log_likelihood_none: Floats | None = None,
     status: Status = "model",
     provenance: Mapping[str, Any] | None = None,
     representative: NDArray[np.int32] | None = None,
 ) -> Posterior:
-    """Return the posterior by Bayes' rule with an absent target: p(x given y) = pi_x p(y given x) / p(y).
+    """Return the posterior by Bayes' rule with a uniform prior: p(x given y) = p(y given x) / (n p(y)).
 
-    log_likelihood      : (n_entries,) log p(y given x); candidates that are not listed have likelihood 0
-    prior_present       : probability that the target is among the candidates; pi_x = prior_present / n
-    log_likelihood_none : (n_observations,) log p(y given absent), needed if prior_present < 1
-    representative      : as in `Posterior`; an entry is the likelihood of each candidate that it represents
+    log_likelihood : (n_entries,) log p(y given x); candidates that are not listed have likelihood 0
+    representative : as in `Posterior`; an entry is the likelihood of each candidate that it represents
     If an observation has no listed candidate, the target is absent. It is an error if all listed candidates have
     likelihood 0; a row is never NaN.
     """
-    if not 0.0 < prior_present <= 1.0:
-        raise UnmaskError(
-            f"the prior probability of being in the release is {prior_present}, expected above 0 and at most 1"
-        )
-    if prior_present < 1.0 and log_likelihood_none is None:
-        raise UnmaskError("a target may be absent; give the likelihood of its data in this case (log_likelihood_none)")
-    log_prior = float(np.log(prior_present) - np.log(n_candidates))
+    log_prior = -float(np.log(n_candidates))
     joint = np.asarray(log_likelihood, dtype=np.float64) + log_prior
-    log_none = np.full(len(indptr) - 1, -np.inf)
-    if log_likelihood_none is not None and prior_present < 1.0:
-        log_none = np.asarray(log_likelihood_none, dtype=np.float64) + np.log1p(-prior_present)
-    log_none[np.diff(indptr) == 0] = 0.0
-    top = np.maximum(segment_max(joint, indptr, empty=-np.inf), log_none)
+    is_absent = np.diff(indptr) == 0
+    top = segment_max(joint, indptr, empty=0.0)
     if not np.all(np.isfinite(top)):
-        raise UnmaskError(
-            f"observation {int(np.flatnonzero(~np.isfinite(top))[0])} is explained by no candidate: "
-            "widen the error model or allow the target to be absent"
-        )
+        number = int(np.flatnonzero(~np.isfinite(top))[0])
+        raise UnmaskError(f"observation {number} is explained by no candidate: widen the error model")
     row = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
     terms = np.exp(joint - top[row])
     if representative is not None:
         terms *= np.bincount(representative, minlength=n_candidates)[candidate]
-    evidence = top + np.log(segment_sum(terms, indptr) + np.exp(log_none - top))
-    log_p, unlisted = joint - evidence[row], np.exp(log_none - evidence)
+    evidence = top + np.log(segment_sum(terms, indptr) + is_absent)
+    log_p = joint - evidence[row]
     is_kept = log_p > MIN_LOG_PROBABILITY
     n_kept = np.bincount(row[is_kept], minlength=len(indptr) - 1)
     return Posterior(
         indptr=np.concatenate(([0], np.cumsum(n_kept))),
         candidate=candidate[is_kept].astype(np.int32),
         log_probability=stored(log_p[is_kept]),
-        unlisted=unlisted,
+        unlisted=is_absent.astype(np.float64),
         n_unlisted=np.zeros(len(indptr) - 1, dtype=np.int64),
         observation=np.asarray(observation, dtype=np.int64),
         weight=equal_weights(len(observation)),

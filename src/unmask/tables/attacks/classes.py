@@ -58,11 +58,6 @@ class ClassAttack:
     Fails when: cells were perturbed or the knowledge is wrong, because the true record is then incompatible
         (`BayesAttack`); or people of a class can be distinguished by other columns or classes.
 
-    Parameters
-    ----------
-    prior_present : float, optional
-        Probability that the person is in the release, from 0 to 1.
-
     References
     ----------
     Rebollo-Monedero et al. 2012, section V-A1; K. El Emam & F. K. Dankar, "Protecting privacy using k-anonymity", 2008.
@@ -76,8 +71,6 @@ class ClassAttack:
     [(0, 0.5), (1, 0.5)]
     """
 
-    prior_present: float = 1.0
-
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """Return the belief about each known person; without known people, about the person of each record."""
         return self.of_classes(release, knowledge).expand_classes()
@@ -87,7 +80,7 @@ class ClassAttack:
         provenance = {"attack": repr(self), "missing": release.missing}
         people = Background.of(knowledge).people
         if release.counts is not None:
-            if people is not None or self.prior_present < 1.0:
+            if people is not None:
                 raise UnmaskError("an engine counted this table, and this attack needs its rows; leave --engine out")
             if relation_of(release) is not None:
                 raise UnmaskError(
@@ -98,31 +91,26 @@ class ClassAttack:
             return from_sizes(sizes, sizes / release.n_rows, n_candidates=release.n_rows, provenance=provenance)
         if people is None:
             people = release
-        if people is release and self.prior_present == 1.0 and not classes_intersect(release):
+        if people is release and not classes_intersect(release):
             classes = release.classes
             return from_classes(classes.of_row, classes.of_row, n_classes=len(classes.sizes), provenance=provenance)
         pairing = pair(people, release)
         tables = compare_known_levels(pairing.columns, missing=release.missing)
         row, klass = find_compatible_pairs(pairing, tables)
         several = bool(np.bincount(row, minlength=1).max() > 1) or _meets_several(pairing, release.missing)
-        if self.prior_present == 1.0:  # otherwise the belief also depends on the frequency of the known cells
-            pairing, row, klass = pairing.merge_single_class_observations(row, klass)
+        pairing, row, klass = pairing.merge_single_class_observations(row, klass)
         log_stated = np.zeros(len(row))
         for i, ((known_column, cell), table) in enumerate(zip(pairing.columns, tables, strict=True)):
-            known_cell, released_cell = pairing.observed[row, i], pairing.classes[klass, i]
-            pairs = known_cell, released_cell
+            pairs = pairing.observed[row, i], pairing.classes[klass, i]
             log_stated += _log_share(known_column, cell, table, pairs, missing=release.missing)
         indptr, candidate, log_likelihood = pairing.expand_to_representatives(row, klass, log_stated)
-        share = np.bincount(pairing.observation) / len(pairing.observation)
         return from_likelihood(
             indptr,
             candidate,
             log_likelihood,
             n_candidates=pairing.n_candidates,
             observation=pairing.observation.astype(np.int64),
-            prior_present=self.prior_present,
-            log_likelihood_none=np.log(share),
-            status="model" if several or _suppressed(pairing.columns) or self.prior_present < 1.0 else "exact",
+            status="model" if several or _suppressed(pairing.columns) else "exact",
             provenance=provenance,
             representative=pairing.representative,
         )

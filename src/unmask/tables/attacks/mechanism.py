@@ -88,8 +88,6 @@ class MechanismAttack:
     asks : Literal["identity", "membership"], optional
         "identity": the candidates are the released rows. "membership": scores of "in" and "out", which
         `ShadowMembership(scores=...)` and `tables.control.membership.cross_fit` calibrate.
-    prior_present : float, optional
-        Probability that the person is in the release, from 0 to 1.
 
     References
     ----------
@@ -109,7 +107,6 @@ class MechanismAttack:
 
     protection: Any = None
     asks: Literal["identity", "membership"] = "identity"
-    prior_present: float = 1.0
 
     def __post_init__(self) -> None:
         check_types(type(self), {"asks": self.asks})
@@ -139,7 +136,7 @@ class MechanismAttack:
     def _evidence_of_groups(self, pairing: Pairing, population: Table | None, rng: np.random.Generator) -> Evidence:
         if population is None:
             raise UnmaskError(f"{self!r} needs people in general; give Background(people, population)")
-        if self.asks == "membership" or self.prior_present < 1.0:
+        if self.asks == "membership":
             raise UnmaskError(f"{self!r}: groups do not show membership; use ShadowMembership")
         return _evidence_by_distance(self.protection, pairing, population, rng)
 
@@ -150,12 +147,10 @@ class MechanismAttack:
             evidence.log_ratio,
             n_candidates=pairing.n_candidates,
             observation=pairing.observation.astype(np.int64),
-            prior_present=self.prior_present,
-            log_likelihood_none=np.zeros(len(pairing.observed)),
-            status="exact" if evidence.is_uniform and self.prior_present == 1.0 else "model",
+            status="exact" if evidence.is_uniform else "model",
             provenance=evidence.provenance,
         )
-        return belief if self.prior_present < 1.0 else _spread_left_out(belief, evidence.left_out)
+        return _spread_left_out(belief, evidence.left_out)
 
     def _membership(self, evidence: Evidence, pairing: Pairing) -> Posterior:
         row = np.repeat(np.arange(len(pairing.observed)), np.diff(evidence.indptr))

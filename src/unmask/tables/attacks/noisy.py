@@ -61,8 +61,7 @@ class BayesAttack:
         p(v given record r) = product over columns of (1 - redraw) J(r, v) / sum_v' J(r, v') + redraw q(v)
 
     q is the frequency of v in the released column, and J is the jitter. A generalized cell may be any value that it
-    contains. Errors are independent between columns. Each of n records has the prior probability prior_present / n. The
-    values of an absent person are distributed as the released columns, independently.
+    contains. Errors are independent between columns, and each of n records has the prior probability 1 / n.
 
     Assumes: errors occur independently in each column, with the rates of `error`.
 
@@ -73,8 +72,6 @@ class BayesAttack:
     ----------
     error : CellError | Mapping[str, CellError], optional
         One error model for every column, or one for each by name.
-    prior_present : float, optional
-        Probability that the person is in the release, from 0 to 1.
 
     References
     ----------
@@ -90,7 +87,6 @@ class BayesAttack:
     """
 
     error: CellError | Mapping[str, CellError] = field(default_factory=lambda: CellError(redraw=0.05))
-    prior_present: float = 1.0
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """Return the belief about each known person."""
@@ -99,20 +95,16 @@ class BayesAttack:
             self.log_table(known_column, released, missing=release.missing)
             for known_column, released in pairing.columns
         ]
-        marginals = [_log_marginal(known_column, released) for known_column, released in pairing.columns]
         row, klass, log_likelihood = select_sums(
             pairing, tables, lambda s: s > s.max(axis=1, keepdims=True) - MAX_LOG_GAP
         )
         indptr, candidate, log_likelihood = pairing.expand(row, klass, log_likelihood)
-        log_none = sum((m[pairing.observed[:, i]] for i, m in enumerate(marginals)), np.zeros(len(pairing.observed)))
         return from_likelihood(
             indptr,
             candidate,
             log_likelihood,
             n_candidates=pairing.n_candidates,
             observation=pairing.observation.astype(np.int64),
-            prior_present=self.prior_present,
-            log_likelihood_none=log_none,
             status="model",
             provenance={"attack": repr(self), "missing": release.missing},
         )

@@ -7,7 +7,6 @@ from unmask.tables.protections.constraints import DeltaDisclosure as DeltaDisclo
 from unmask.tables.protections.constraints import DistinctL as DistinctL
 from unmask.tables.protections.constraints import EntropyL as EntropyL
 from unmask.tables.protections.constraints import KAnonymity as KAnonymity
-from unmask.tables.protections.constraints import PSensitive as PSensitive
 from unmask.tables.protections.constraints import RecursiveL as RecursiveL
 from unmask.tables.protections.constraints import TCloseness as TCloseness
 from unmask.tables.protections.generalization import Generalize as Generalize

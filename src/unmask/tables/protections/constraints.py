@@ -143,22 +143,6 @@ class DistinctL(Constraint):
 
 
 @dataclass(frozen=True)
-class PSensitive(Constraint):
-    """p-sensitive k-anonymity: at least p different values of the sensitive column; the same test as `DistinctL`.
-
-    >>> PSensitive(2).allows(np.array([[1, 1], [2, 0]]), np.array([3, 1]))
-    array([ True, False])
-
-    T. M. Truta, B. Vinay, "Privacy protection: p-sensitive k-anonymity property", ICDEW 2006.
-    """
-
-    p: Annotated[int, Range(1)]
-    comparison: ClassVar[Comparison] = Comparison(
-        "p (distinct values)", "at least", "p", lambda view, _, _paths: view.width
-    )
-
-
-@dataclass(frozen=True)
 class EntropyL(Constraint):
     """Entropy l-diversity: at least l effective values, for a real number l; see `criteria.l_entropy`.
 

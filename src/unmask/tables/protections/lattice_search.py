@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
@@ -14,12 +14,9 @@ from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables.protections.base import column_position
 from unmask.tables.protections.bound_constraints import SensitiveColumn, bind_sensitive_columns
-from unmask.tables.protections.constraints import Constraint, DistinctL, PSensitive
+from unmask.tables.protections.constraints import Constraint, DistinctL
 from unmask.tables.protections.lattice_levels import ColumnLevels, Level, LevelLattice, Node, NodeClasses
 from unmask.tables.table import Table
-
-ABSORBING_CONSTRAINTS: Final = (DistinctL, PSensitive)
-"""Constraints that remain satisfied if classes are merged, like k: they only require that values occur."""
 
 ROUNDING = 1e-9
 """Relative tolerance of a share of the rows."""
@@ -116,8 +113,8 @@ class SearchProblem:
         return self._violating(counted, self.demands)
 
     def count_permanent_violations(self, counted: NodeClasses) -> int:
-        """Count the rows in classes that violate k or an absorbing constraint; rule 1 of `Lattice`."""
-        absorbing = [constraint for constraint in self.demands if isinstance(constraint, ABSORBING_CONSTRAINTS)]
+        """Count the rows in classes that violate k or l, which hold for every union of classes; rule 1 of `Lattice`."""
+        absorbing = [constraint for constraint in self.demands if isinstance(constraint, DistinctL)]
         return int(counted.sizes[self._violating(counted, absorbing)].sum())
 
     def _violating(self, counted: NodeClasses, demands: Sequence[Constraint]) -> Booleans:
