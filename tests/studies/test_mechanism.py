@@ -45,7 +45,7 @@ def test_one_adversary_knows_the_mechanism_of_every_cell(tmp_path):
     pram = PRAM(keep={"age": 0.7})
     release, _ = pram(census, rng=identity.rng("protection", identity.protection.content))
     knowledge = Knowledge(targets=50)(census, rng=np.random.default_rng(identity.seed))
-    assert knowledge.background.others.n_rows == 350
+    assert knowledge.background.in_general.n_rows == 350
     for cell, attack in (
         (identity, MechanismAttack(pram)),
         (value, AttributeInference("diagnosis", link=MechanismAttack(pram))),

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from unmask.core.arrays import Floats
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.tables.column import Column
@@ -25,8 +25,8 @@ class Background:
         their released cells.
     population : Table or None
         Table whose distributions are the prior beliefs. None: the release.
-    others : Table or None
-        People of the population who are not targets, if the targets belong to it. None: the whole population.
+    person : (n_people,) array, optional
+        Row of the population that each target is. None: no target belongs to it.
 
     Examples
     --------
@@ -38,13 +38,15 @@ class Background:
 
     people: Table | None = None
     population: Table | None = None
-    others: Table | None = None
+    person: Integers | None = None
 
     @property
     def in_general(self) -> Table | None:
         """Return the population without the targets; None without such people."""
-        population = self.population if self.others is None else self.others
-        return None if population is None or not population.n_rows else population
+        others = self.population
+        if others is not None and self.person is not None:
+            others = others.take(np.setdiff1d(np.arange(others.n_rows), self.person))
+        return others if others is not None and others.n_rows else None
 
     @classmethod
     def of(cls, knowledge: object) -> Background:

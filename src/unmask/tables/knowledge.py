@@ -46,9 +46,7 @@ class Known:
     @property
     def background(self) -> Background:
         """Return the background knowledge that an attack receives."""
-        is_other = np.ones(self.population.n_rows, dtype=np.bool_)
-        is_other[self.person] = False
-        return Background(self.people, self.population, self.population.take(is_other))
+        return Background(self.people, self.population, self.person)
 
     @cached_property
     def person_number(self) -> Integers | None:

@@ -88,13 +88,15 @@ def classes_intersect(table: Table) -> bool:
 
 
 def add_quasi_identifiers(table: Table, columns: Iterable[Column]) -> Table:
-    """Return the table with more quasi-identifiers and without its other columns.
+    """Return the table with more quasi-identifiers, its other sensitive columns, and no kept ones.
 
     Each new class is part of an old one. If the old classes are known to be disjoint, and so are the new columns'
     values, the new classes are disjoint. They are then not compared again.
     """
     columns = tuple(columns)
-    wider = replace(table, quasi_identifiers=(*table.quasi_identifiers, *columns), sensitive=(), kept=())
+    names = {column.name for column in columns}
+    sensitive = tuple(column for column in table.sensitive if column.name not in names)
+    wider = replace(table, quasi_identifiers=(*table.quasi_identifiers, *columns), sensitive=sensitive, kept=())
     is_disjoint = table in _RELATIONS and not _RELATIONS[table][1]
     if is_disjoint and not columns_that_overlap(columns, missing=table.missing):
         _RELATIONS[wider] = None, False

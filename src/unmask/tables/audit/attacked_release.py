@@ -88,6 +88,8 @@ class AttackedRelease:
         Control group; None if nothing can be compared with them.
     weight : (n_control,) array, optional
         Weight of each control person if they differ from the people attacked, sum 1.
+    lacking : str
+        Column that people are known by and the control group lacks, so that it is not compared; "" if it has all.
     """
 
     release: str
@@ -99,6 +101,7 @@ class AttackedRelease:
     foreign: bool = False
     control: Known | None = None
     weight: Floats | None = None
+    lacking: str = ""
 
     @classmethod
     def of(cls, release: str, table: Table, origin: Integers | None, known: Known | None = None) -> Self:
@@ -163,6 +166,10 @@ class AttackedRelease:
 
     # ----- re-identification
 
+    def link(self) -> Posterior:
+        """Return the belief about people's records by quasi-identifiers."""
+        return self._believe(ClassAttack(), self.known)
+
     def identify(self, adversary: str, belief: Posterior, note: str = "") -> AttackRun:
         """Judge a belief about each person's record, or about any of their records if people have several."""
         truth = records = None
@@ -223,7 +230,6 @@ class AttackedRelease:
         adversary: str,
         attack: AttributeInference,
         link: Posterior,
-        extra: Sequence[Column] = (),
         *,
         learned: Learned | None = None,
     ) -> AttackRun:
@@ -236,56 +242,47 @@ class AttackedRelease:
         attack : AttributeInference
             Attack on the value.
         link : Posterior
-            Belief about the records of the people known; it compares `extra` columns.
-        extra : sequence of Column
-            Released columns that are known besides the quasi-identifiers.
+            Belief about the records of the people known.
         learned : callable, optional
             Belief about people without a matching record.
         """
-        table = self.table_to_learn(attack.sensitive, extra) if extra else self.table
 
         def believe(people: Known | None) -> tuple[Posterior, Integers | None]:
             is_target = people is self.known
-            linked = link if is_target else self.link(extra, people) if extra else self._believe(attack.link, people)
-            background = self.background_of(attack.sensitive, people, extra)
+            linked = link if is_target else self._believe(attack.link, people)
+            background = self.background_of(attack.sensitive, people)
             by_all = None if learned is None else learned(people)
             clusters = cluster_targets(linked, offset=0 if is_target else link.n_observations)
-            return attack.infer_from_link(linked, table, background, learned=by_all), clusters
+            return attack.infer_from_link(linked, self.table, background, learned=by_all), clusters
 
         is_guessed = bool(((link.row_length == 0) & (link.n_unlisted == 0)).any())
-        run = self._compare(adversary, attack.sensitive, believe, extra)
+        run = self._compare(adversary, attack.sensitive, believe)
         return replace(run, modeled=is_guessed or self._misses_people(link))
 
-    def learn(self, adversary: str, column: str, learned: Learned, extra: Sequence[Column] = ()) -> AttackRun:
+    def learn(self, adversary: str, column: str, learned: Learned) -> AttackRun:
         """Infer a sensitive value from all rows; the control group calibrates the belief (`calibrate_by_control`)."""
-        run = self._compare(adversary, column, lambda people: (learned(people), None), extra)
+        run = self._compare(adversary, column, lambda people: (learned(people), None))
         if run.control is None or run.control.truth is None:
             return run
         belief, control = calibrate_by_control(run.belief, run.control.belief, run.control.truth)
         return replace(run, belief=belief, control=replace(run.control, belief=control))
 
-    def prepare_learner(self, attack: Learner, extra: Sequence[Column] = ()) -> Learned:
+    def prepare_learner(self, attack: Learner) -> Learned:
         """Return a function that learns the values of people from all rows, once for the same people."""
-        table = self.table_to_learn(attack.sensitive, extra)
-        return cache(lambda people: attack(table, self.background_of(attack.sensitive, people, extra)))
+        return cache(lambda people: attack(self.table, self.background_of(attack.sensitive, people)))
 
-    def table_to_learn(self, column: str, extra: Sequence[Column] = ()) -> Table:
-        """Return the release with a sensitive column and all columns that are compared."""
-        return replace(self._with_columns(extra), sensitive=(self.table.column(column),))
-
-    def background_of(self, column: str, people: Known | None, extra: Sequence[Column] = ()) -> Background | None:
+    def background_of(self, column: str, people: Known | None) -> Background | None:
         """Return the knowledge about people, and about the population attacked, if it has the sensitive column."""
         if people is None or self.known is None:
             return None
         population = self.known.population
-        return Background(_known_people(people, extra), population if column in population.names else None)
+        return Background(people.people, population if column in population.names else None)
 
     def _compare(
         self,
         adversary: str,
         column: str,
         believe: Callable[[Known | None], tuple[Posterior, Integers | None]],
-        extra: Sequence[Column] = (),
     ) -> AttackRun:
         """Score beliefs about a value of targets and, with a known truth, of the control group with the same columns.
 
@@ -301,10 +298,8 @@ class AttackedRelease:
         run = self._judge(adversary, column, belief, truth, note)
         if truth is None or self.control is None:
             return run
-        available = self.control.population.names
-        lacking = [name for name in (column, *(extra_column.name for extra_column in extra)) if name not in available]
-        if lacking:
-            return replace(run, note=" ".join(filter(None, (note, LACKING.format(lacking[0])))))
+        if lacking := self.lacking if column in self.control.population.names else column:
+            return replace(run, note=" ".join(filter(None, (note, LACKING.format(lacking)))))
         control_belief, control_clusters = believe(self.control)
         control_truth = attribute_truth(self.control.population, self.control.person, control_belief, column)
         if self.weight is not None:
@@ -329,28 +324,25 @@ class AttackedRelease:
         original = self.known.population
         return [column for column in comparable if not share_changed(original.column(column.name), column)]
 
-    def link(self, extra: Sequence[Column] = (), people: Known | None = None) -> Posterior:
-        """Return the belief about people's records by quasi-identifiers and the exact values of more columns.
-
-        `people` are the people to look for, by default the targets.
-        """
-        table = self._with_columns(extra) if extra else self.table
-        if self.known is None or not extra:
-            return ClassAttack().of_classes(table, self.background)
-        return ClassAttack().of_classes(table, Background(_known_people(people or self.known, extra)))
-
-    def _with_columns(self, extra: Sequence[Column]) -> Table:
-        """Return the release with more columns to compare.
+    def know(self, columns: Sequence[Column]) -> Self:
+        """Return the release attacked by an adversary who knows more released columns of people, by their exact values.
 
         A hidden cell matches any value, and a cell that stands for several values matches each of them.
         """
         population = None if self.known is None else self.known.population
-        is_hidden = [hidden_values(self.table, column, population)[0] > 0 for column in extra]
+        is_hidden = [hidden_values(self.table, column, population)[0] > 0 for column in columns]
         compared = (
             column if has_sets(column) else mark_labels_as_values(column, hidden)
-            for column, hidden in zip(extra, is_hidden, strict=True)
+            for column, hidden in zip(columns, is_hidden, strict=True)
         )
-        return add_quasi_identifiers(self.table, compared)
+        wider = replace(self, table=add_quasi_identifiers(self.table, compared))
+        wider = wider if self.known is None else replace(wider, known=_know_columns(self.known, columns))
+        if self.control is None:
+            return wider
+        available = self.control.population.names
+        if lacking := next((column.name for column in columns if column.name not in available), ""):
+            return replace(wider, lacking=lacking)
+        return replace(wider, control=_know_columns(self.control, columns))
 
 
 def _mean_success(belief: Posterior, truth: Truth) -> float:
@@ -358,10 +350,8 @@ def _mean_success(belief: Posterior, truth: Truth) -> float:
     return float(people.weight @ people.value / people.weight.sum())
 
 
-def _known_people(people: Known, extra: Sequence[Column]) -> Table:
+def _know_columns(people: Known, columns: Sequence[Column]) -> Known:
     """Return people with more known columns."""
-    columns = ((released, people.population.column(released.name).take(people.person)) for released in extra)
-    return add_quasi_identifiers(
-        people.people,
-        (original if has_sets(released) else mark_labels_as_values(original) for released, original in columns),
-    )
+    originals = ((released, people.population.column(released.name).take(people.person)) for released in columns)
+    known = (column if has_sets(released) else mark_labels_as_values(column) for released, column in originals)
+    return replace(people, people=add_quasi_identifiers(people.people, known))

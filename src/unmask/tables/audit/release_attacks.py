@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -95,8 +95,9 @@ def infer_value(scene: AttackedRelease, column: Column, link: Posterior) -> Iter
     Either is the baseline of the other. If the rows are not people of the original, only all rows are used.
     """
     attack, refused = BackOff(column.name), _refuse_to_learn(scene, column)
-    if scene.known is None or refused:
-        yield from refused
+    if refused is not None:
+        yield refused
+    if scene.known is None or refused is not None:
         yield scene.infer(PROSECUTOR, AttributeInference(column.name), link)
         return
     learned = scene.prepare_learner(attack.tune(scene.table, scene.background_of(column.name, scene.known)))
@@ -105,13 +106,12 @@ def infer_value(scene: AttackedRelease, column: Column, link: Posterior) -> Iter
     yield scene.learn(MODELER, column.name, learned)
 
 
-def _refuse_to_learn(scene: AttackedRelease, column: Column, extra: Sequence[Column] = ()) -> list[Audit]:
-    """Return why a value is not learned from all rows, if it is not."""
+def _refuse_to_learn(scene: AttackedRelease, column: Column) -> Audit | None:
+    """Return why a value is not learned from all rows; None if it is."""
     if scene.known is None:
-        return []
-    background = scene.background_of(column.name, scene.known, extra)
-    reason = BackOff(column.name).refusal(scene.table_to_learn(column.name, extra), background)
-    return [Audit((), ((f"Inference of {column.name} from all rows", reason),))] if reason else []
+        return None
+    reason = BackOff(column.name).refusal(scene.table, scene.background_of(column.name, scene.known))
+    return Audit((), ((f"Inference of {column.name} from all rows", reason),)) if reason else None
 
 
 def _attack_by_columns(scene: AttackedRelease) -> Iterator[AttackRun | Audit]:
@@ -122,27 +122,25 @@ def _attack_by_columns(scene: AttackedRelease) -> Iterator[AttackRun | Audit]:
     """
     unprotected, sensitive = scene.unchanged_columns(scene.table.kept), scene.unchanged_columns(scene.table.sensitive)
     if unprotected:
-        link = scene.link(unprotected)
+        acquainted = scene.know(unprotected)
+        link = acquainted.link()
         if not scene.foreign:
-            yield scene.identify(ACQUAINTANCE, link)
+            yield acquainted.identify(ACQUAINTANCE, link)
         for column in scene.table.sensitive:
-            yield from _infer_by_columns(scene, ACQUAINTANCE, column, link, unprotected)
+            yield _infer_by_columns(acquainted, ACQUAINTANCE, column, link)
     if sensitive and not scene.foreign:
-        yield scene.identify(INSIDER, scene.link([*unprotected, *sensitive]))
+        inside = scene.know([*unprotected, *sensitive])
+        yield inside.identify(INSIDER, inside.link())
     for column in sensitive if len(sensitive) > 1 else ():
-        extra = [*unprotected, *(other_column for other_column in sensitive if other_column is not column)]
-        yield from _infer_by_columns(scene, INSIDER, column, scene.link(extra), extra)
+        inside = scene.know([*unprotected, *(known_column for known_column in sensitive if known_column is not column)])
+        yield _infer_by_columns(inside, INSIDER, column, inside.link())
 
 
-def _infer_by_columns(
-    scene: AttackedRelease, adversary: str, column: Column, link: Posterior, extra: Sequence[Column]
-) -> Iterator[AttackRun | Audit]:
+def _infer_by_columns(scene: AttackedRelease, adversary: str, column: Column, link: Posterior) -> AttackRun | Audit:
     if not scene.foreign:
-        yield scene.infer(adversary, AttributeInference(column.name), link, extra)
-    elif refused := _refuse_to_learn(scene, column, extra):
-        yield from refused
-    else:
-        yield scene.learn(adversary, column.name, scene.prepare_learner(BackOff(column.name), extra), extra)
+        return scene.infer(adversary, AttributeInference(column.name), link)
+    refused = _refuse_to_learn(scene, column)
+    return refused or scene.learn(adversary, column.name, scene.prepare_learner(BackOff(column.name)))
 
 
 def _attack_rows(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Iterator[AttackRun]:
