@@ -284,6 +284,50 @@ def test_a_stated_matrix_is_followed(people):
         assert abs(np.mean(drawn == value) - p) < 4 * np.sqrt(p * (1 - p) / n)
 
 
+MATRIX = {"x": {"x": 0.8, "y": 0.2}, "y": {"x": 0.1, "y": 0.7, "z": 0.2}, "z": {"z": 0.6, "x": 0.4}}
+COUNTS = {"x": 5000, "y": 500, "z": 400}
+
+
+def make_invariant_literally():
+    """Return R of each pair of values: draw v from P, then a true value that became v, by Bayes' rule."""
+    became = {v: sum(COUNTS[x] * MATRIX[x].get(v, 0) for x in COUNTS) for v in COUNTS}
+    return {
+        (x, r): sum(p * MATRIX[r].get(v, 0) * COUNTS[r] / became[v] for v, p in MATRIX[x].items())
+        for x in COUNTS
+        for r in COUNTS
+    }
+
+
+def test_invariant_matrix_keeps_the_margins_and_is_the_kernel():
+    table = Table.read({"a": [value for value in COUNTS for _ in range(COUNTS[value])]}, quasi_identifiers="a")
+    protection, expected = PRAM(matrices={"a": MATRIX}, invariant="a"), make_invariant_literally()
+    kernel = np.exp(protection.row_kernel(table.column("a"), table.column("a"), rng=None).log_k)
+    assert np.allclose(kernel, [[expected[x, r] for r in COUNTS] for x in COUNTS])
+    assert np.allclose(np.array(list(COUNTS.values())) @ kernel, list(COUNTS.values()))
+
+    release, origin = protection(table, rng=np.random.default_rng(0))
+    true = table["a"][origin]
+    for (x, r), p in expected.items():
+        assert abs(np.mean(release["a"][true == x] == r) - p) < 4 * np.sqrt(p * (1 - p) / COUNTS[x])
+    plain, _ = PRAM(matrices={"a": MATRIX})(table, rng=np.random.default_rng(0))
+    changed, kept = (abs(np.sum(side["a"] == "x") - 5000) for side in (plain, release))
+    assert changed > 500 > 150 > kept
+
+
+@pytest.mark.parametrize("invariant", ["", "sex"])
+def test_adversary_uses_the_matrix(people, general, invariant):
+    matrix = {"female": {"female": 0.7, "male": 0.3}, "male": {"male": 0.9, "female": 0.1}}
+    protection = PRAM(keep={"age": 0.9}, matrices={"sex": matrix}, invariant=invariant or ())
+    release, origin = protection(people, rng=np.random.default_rng(3))
+    knowledge = known_of(people, origin)
+    belief = MechanismAttack(protection)(release, Background(knowledge.people, general))
+    realized = realized_success.per_target(belief, knowledge.truth)
+    error = realized.std() / np.sqrt(len(realized))
+    assert abs(success_probability(belief, knowledge.truth) - realized.mean()) < 3 * error
+    unaware = MechanismAttack(PRAM(keep={"age": 0.9, "sex": 0.5}))(release, Background(knowledge.people, general))
+    assert log_loss_bits(belief, knowledge.truth) < log_loss_bits(unaware, knowledge.truth)
+
+
 @pytest.mark.parametrize("protection", [AddNoise(sd={"a": 0.8, "b": 3.0}, base={"a": 0.5, "b": 2.0}), RankSwap(0.2)])
 def test_released_cells_are_as_frequent_as_the_kernel_says(protection):
     rng = np.random.default_rng(0)
@@ -324,6 +368,7 @@ def test_missing_cells_are_left_alone():
     [
         (lambda: PRAM(keep=1.2), "keep is 1.2"),
         (lambda: PRAM(matrices={"sex": {"f": {"f": 0.5}}}), "sum to 1"),
+        (lambda: PRAM(invariant="sex"), "column 'sex' has no matrix"),
         (lambda: AddNoise(sd={"age": -1.0}), "sd is age -1.0"),
         (lambda: AddNoise(base={"age": 0}), "base is age 0"),
         (lambda: RankSwap(share=0), "share is 0"),
@@ -342,4 +387,6 @@ def test_a_protection_that_says_nothing_of_itself_is_refused(people):
         AddNoise(sd={"sex": 1.0})(people)
     with pytest.raises(UnmaskError, match="no order"):
         RankSwap(columns="sex")(people)
+    with pytest.raises(UnmaskError, match="column 'sex' has no value 'femle'"):
+        PRAM(matrices={"sex": {"femle": {"male": 1.0}}})(people)
     assert replace(MechanismAttack(), protection=PRAM()) == MechanismAttack(PRAM())

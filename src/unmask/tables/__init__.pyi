@@ -33,6 +33,7 @@ from unmask.tables.protections import Lattice as Lattice
 from unmask.tables.protections import Microaggregate as Microaggregate
 from unmask.tables.protections import Mondrian as Mondrian
 from unmask.tables.protections import RankSwap as RankSwap
+from unmask.tables.protections import Shuffle as Shuffle
 from unmask.tables.protections import Suppress as Suppress
 from unmask.tables.protections import SuppressCells as SuppressCells
 from unmask.tables.protections import TopBottomCode as TopBottomCode

@@ -12,7 +12,7 @@ ATTACKS = (
 
 PROTECTIONS = (
     tables.Mondrian(), tables.Suppress(), tables.SuppressCells(), tables.Generalize(), tables.Identity(),
-    tables.PRAM(), tables.AddNoise(sd={"age": 1.0}), tables.RankSwap(),
+    tables.PRAM(), tables.AddNoise(sd={"age": 1.0}), tables.RankSwap(), tables.Shuffle(),
     tables.Microaggregate(), tables.Lattice(), tables.TopBottomCode(),
 )  # fmt: skip
 

@@ -17,6 +17,7 @@ from unmask.tables.protections.mondrian import Mondrian as Mondrian
 from unmask.tables.protections.perturbations import PRAM as PRAM
 from unmask.tables.protections.perturbations import AddNoise as AddNoise
 from unmask.tables.protections.perturbations import RankSwap as RankSwap
+from unmask.tables.protections.shuffling import Shuffle as Shuffle
 from unmask.tables.protections.suppression import Suppress as Suppress
 from unmask.tables.protections.suppression import SuppressCells as SuppressCells
 from unmask.tables.protections.top_bottom import TopBottomCode as TopBottomCode

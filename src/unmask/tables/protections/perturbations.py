@@ -7,9 +7,9 @@ those that form classes, have `allowed_pairs` instead, which returns the rows th
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import scipy
@@ -57,12 +57,19 @@ class PRAM:
 
     q is the share of each value in the table, and cells are independent. The expected margins are therefore unchanged.
     The cell of a person may be drawn for other rows, so that their record has an effect beyond their own row. A column
-    with a matrix has K(r given x) = matrix[x][r].
+    with a matrix P has K(r given x) = P[x][r].
+
+    P changes the expected counts t of values to t P. An invariant column has K = R instead, with t R = t:
+
+        R = P B',  B[x][v] = P[x][v] t[x] / sum_y P[y][v] t[y]
+
+    A value is drawn from P, and a true value that may have become it is drawn by Bayes' rule. The adversary takes the
+    released counts for t.
 
     Assumes: a kept cell looks like a drawn one.
 
     Fails when: several columns are known, because kept cells together identify a row, and impossible combinations show
-        which cells were drawn (`MechanismAttack`).
+        which cells were drawn (`MechanismAttack`). Cross tables change, also of invariant columns.
 
     Parameters
     ----------
@@ -71,6 +78,8 @@ class PRAM:
     matrices : mapping, optional
         For each column, a mapping from each true value to the probabilities of the released values, which sum to 1.
         Values that are not named are not changed.
+    invariant : str or tuple of str
+        Columns with a matrix whose expected counts stay.
 
     References
     ----------
@@ -83,15 +92,26 @@ class PRAM:
     >>> release, origin = PRAM(keep=0.5)(table, rng=np.random.default_rng(1))
     >>> release["age"].tolist(), table["age"][origin].tolist()
     (['30', '30', '30', '41'], ['30', '41', '30', '41'])
+    >>> sexes = Table.read({"sex": list("fffm")}, quasi_identifiers="sex").column("sex")
+    >>> matrix = {"f": {"f": 0.9, "m": 0.1}, "m": {"f": 0.2, "m": 0.8}}
+    >>> kernel = PRAM(matrices={"sex": matrix}, invariant="sex").row_kernel(sexes, sexes, rng=np.random.default_rng(1))
+    >>> np.exp(kernel.log_k).round(3), np.array([3, 1]) @ np.exp(kernel.log_k)
+    (array([[0.865, 0.135],
+           [0.404, 0.596]]), array([3., 1.]))
     """
 
     keep: Annotated[float, Range(0, 1)] | Mapping[str, Annotated[float, Range(0, 1)]] = field(default=0.8, hash=False)
     matrices: Mapping[str, Mapping[str, Mapping[str, float]]] = field(default_factory=dict, hash=False)
+    invariant: str | tuple[str, ...] = ()
 
     __repr__ = format_call
 
     def __post_init__(self) -> None:
-        check_types(type(self), {"keep": self.keep})
+        names = (self.invariant,) if isinstance(self.invariant, str) else tuple(self.invariant)
+        object.__setattr__(self, "invariant", names)
+        check_types(type(self), {"keep": self.keep, "matrices": self.matrices, "invariant": self.invariant})
+        if without := sorted({*self.invariant} - {*self.matrices}):
+            raise UnmaskError(f"invariant: column {without[0]!r} has no matrix; add it to matrices, or leave it out")
         for name, matrix in self.matrices.items():
             for value, row in matrix.items():
                 if min(row.values(), default=-1.0) < 0 or abs(sum(row.values()) - 1) > 1e-9:
@@ -108,7 +128,9 @@ class PRAM:
     def row_kernel(self, true: Column, released: Column, *, rng: Rng) -> Kernel:  # noqa: ARG002 - closed form
         """Return K of a column; q is the distribution of the released cells."""
         if true.name in self.matrices:
-            return Kernel.of(self._probabilities(true.name, true.levels, released.levels))
+            return Kernel.of(
+                self._probabilities(true.name, true.levels.labels, released.levels.labels, released.counts)
+            )
         keep, q = self._keep(true.name), released.counts / released.counts.sum()
         return Kernel.of(keep * compatible(true.levels, released.levels, missing="own") + (1 - keep) * q)
 
@@ -116,19 +138,38 @@ class PRAM:
         return self.keep.get(name, 1.0) if isinstance(self.keep, Mapping) else self.keep
 
     def _draw(self, column: Column, rng: Rng) -> Recoded:
-        codes, n = column.codes, column.codes.size
-        if column.name not in self.matrices:
-            return column.levels, np.where(rng.random(n) < self._keep(column.name), codes, rng.choice(codes, n))
-        new = (value for row in self.matrices[column.name].values() for value in row)
-        labels = list(dict.fromkeys((*column.levels.labels, *new)))
-        levels, _ = read_levels(labels, as_type=column.type, column=column.name, hierarchy=column.hierarchy)
-        cumulative = np.cumsum(self._probabilities(column.name, column.levels, levels), axis=1)[codes]
+        name, codes, n = column.name, column.codes, column.codes.size
+        if name not in self.matrices:
+            return column.levels, np.where(rng.random(n) < self._keep(name), codes, rng.choice(codes, n))
+        if unknown := [value for value in self.matrices[name] if value not in column.levels.labels]:
+            raise UnmaskError(f"matrices: column {name!r} has no value {unknown[0]!r}; correct the value, or remove it")
+        levels = column.levels
+        if name not in self.invariant:
+            new = (value for row in self.matrices[name].values() for value in row)
+            labels = list(dict.fromkeys((*levels.labels, *new)))
+            levels, _ = read_levels(labels, as_type=column.type, column=name, hierarchy=column.hierarchy)
+        table = self._probabilities(name, column.levels.labels, levels.labels, column.counts)
+        cumulative = np.cumsum(table, axis=1)[codes]
         return levels, (cumulative <= rng.random((n, 1)) * cumulative[:, -1:]).sum(axis=1).astype(np.int32)
 
-    def _probabilities(self, name: str, true: Levels, released: Levels) -> Floats:
-        place = {label: level for level, label in enumerate(released.labels)}
+    def _probabilities(
+        self, name: str, true: Sequence[str], released: Sequence[str], counts: NDArray[np.integer[Any]]
+    ) -> Floats:
+        """Return (n_true, n_released) K of a column with a matrix.
+
+        counts : (n_released,) t of an invariant column
+        """
+        if name not in self.invariant:
+            return self._read_matrix(name, true, released)
+        drawn = list(dict.fromkeys([*true, *released, *(v for row in self.matrices[name].values() for v in row)]))
+        joint = self._read_matrix(name, released, drawn) * counts[:, None]
+        backward = joint / np.maximum(joint.sum(axis=0), np.finfo(float).tiny)
+        return np.asarray(self._read_matrix(name, true, drawn) @ backward.T)
+
+    def _read_matrix(self, name: str, true: Sequence[str], released: Sequence[str]) -> Floats:
+        place = {label: level for level, label in enumerate(released)}
         table = np.zeros((len(true), len(released)))
-        for level, label in enumerate(true.labels):
+        for level, label in enumerate(true):
             for value, p in self.matrices[name].get(label, {label: 1.0}).items():
                 if value in place:
                     table[level, place[value]] = p
