@@ -42,6 +42,22 @@ def test_look_guesses_roles_judges_the_table_and_names_the_k_that_is_enough(fold
     page = Path("people-look.html").read_text(encoding="utf-8")
     assert "Roles of the columns" in page
     assert "Zebedee" not in page + done.output
+    assert "unmask init people.csv" in page
+
+
+def test_the_next_command_after_a_look_keeps_the_stated_roles(folder):
+    _write_people("people.csv")
+
+    done = invoke("look", "people.csv", "-q", "age,sex", "-s", "diagnosis", "--no-changes")
+
+    assert "next: unmask init people.csv -q age,sex -s diagnosis\n" in done.stderr
+
+
+def test_a_missing_document_is_answered_by_the_command_that_writes_one(folder):
+    done = invoke("certify", "unmask.toml", "-o", "certificate.json")
+
+    check_one_sentence(done)
+    assert "unmask init TABLE" in done.stderr
 
 
 def test_the_suggested_k_of_a_first_look_is_the_k_of_the_first_document(folder):

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections import Counter
 from html import unescape
 
 import numpy as np
@@ -96,7 +97,7 @@ def test_the_language_of_a_browser_is_the_first_one_with_a_catalog(header, langu
 @pytest.fixture(scope="module")
 def results():
     rng = np.random.default_rng(0)
-    columns = synthetic_census(400, rng=rng)
+    columns = synthetic_census(1200, rng=rng)
     table = Table.read(
         columns,
         quasi_identifiers=["age", "sex", "zip"],
@@ -177,7 +178,7 @@ def test_a_first_screen_of_another_domain_has_no_english_sentence(other_results,
 
 def _read_numbers(words):
     """Return the digits of all numbers."""
-    return sorted(re.sub(r"\D", "", number) for number in re.findall(r"\d[\d.,\u202f]*", words))
+    return sorted(re.sub(r"\D", "", number) for number in _list_numbers(words))
 
 
 @pytest.mark.parametrize("language", OTHERS)
@@ -185,6 +186,13 @@ def test_a_first_screen_shows_the_numbers_of_the_english_one(results, language):
     for result in results.values():
         english, other = (_read_words(result.to_html(language=name), "<body", "<main") for name in ("en", language))
         assert _read_numbers(other) == _read_numbers(english)
+        thousands = [number for number in _list_numbers(english) if "," in number]
+        with use_language(language):
+            assert Counter(map(localize, thousands)) - Counter(_list_numbers(other)) == Counter()
+
+
+def _list_numbers(words):
+    return [number.rstrip(".,\u202f") for number in re.findall(r"\d[\d.,\u202f]*", words)]
 
 
 def test_findings_below_a_first_screen_are_the_same_in_every_language(results):

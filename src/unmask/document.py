@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Union, get_args, get_origin
 
 from unmask import protection_specs
-from unmask.core.errors import UnmaskError
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.files import read_text, read_toml
 from unmask.domains import DOMAINS, import_audit
 from unmask.plan import NOTHING
@@ -188,6 +188,8 @@ def load(path: Path) -> dict[str, Any]:
 
     Raises `FailedError` for a file that cannot be read, `UnmaskError` for values that are not as expected.
     """
+    if not path.exists():
+        raise FailedError(f"document {path.name!r} does not exist; check the path, or write one: unmask init TABLE")
     document = read_toml(path, "document")
     with in_document(path):
         check_sections(document)

@@ -50,6 +50,7 @@ def demo(report: Path, people: int, seed: int, force: bool, language: Language) 
 
     from unmask.policy import judge_result, read_policy
     from unmask.render.page import render
+    from unmask.results import Advice
     from unmask.tables import Mondrian, Register, Table, datasets
     from unmask.tables.audit import audit as audit_tables
 
@@ -66,6 +67,7 @@ def demo(report: Path, people: int, seed: int, force: bool, language: Language) 
     result = replace(
         judge_result(result, [read_policy(FIRST_POLICY)]),
         title=mark("A generated census, released with k = 3, 12 and 50"),
+        advice=Advice(mark("Look at a table of your own:"), "unmask look people.csv"),
         reproduce=describe_version(),
     )
     with replace_files(report) as places:

@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from unmask.cli.generated import Command
-from unmask.cli.option_types import Names, join_names, split_names
+from unmask.cli.option_types import Names, split_names
 from unmask.cli.terminal import print_line, print_text
 from unmask.core.errors import UnmaskError
 from unmask.domains import DOMAINS, audited_by
@@ -47,19 +47,12 @@ def code_folder(option: str | None = None) -> Path | None:
 
 
 class ReadsDocument(Command):
-    """A command whose argument may be a document in place of its files; typed options replace those of the document.
-
-    The `obj` of its context has the texts of the typed options, by name.
-    """
+    """A command whose argument may be a document in place of its files; typed options replace those of the document."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the document, if there is one, before the options."""
         argument = self.argument
-        typed = self.make_parser(ctx).parse_args(list(args))[0]
-        ctx.obj = typed | {
-            name: list(join_names(map(split_names, typed[name]))) for name in self.name_options & typed.keys()
-        }
-        value = typed.get(str(argument.name))
+        value = self.read_typed(ctx, args).get(str(argument.name))
         texts = [value] if isinstance(value, str) else list(value) if isinstance(value, tuple | list) else []
         if len(texts) != 1 or not self.is_document(texts[0]):
             return super().parse_args(ctx, args)
@@ -85,11 +78,6 @@ class ReadsDocument(Command):
     def argument(self) -> click.Parameter:
         """The argument for files."""
         return next(param for param in self.params if isinstance(param, click.Argument))
-
-    @property
-    def name_options(self) -> set[str]:
-        """The options that take names."""
-        return {str(param.name) for param in self.params if isinstance(param.type, Names)}
 
     def _read_document(self, path: Path) -> tuple[list[str], dict[str, Any]]:
         """Return the files and the options of a document, with single values as they would be typed."""

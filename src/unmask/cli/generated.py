@@ -25,11 +25,14 @@ from unmask.cli.option_types import (
     NAMES_OR_NONE,
     FileOrName,
     Input,
+    Names,
     check_number,
+    join_names,
     parse_levels,
     parse_lists,
     parse_pairs,
     parse_parts,
+    split_names,
 )
 from unmask.cli.options_table import DECLARED
 from unmask.core.errors import UnmaskError
@@ -84,9 +87,30 @@ def output_option(*names: str, **settings: Any) -> Callable[[Any], Any]:
 
 
 class Command(click.Command):
-    """A command some of whose options are made when they are needed: to run it, to complete it, for its help."""
+    """A command some of whose options are made when they are needed: to run it, to complete it, for its help.
+
+    The `obj` of its context has the texts of the typed options, by name.
+    """
 
     lazy_params: list[Any]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the texts of the typed options, and parse them."""
+        self.read_typed(ctx, args)
+        return super().parse_args(ctx, args)
+
+    def read_typed(self, ctx: click.Context, args: list[str]) -> Mapping[str, Any]:
+        """Return the typed arguments and options as texts, after they are kept in the context."""
+        typed = self.make_parser(ctx).parse_args(list(args))[0]
+        ctx.obj = typed | {
+            name: list(join_names(map(split_names, typed[name]))) for name in self.name_options & typed.keys()
+        }
+        return typed
+
+    @property
+    def name_options(self) -> set[str]:
+        """The options that take names."""
+        return {str(param.name) for param in self.params if isinstance(param.type, Names)}
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options below their headings."""

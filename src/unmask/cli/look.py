@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from unmask.cli.files import print_verdict, refuse_to_overwrite, suggest_command
+from unmask.cli.files import name_table, print_verdict, refuse_to_overwrite, suggest_command
 from unmask.cli.generated import Command
 from unmask.cli.option_types import FILE
 from unmask.cli.options import optional_table_options
@@ -45,6 +46,7 @@ def look(file: Path, policy: str, changes: bool, report: Path | None, force: boo
 
     from unmask.domains import read_domain_policies
     from unmask.first_look import audit_as_is, guess_roles
+    from unmask.results import Advice
 
     report = report or file.with_name(f"{file.stem}-look.html")
     refuse_to_overwrite(report, force=force)
@@ -60,14 +62,17 @@ def look(file: Path, policy: str, changes: bool, report: Path | None, force: boo
         roles = guess_roles(file, **{**reading, "person": _ask_person(roles)})
     print_line(f"{roles.unit.words[:1].upper()}{roles.unit.words[1:]}.")
     print_line()
+    document = ["init", *name_table(file)]
     result = replace(
-        audit_as_is(file, roles, name=file.name, policies=policies, changes=changes), reproduce=describe_version()
+        audit_as_is(file, roles, name=file.name, policies=policies, changes=changes),
+        advice=Advice("", shlex.join(["unmask", *document])),
+        reproduce=describe_version(),
     ).without_small()
     print_verdict(result)
     for line in _list_findings(result):
         print_line(line)
     write_page(result, report)
-    suggest_command("init", file)
+    suggest_command(*document)
 
 
 def _ask_person(roles: Roles) -> str:

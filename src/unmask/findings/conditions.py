@@ -71,4 +71,9 @@ def first_sentence(text: str) -> str:
     >>> first_sentence("They find 4.0 % of 20 people. Of 3 releases it is the highest.")
     'They find 4.0 % of 20 people.'
     """
-    return re.split(r"(?<=[.!?]) (?=[A-Z\u201c\d])", text)[0]
+    return split_sentences(text)[0]
+
+
+def split_sentences(text: str) -> list[str]:
+    """Return the sentences of an English text."""
+    return re.split(r"(?<=[.!?]) (?=[A-Z\u201c\d])", text)

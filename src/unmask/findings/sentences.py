@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from unmask.findings.conditions import split_sentences
 from unmask.findings.row_words import points, row_estimate, row_value
 from unmask.languages import gettext as _
-from unmask.languages import group, mark
+from unmask.languages import group, mark, retranslate
 from unmask.measures.registry import SHARES, needs_truth
 from unmask.results import Result, Row
 from unmask.results.distribution import Distribution
@@ -132,11 +133,11 @@ def severity(row: Row) -> float:
 
 
 def sentences(result: Result) -> list[str]:
-    """Return the findings of the report, a sentence each, for readers without a page."""
+    """Return the findings of the report, a sentence each, in the active language if it has their words."""
     scope = Scope(result)
     heads = {key: row for key, row in scope.heads.items() if row.measure not in result.described_measures}
     rows = [*list_findings(scope, select_leading(heads)), *wildcard_findings(scope)]
-    blocks = result.without_small().sentences()
+    blocks = (" ".join(map(retranslate, split_sentences(text))) for text in result.without_small().sentences())
     return [*blocks, *rows] if result.headline else [*rows, *blocks]
 
 

@@ -75,7 +75,7 @@ def make_screen(scope: Scope) -> Screen:
         at_risk = result.at_risk and retranslate_risk(result.at_risk)
         return Screen(decision, retranslate(result.headline), at_risk, advice=complete_advice(result))
     select_distribution, people = _find_at_risk(scope)
-    headline = retranslate(first_sentence(next(iter(sentences(result)), "")))
+    headline = first_sentence(next(iter(sentences(result)), ""))
     return Screen(_make_decision(result), headline, select_distribution, people, _give_advice(scope))
 
 
@@ -342,7 +342,8 @@ def _give_advice(scope: Scope) -> Advice:
     result = scope.result
     if result.changes:
         headings, changes = (_("people above"), _("utility kept")), tuple(map(_to_alternative, result.changes))
-        return Advice("", _write_command(result.changes), headings, changes)
+        command = result.advice.command if result.advice else _write_command(result.changes)
+        return Advice("", command, headings, changes)
     return complete_advice(result) or _suggest_step(result)
 
 

@@ -181,9 +181,9 @@ HIDDEN = {"ladder", "level", "people"}
 
 TRIED = (
     "Each line makes the cells of one column of the release one step coarser, and attacks the outcome as an adversary "
-    "who knows the quasi-identifiers; the protection is not run again. People at risk are re-identified with more than "
-    "{identity}, or have an inferred value that is not the most common one. Utility is 1 minus the global certainty "
-    "penalty."
+    "who knows the quasi-identifiers; the protection is not run again. Success is what they expect. People at risk are "
+    "re-identified with more than {identity}, or have an inferred value that is not the most common one. Utility is 1 "
+    "minus the global certainty penalty."
 )
 
 
@@ -221,7 +221,7 @@ def describe_steps(tables: Mapping[str, Table]) -> str:
     if not useful:
         return "No step of a single column lowers the risk."
     row = max(useful, key=_gain)
-    effect = "re-identification" if row["target"] == IDENTITY else f"inference of {row['target']}"
+    effect = "expected re-identification" if row["target"] == IDENTITY else f"expected inference of {row['target']}"
     cost = f"{number(100 * (row['utility_before'] - row['utility']), 1)}{SPACE}points of utility"
     return (
         f"The best single step is {row['column']} {row['step']}: {effect} falls from {percent(row['success_before'])} "
