@@ -1,9 +1,9 @@
-"""Program that writes `cli/options_table.py`, the options of commands: `python tests/render_options.py`."""
+"""Program that writes `cli/options.json`, the options of commands: `python tests/render_options.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
+import json
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -11,42 +11,12 @@ import click
 from unmask.cli import main
 from unmask.cli.domain import read_signature
 from unmask.cli.generated import Command, LazyOptions, declare_parameters, list_typed_parameters
-from unmask.cli.option_types import FILE, FileOrName, Input, Names
+from unmask.cli.option_types import FileOrName
+from unmask.cli.options_table import PATH, PLAIN_TYPES
 from unmask.domains import DOMAINS
-
-TABLE = Path(__file__).parents[1] / "src/unmask/cli/options_table.py"
 
 AUDITED = [f"{entry.audit}:audit_files" for entry in DOMAINS.values()]
 """Functions from which a command is generated."""
-
-HEAD = '''# fmt: off
-# ruff: noqa: E501
-"""Options of commands by the function or the dataclass that declares them. tests/render_options.py writes this file."""
-
-from __future__ import annotations
-
-from collections.abc import Mapping
-from typing import Any
-
-import click
-
-from unmask.cli.option_types import (
-    FILE,
-    AuditSignature,
-    FileOrName,
-    Input,
-    Names,
-    check_number,
-    join_names,
-    join_names_or_none,
-    parse_levels,
-    parse_lists,
-    parse_pairs,
-    parse_parts,
-)
-from unmask.protection_specs import parse_specs
-
-DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {'''
 
 
 def list_fields() -> dict[str, list[str]]:
@@ -61,52 +31,40 @@ def list_fields() -> dict[str, list[str]]:
 
 
 def render_table() -> str:
-    """Return the text of the module."""
-    return "\n".join([HEAD, *render_sources(), "}\n", *render_audits(), "}\n"])
+    """Return the text of the file, with a line for each option and each signature."""
+    options = {source: render_object(encode_options(source, names)) for source, names in list_fields().items()}
+    audits = render_object({source: read_signature(source) for source in AUDITED})
+    lines = ",\n".join(f"{json.dumps(source)}: {text}" for source, text in options.items())
+    return f'{{"options": {{\n{lines}\n}}, "audits": {audits}}}\n'
 
 
-def render_audits() -> Iterator[str]:
-    """Yield the lines of the commands that are generated from `audit_files`."""
-    yield "AUDITS: Mapping[str, AuditSignature] = {"
-    for source in AUDITED:
-        yield f"    {render(source)}: AuditSignature("
-        yield from (f"        {render(value)}," for value in read_signature(source))
-        yield "    ),"
+def render_object(values: Mapping[str, Any]) -> str:
+    """Return a JSON object with a line for each value."""
+    lines = (f"  {json.dumps(name)}: {json.dumps(value, ensure_ascii=False)}" for name, value in values.items())
+    return "{\n" + ",\n".join(lines) + "\n}"
 
 
-def render_sources() -> Iterator[str]:
-    """Yield the lines of the functions and dataclasses."""
-    for source, names in list_fields().items():
-        declared = declare_parameters(source)
-        yield f"    {render(source)}: {{"
-        for name in names:
-            settings = ", ".join(f"{render(key)}: {render(value)}" for key, value in declared[name].items())
-            yield f"        {render(name)}: {{{settings}}},"
-        yield "    },"
+def encode_options(source: str, names: list[str]) -> dict[str, Any]:
+    """Return the settings of the options of a function or a dataclass, as JSON holds them."""
+    declared = declare_parameters(source)
+    return {name: {key: encode(value) for key, value in declared[name].items()} for name in names}
 
 
-def render(value: Any) -> str:
-    """Return a setting as Python writes it."""
-    if value is FILE:
-        return "FILE"
-    if value is click.UNPROCESSED:
-        return "click.UNPROCESSED"
-    if isinstance(value, click.Choice):
-        return f"click.Choice({render(tuple(value.choices))})"
+def encode(value: Any) -> Any:
+    """Return a setting as JSON holds it: a type as a list of its name and its parameters, a function by its name."""
+    for name, kind in PLAIN_TYPES.items():
+        if value is kind:
+            return [name]
     if isinstance(value, click.IntRange | click.FloatRange):
-        bounds = {"min_open": value.min_open, "max_open": value.max_open}
-        flags = "".join(f", {name}=True" for name, is_open in bounds.items() if is_open)
-        return f"click.{type(value).__name__}({render(value.min)}, {render(value.max)}{flags})"
-    if isinstance(value, Input | Names):
-        return f"{type(value).__name__}()"
+        return [type(value).__name__, value.min, value.max, value.min_open, value.max_open]
+    if isinstance(value, click.Choice):
+        return ["Choice", value.choices]
     if isinstance(value, FileOrName):
-        return f"FileOrName({render(value.names)})"
-    if callable(value):
-        return value.__name__
-    if isinstance(value, tuple):
-        return f"({', '.join(map(render, value))}{',' * (len(value) == 1)})"
-    return f'"{value}"' if isinstance(value, str) and not set('"\\\n') & {*value} else repr(value)
+        return ["FileOrName", value.names]
+    if isinstance(value, click.ParamType):
+        return [type(value).__name__]
+    return value.__name__ if callable(value) else value
 
 
 if __name__ == "__main__":
-    TABLE.write_text(render_table(), encoding="utf-8")
+    PATH.write_text(render_table(), encoding="utf-8")

@@ -15,7 +15,7 @@ from unmask.cli.completion import first_argument
 from unmask.cli.documents import DomainCommand, WritesDocument, allow_code_option, code_folder
 from unmask.cli.generated import grouped, import_source, list_typed_parameters, options, output_option, parse_with
 from unmask.cli.option_types import FILE, AuditSignature, Input
-from unmask.cli.options_table import AUDITS
+from unmask.cli.options_table import find_signature
 from unmask.cli.output import Output, at_risk_option, audit_output, risk_file_option, subjects_option
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
@@ -50,7 +50,7 @@ def read_signature(source: str) -> AuditSignature:
 def make_audit_command(domain: str) -> click.Command:
     """Return the command: its argument and its options are the parameters of `audit_files`."""
     source = f"{DOMAINS[domain].audit}:audit_files"
-    signature = AUDITS.get(source) or read_signature(source)
+    signature = find_signature(source) or read_signature(source)
     further = (option for name, option in SERVICES.items() if option and name in signature.services)
     word = domain if DOMAINS[domain].word is None else DOMAINS[domain].word
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.option_types import PIPED, Names
-from unmask.cli.options_table import DECLARED
+from unmask.cli.options_table import read_options
 from unmask.cli.terminal import print_line
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import writing
@@ -124,7 +124,7 @@ def name_table(file: object, *, without: str = "", leave_out: Collection[str] = 
     typed = context.obj | {name: context.params[name] for name in shortened}
     for option in context.command.params:
         name = str(option.name)
-        if name in DECLARED["unmask.tables:Table.read"].keys() & typed.keys() - {*leave_out}:
+        if name in read_options("unmask.tables:Table.read").keys() & typed.keys() - {*leave_out}:
             words += _type_option(option, [text for text in _list_texts(typed[name]) if text != without])
     return words
 

@@ -34,7 +34,7 @@ from unmask.cli.option_types import (
     parse_parts,
     split_names,
 )
-from unmask.cli.options_table import DECLARED
+from unmask.cli.options_table import read_options
 from unmask.core.errors import UnmaskError
 from unmask.protection_specs import Spec, parse_specs
 from unmask.ranges import Option, Range
@@ -145,7 +145,7 @@ class LazyOptions:
 
     def options(self) -> Iterator[click.Option]:
         """Yield the options, in the order of the names."""
-        declared = DECLARED.get(self.source, {})
+        declared = read_options(self.source)
         fields = tuple(self.names or declared or list_typed_parameters(self.source))
         declared = declared if declared.keys() >= {*fields} else declare_parameters(self.source)
         for field in fields:

@@ -1,10 +1,15 @@
-# fmt: off
-# ruff: noqa: E501
-"""Options of commands by the function or the dataclass that declares them. tests/render_options.py writes this file."""
+"""Options of our commands, without an import of the functions and dataclasses that declare them.
+
+`tests/render_options.py` writes `options.json`. It holds the settings of each option, which
+`generated.declare_parameters` makes of a signature, and the signature of each `audit_files`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import click
@@ -25,310 +30,51 @@ from unmask.cli.option_types import (
 )
 from unmask.protection_specs import parse_specs
 
-DECLARED: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
-    "unmask.aggregates.audit:audit_files": {
-        "original": {"help": "Table of the true records, with the columns of the tables and of areas.", "type": FILE, "heading": "Input"},
-        "sensitive": {"help": "Columns that the adversary infers, separated by commas; by default each column in turn.", "type": Names(), "multiple": True, "heading": "Knowledge", "parse": join_names},
-        "knows": {"help": "Columns that the adversary knows of a person, separated by commas; by default all other columns.", "type": Names(), "multiple": True, "heading": "Knowledge", "parse": join_names},
-        "group_size": {"help": "Groups of fewer people that differences of tables determine are counted.", "default": 10, "show_default": True, "type": click.IntRange(2, None), "parse": check_number, "heading": "Knowledge"},
-        "seed": {"help": "Seed of random objectives, chains and baseline draws.", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number},
-    },
-    "unmask.aggregates.protections.protect_files:protect_files": {
-        "tables": {"help": "Tables to publish with all their totals, columns joined by *, such as sex*age,sex*region.", "required": True, "type": Names(), "multiple": True, "heading": "Input", "metavar": "COLUMN*COLUMN,...", "parse": join_names},
-        "geography": {"help": "Column of areas.", "type": str, "heading": "Input"},
-        "threshold": {"help": "Suppress counts below this number, and further cells so that totals do not disclose them.", "type": click.IntRange(2, None), "parse": check_number, "heading": "Protection"},
-        "zeros": {"help": "Publish zeros, or suppress them like small counts.", "default": "shown", "show_default": True, "type": click.Choice(("shown", "hidden")), "heading": "Protection"},
-        "sliding": {"help": "Smallest width of the interval of a suppressed count.", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number, "heading": "Protection"},
-        "base": {"help": "Round counts to multiples of this number.", "type": click.IntRange(2, None), "parse": check_number, "heading": "Protection", "flags": ("--round",)},
-        "rounding": {"help": "Method of rounding: unbiased, additive, or to the nearest multiple.", "default": "random", "show_default": True, "type": click.Choice(("random", "controlled", "nearest")), "heading": "Protection"},
-        "cell_key": {"help": "Perturb counts by cell keys with this largest noise and variance, such as 5,2.", "type": str, "heading": "Protection", "metavar": "NOISE,VARIANCE"},
-        "value": {"help": "Column of a magnitude: publish its sums in place of counts.", "type": str, "heading": "Magnitudes"},
-        "holding": {"help": "Column of enterprises: their respondents are one contributor.", "type": str, "heading": "Magnitudes"},
-        "dominance": {"help": "Suppress sums of which N contributors have more than K percent, such as 1,85.", "type": str, "heading": "Magnitudes", "metavar": "N,K"},
-        "p_percent": {"help": "Suppress sums whose largest contribution its competitor estimates within this percentage.", "type": click.FloatRange(0, None, min_open=True), "parse": check_number, "heading": "Magnitudes"},
-        "prior_posterior": {"help": "Suppress sums whose contributions are estimated within P percent, if they were known within Q percent.", "type": str, "heading": "Magnitudes", "metavar": "P,Q"},
-        "min_contributors": {"help": "Suppress sums of fewer contributors.", "default": 1, "show_default": True, "type": click.IntRange(1, None), "parse": check_number, "heading": "Magnitudes"},
-        "weight": {"help": "Suppress few cells, or cells of a small sum.", "default": "cells", "show_default": True, "type": click.Choice(("cells", "value")), "heading": "Protection"},
-        "seconds": {"help": "Time to improve the suppression and to prove its gap.", "default": 10.0, "show_default": True, "type": click.FloatRange(0, None), "parse": check_number, "heading": "Protection"},
-    },
-    "unmask.channels.audit:audit_files": {
-        "prior": {"help": "CSV of secret and probability; uniform when left out.", "type": FILE, "heading": "Input"},
-        "joint": {"help": "CSV of the probability of each secret (lines) with each input of the channel (columns), if the channel shows other data than the secret.", "type": FILE, "heading": "Input"},
-        "evidence": {"help": "Form of the files, recognized by their column names and shape when left out.", "default": "auto", "show_default": True, "type": click.Choice(("auto", "channel", "counts", "samples", "traces", "rounds", "messages")), "heading": "Input"},
-        "no_limit": {"help": "Leave out the limit that no mechanism passes, which may take minutes.", "default": False, "show_default": True, "is_flag": True},
-        "loss": {"help": "Loss: hamming, squared, absolute, euclidean, haversine, euclidean_medoid, haversine_medoid, or a CSV.", "default": "hamming", "show_default": True, "type": FileOrName(("hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid")), "metavar": "NAME|PATH"},
-        "coordinates": {"help": "CSV of secret and coordinates (default: the secrets are numbers).", "type": FILE},
-        "unit": {"help": "Unit of the loss, such as m or km.", "type": str},
-        "gain": {"help": "CSV of the gain of each answer (lines) for each secret (columns), in place of a loss; it may be negative, and -inf forbids an answer.", "type": FILE},
-        "dmax": {"help": "Largest loss, if nothing else is known of the loss: only bounds of the privacy lost are printed.", "type": click.FloatRange(0, None, min_open=True), "parse": check_number},
-        "distortion": {"help": "CSV of the user's cost of an output, by default the loss.", "type": FILE},
-        "mechanism": {"help": "NAME:KEY=VALUE that makes what is shown of traces, such as RandomizedResponse:epsilon=1:n=4.", "type": str},
-        "unpaired": {"help": "Print announced measures only, since the lines of rounds do not pair senders with their receivers.", "default": False, "show_default": True, "is_flag": True},
-        "delay": {"help": "Law of the delays of messages: exponential:MEAN or fixed:MAX (default: exponential, with the mean of the log).", "type": str},
-        "measures": {"help": "Further measures, such as renyi_entropy_bits:2 or diaz_degree.", "type": str, "multiple": True, "heading": "Output", "metavar": "NAME[:NUMBER]", "flags": ("--measure",)},
-        "seed": {"help": "Seed of the random split of samples or users into halves.", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number},
-    },
-    "unmask.channels.criteria:advise": {
-        "what": {"help": "Goal of the adversary: identity (the person of a record), attribute (a value) or sender (of a message).", "required": True, "type": click.Choice(("identity", "attribute", "sender"))},
-        "loss": {"help": "Hamming if every wrong answer costs the same, graded if some are nearer (default: hamming, or graded if the loss is unknown).", "type": click.Choice(("hamming", "graded"))},
-        "loss_known": {"help": "Loss is known.", "default": True, "show_default": True, "is_flag": True},
-        "observations": {"help": "One observation, or many of a long stationary sequence that the adversary wants as a whole.", "default": "one", "show_default": True, "type": click.Choice(("one", "many"))},
-        "dmax": {"help": "Largest loss, if the loss is unknown.", "type": click.FloatRange(0, None, min_open=True), "parse": check_number},
-        "rank_by": {"help": "Measure by which you want to rank releases (rejected, with the reason, if that is unsound).", "type": str},
-    },
-    "unmask.channels.design.files:read_problem": {
-        "minimize": {"help": "Success of the adversary (error), or leakage about the secret in bits (leakage).", "default": "error", "show_default": True, "type": click.Choice(("error", "leakage"))},
-        "prior": {"help": "CSV of secret and probability.", "type": FILE},
-        "joint": {"help": "CSV of the probability of each secret (lines) with each value of the data (columns), for the least leakage.", "type": FILE},
-        "distortion": {"help": "Loss of the user, by default that of the adversary.", "type": FileOrName(("hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid")), "metavar": "NAME|PATH"},
-        "loss": {"help": "Loss: hamming, squared, absolute, euclidean, haversine, euclidean_medoid, haversine_medoid, or a CSV.", "default": "hamming", "show_default": True, "type": FileOrName(("hamming", "squared", "absolute", "euclidean", "haversine", "euclidean_medoid", "haversine_medoid")), "metavar": "NAME|PATH"},
-        "coordinates": {"help": "CSV of secret and coordinates (default: the secrets are numbers).", "type": FILE},
-        "budget": {"help": "Largest expected distortion.", "required": True, "type": click.FloatRange(0, None), "parse": check_number},
-        "worst_case": {"help": "Least error of the adversary at every output.", "type": click.FloatRange(0, None), "parse": check_number},
-        "epsilon": {"help": "Largest epsilon of local privacy.", "type": click.FloatRange(0, None, min_open=True), "parse": check_number},
-        "delta": {"help": "Largest change of any belief, in nats.", "type": click.FloatRange(0, None, min_open=True), "parse": check_number},
-    },
-    "unmask.data.engine:EngineOptions": {
-        "engine": {"help": "Keep tables in an engine, so that a table may be a glob, a folder of Parquet, or DATABASE::TABLE.", "type": str, "heading": "Large data", "metavar": "duckdb|spark[://MASTER]"},
-        "memory_limit": {"help": "Memory of the engine and of the arrays together, 4GiB by default (needs --engine).", "type": str, "heading": "Large data", "metavar": "SIZE"},
-        "temp_directory": {"help": "Spill directory (needs --engine).", "type": FILE, "heading": "Large data"},
-        "dry_run": {"help": "Estimate the work, and do nothing else (needs --engine).", "default": False, "show_default": True, "is_flag": True, "heading": "Large data"},
-    },
-    "unmask.economics.audit.deterrence:audit_deterrence": {
-        "budget": {"help": "Largest expected number of people that a campaign may re-identify.", "type": click.FloatRange(0, 1e+300), "parse": check_number},
-    },
-    "unmask.economics.deterrence.deterrents:Costs": {
-        "fine": {"help": "Cost of raising the fine by one.", "default": 1.0, "show_default": True, "type": click.FloatRange(0, 1e+300), "parse": check_number},
-        "price": {"help": "Cost of raising the price by one.", "default": 1.0, "show_default": True, "type": click.FloatRange(0, 1e+300), "parse": check_number},
-        "row": {"help": "Cost of a dropped row (default: the attacker's gain).", "type": click.FloatRange(0, 1e+300), "parse": check_number},
-    },
-    "unmask.graphs.advice.identity_advice:advise": {
-        "identities": {"help": "Number of identities you would take (default: 5, or as many as in other options).", "type": click.IntRange(1, 1000), "parse": check_number},
-        "shares": {"help": "Probability that a contact goes to each identity, such as 0.1,0.9 (default: even shares)."},
-        "model": {"help": "Identities of a contact: one (basic), one or none (best), or several or none (realistic).", "default": "basic", "show_default": True, "type": click.Choice(("basic", "best", "realistic"))},
-        "clique": {"help": "Size of the cliques from which an adversary starts.", "default": 4, "show_default": True, "type": click.IntRange(3, 5), "parse": check_number},
-        "tolerance": {"help": "Relative difference up to which two numbers of contacts count as equal.", "default": 0.05, "show_default": True, "type": click.FloatRange(0, 1, max_open=True), "parse": check_number},
-        "top": {"help": "Number of people with most contacts as start of an adversary (default: 1.5 % of the people).", "type": click.IntRange(1, None), "parse": check_number},
-        "discovery": {"help": "Probability that each is found, such as 0.3,0.1."},
-        "runs": {"help": "Simulated attacks for each identity, from which --discovery is estimated (0: no simulation).", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number},
-        "attack": {"help": "Attack to simulate (needs --runs).", "default": "Rematch", "show_default": True, "type": str},
-        "leaked": {"help": "People that the adversary knows already.", "default": 100, "show_default": True, "type": click.IntRange(1, None), "parse": check_number},
-        "loss": {"help": "Your loss if the adversary learns the secret, one number or one for each identity, such as 20,5."},
-        "gain": {"help": "Gain of the adversary from the secret, one number or one for each identity (default: 1)."},
-        "accepts": {"help": "Identity that an adversary believes: any of those found, the likeliest one, or each with a probability.", "default": "uniform", "show_default": True, "type": str},
-        "equal_secrets": {"help": "Number of identities with the same value.", "default": 1, "show_default": True, "type": click.IntRange(1, None), "parse": check_number},
-        "k": {"help": "Number of people, including you, that no attack can tell apart.", "type": click.IntRange(2, None), "parse": check_number},
-        "seed": {"help": "Random seed of every draw.", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number},
-    },
-    "unmask.graphs.advice.seeding_loss:measure_seeding": {
-        "clique": {"help": "Size of the cliques from which an adversary starts.", "default": 4, "show_default": True, "type": click.IntRange(3, 5), "parse": check_number},
-        "tolerance": {"help": "Relative difference up to which two numbers of edges count as equal.", "default": 0.05, "show_default": True, "type": click.FloatRange(0, 1, max_open=True), "parse": check_number},
-        "top": {"help": "Number of people with most edges as start of an adversary (default: 1.5 % of the people).", "type": click.IntRange(1, None), "parse": check_number},
-    },
-    "unmask.graphs.audit:audit_files": {
-        "auxiliary": {"help": "Network of the adversary, in which they know the people.", "type": FILE, "heading": "Input"},
-        "truth": {"help": "Table of who is who: id in AUXILIARY, id in RELEASE.", "type": FILE, "heading": "Input"},
-        "similarity": {"help": "Table of similar people (needs --auxiliary): id in AUXILIARY, id in RELEASE, larger weights for the more similar, in an order that Rematch and Climb use.", "type": FILE, "heading": "Input"},
-        "seeds_file": {"help": "Leaked identities: a table like --truth.", "type": FILE, "heading": "Input"},
-        "overlaps": {"help": "Shares of people and edges in common of two networks made from RELEASE, in place of --auxiliary.", "type": str, "multiple": True, "metavar": "NODES,EDGES", "flags": ("--overlap",)},
-        "protections": {"help": "Attack once more after this protection of unmask list, such as KDegree:k=10 (needs --overlap); repeatable.", "type": str, "multiple": True, "metavar": "NAME:KEY=VALUE", "flags": ("--with",)},
-        "attacks": {"help": "Attacks, separated by commas, with parameters after colons, as in Bumblebee:theta=0.5 (default: all, and Rematch:forced=true).", "type": Names(), "multiple": True, "flags": ("--attack",), "parse": join_names},
-        "seeds": {"help": "Leaked identities: random, random.25, top, clique.4, betweenness.1 and more, drawn with the truth, or match_profiles, match_top and match_cliques without it; repeatable, to compare further methods with the first.", "type": Names(), "multiple": True, "metavar": "METHOD:COUNT", "parse": join_names},
-        "transition": {"help": "Other numbers of leaked identities to attack from, such as 5,25,100.", "type": Names(), "multiple": True, "parse": join_names},
-        "evidence": {"help": "Form of RELEASE: a network, or a log user,time,place whose network is who met (needs --within).", "default": "network", "show_default": True, "type": click.Choice(("network", "traces")), "heading": "Input"},
-        "within": {"help": "Longest time between two records of an encounter, in the unit of the times, or for dates such as 60min.", "type": str, "heading": "Input"},
-        "times": {"help": "Meetings that make an edge.", "default": 1, "show_default": True, "type": click.IntRange(1, None), "parse": check_number, "heading": "Input"},
-        "truth_partial": {"help": "Do not judge people without a line in --truth, who may be in RELEASE.", "default": False, "show_default": True, "is_flag": True},
-        "truth_sampled": {"help": "People of a partial --truth are drawn at random, and represent all.", "default": False, "show_default": True, "is_flag": True},
-        "largest_component": {"help": "Cut both networks of --overlap to it, as papers do, and judge only its people.", "default": False, "show_default": True, "is_flag": True},
-        "runs": {"help": "Runs, each with other graphs or seeds.", "default": 4, "show_default": True, "type": click.IntRange(1, None), "parse": check_number},
-        "discovery": {"help": "Number of people with several identities, and of attacks on each of these identities alone, such as 20:10.", "type": str, "metavar": "PEOPLE:RUNS"},
-        "seed": {"help": "Random seed of every draw.", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number},
-        "time_limit": {"help": "Start no further run that would end after so many seconds; the first run is always complete.", "type": click.FloatRange(0, None, min_open=True), "parse": check_number, "heading": "Options", "metavar": "SECONDS"},
-        "measures": {"help": "Further measures of a belief, such as renyi_entropy_bits:2.", "type": str, "multiple": True, "heading": "Output", "metavar": "NAME[:NUMBER]", "flags": ("--measure",)},
-        "checkpoint": {"help": "Keep each round of Ensemble in a folder: after an interruption the same command goes on from there.", "type": FILE, "heading": "Options", "metavar": "FOLDER"},
-        "source": {"help": "Column of one end of an edge, by name or by number from 1.", "type": str, "heading": "Input"},
-        "target": {"help": "Column of the other end of an edge (needs --source).", "type": str, "heading": "Input"},
-        "delimiter": {"help": "Delimiter of the ids: a character, or tab, bar, semicolon, comma or blank (any run of blanks).", "type": str, "heading": "Input"},
-        "header": {"help": "First row contains column names.", "is_flag": True, "default": None, "heading": "Input", "flags": ("--header/--no-header",)},
-        "skip_lines": {"help": "Lines to skip at the top.", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number, "heading": "Input"},
-        "comment": {"help": "Mark of comments, also below the first row (none: no line is a comment).", "type": str, "heading": "Input"},
-        "encoding": {"help": "Encoding of a text file, if it is not UTF-8.", "type": str, "heading": "Input"},
-        "form": {"help": "Rows are edges (links), nodes with their neighbors (adjacency), or rows of a matrix.", "type": click.Choice(("links", "adjacency", "matrix")), "heading": "Input"},
-        "ids": {"help": "Treat 07 and 7, or 12.0 and 12, as one id (number) or two (text).", "type": click.Choice(("text", "number")), "heading": "Input"},
-        "missing_ids": {"help": "Drop edges with a missing end, keep their other end as a person (isolated), or keep the word as an id.", "type": click.Choice(("drop", "isolated", "keep")), "heading": "Input"},
-        "two_mode": {"help": "Ends of two kinds, such as people and items.", "is_flag": True, "default": None, "heading": "Input", "flags": ("--two-mode/--one-mode",)},
-    },
-    "unmask.graphs:EdgeListOptions": {
-        "source": {"help": "Column of one end of an edge, by name or by number from 1.", "type": str, "heading": "Input"},
-        "target": {"help": "Column of the other end of an edge (needs --source).", "type": str, "heading": "Input"},
-        "delimiter": {"help": "Delimiter of the ids: a character, or tab, bar, semicolon, comma or blank (any run of blanks).", "type": str, "heading": "Input"},
-        "header": {"help": "First row contains column names.", "is_flag": True, "default": None, "heading": "Input", "flags": ("--header/--no-header",)},
-        "skip_lines": {"help": "Lines to skip at the top.", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number, "heading": "Input"},
-        "comment": {"help": "Mark of comments, also below the first row (none: no line is a comment).", "type": str, "heading": "Input"},
-        "encoding": {"help": "Encoding of a text file, if it is not UTF-8.", "type": str, "heading": "Input"},
-        "form": {"help": "Rows are edges (links), nodes with their neighbors (adjacency), or rows of a matrix.", "type": click.Choice(("links", "adjacency", "matrix")), "heading": "Input"},
-        "ids": {"help": "Treat 07 and 7, or 12.0 and 12, as one id (number) or two (text).", "type": click.Choice(("text", "number")), "heading": "Input"},
-        "missing_ids": {"help": "Drop edges with a missing end, keep their other end as a person (isolated), or keep the word as an id.", "type": click.Choice(("drop", "isolated", "keep")), "heading": "Input"},
-        "two_mode": {"help": "Ends of two kinds, such as people and items.", "is_flag": True, "default": None, "heading": "Input", "flags": ("--two-mode/--one-mode",)},
-    },
-    "unmask.linkage.audit:audit_files": {
-        "truth": {"help": "Table of items and their subjects.", "required": True, "type": Input(), "heading": "Input"},
-        "guesses": {"help": "Table of items and the clusters an adversary puts them in, or of links: item_l, item_r and a score (also unique_id_l, unique_id_r, match_probability); given again for another adversary.", "required": True, "type": Input(), "multiple": True, "heading": "Input", "flags": ("--guess",)},
-        "item": {"help": "Column of the item's id, in every file.", "default": "item", "show_default": True, "type": str, "heading": "Input"},
-        "subject": {"help": "Column of the subject, in the truth.", "default": "subject", "show_default": True, "type": str, "heading": "Input"},
-        "clusters": {"help": "Column of the cluster, in a guess; given again, or a pattern such as 'pred_*', each column is a guess.", "default": ("cluster",), "show_default": True, "type": str, "multiple": True, "heading": "Input", "metavar": "NAME", "flags": ("--cluster",)},
-        "probability": {"help": "Column that makes a guess a view.", "default": "probability", "show_default": True, "type": str, "heading": "Input"},
-        "thresholds": {"help": "Least scores of accepted links, such as 0.8,0.9; by default 20 quantiles of the scores.", "type": str, "multiple": True, "heading": "Input", "metavar": "SCORE,...", "flags": ("--threshold",)},
-        "noise": {"help": "Label of items in no cluster, such as -1: each is alone; empty for none.", "type": str, "heading": "Input", "metavar": "LABEL"},
-        "own": {"help": "Column of the truth with the weight of each item, or the alpha, beta or wanted of each subject, in place of one value for all, such as weight=w; given again for each.", "type": str, "multiple": True, "parse": parse_pairs, "heading": "Knowledge", "metavar": "NAME=COLUMN|FILE"},
-        "measures": {"help": "Further measures, such as normalized_error or adjusted_rand_index.", "type": str, "multiple": True, "heading": "Output", "metavar": "NAME[:NUMBER]", "flags": ("--measure",)},
-        "encoding": {"help": "Encoding of a text file that is not UTF-8; by default recognized, with a note.", "type": str, "heading": "Input"},
-        "alpha": {"help": "Weight of linking; the rest is the weight of mixing in foreign items.", "default": 0.5, "show_default": True, "type": click.FloatRange(0, 1), "parse": check_number},
-        "beta": {"help": "Share of a subject's items that is a breach once it is linked.", "default": 0.8, "show_default": True, "type": click.FloatRange(0, 1, min_open=True), "parse": check_number},
-        "wanted": {"help": "Count foreign items as welcome to the subjects.", "default": False, "show_default": True, "is_flag": True, "flags": ("--contamination-wanted",)},
-        "min_size": {"help": "Fewest items of a counted subject; one item is always linked.", "default": 2, "show_default": True, "type": click.IntRange(1, None), "parse": check_number},
-        "missing": {"help": "Items of the truth without a cluster: an error, each a cluster of its own (singleton), or left out (drop).", "default": "error", "show_default": True, "type": click.Choice(("error", "singleton", "drop"))},
-        "unlabeled": {"help": "Items of a guess without a subject: an error, other people's (foreign), perhaps theirs (unknown), or left out (drop).", "default": "error", "show_default": True, "type": click.Choice(("error", "foreign", "unknown", "drop"))},
-        "truth_sampled": {"help": "Subjects of the truth are drawn at random, and represent all.", "default": False, "show_default": True, "is_flag": True},
-        "baseline": {"help": "Random guesses that the adversary is compared with: the same clusters with shuffled labels (shuffled), all partitions equally likely (uniform), or clusters opened and joined by coin toss (coin).", "default": "shuffled", "show_default": True, "type": click.Choice(("shuffled", "uniform", "coin"))},
-        "shuffles": {"help": "Random guesses of the baseline.", "default": 20, "show_default": True, "type": click.IntRange(1, None), "parse": check_number},
-        "seed": {"help": "Random seed of the baseline.", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number},
-        "engine": {"help": "Keep tables in an engine, so that a table may be a glob, a folder of Parquet, or DATABASE::TABLE.", "type": str, "heading": "Large data", "metavar": "duckdb|spark[://MASTER]"},
-        "memory_limit": {"help": "Memory of the engine and of the arrays together, 4GiB by default (needs --engine).", "type": str, "heading": "Large data", "metavar": "SIZE"},
-        "temp_directory": {"help": "Spill directory (needs --engine).", "type": FILE, "heading": "Large data"},
-        "dry_run": {"help": "Estimate the work, and do nothing else (needs --engine).", "default": False, "show_default": True, "is_flag": True, "heading": "Large data"},
-    },
-    "unmask.studies.choice:choose": {
-        "maximize": {"help": "Measure that ranks protections that meet all requirements.", "default": "utility", "show_default": True, "type": str},
-    },
-    "unmask.studies.game.solution:play": {
-        "study": {"help": "Folder of a study of the document.", "type": FILE},
-    },
-    "unmask.studies.run:run_study": {
-        "workers": {"help": "Number of cells to run in parallel.", "default": 1, "show_default": True, "type": click.IntRange(1, None), "parse": check_number},
-        "retry": {"help": "Run cells again that failed or timed out.", "default": False, "show_default": True, "is_flag": True},
-    },
-    "unmask.tables.audit:audit": {
-        "attacker": {"help": "Rational attacker: a TOML file with [attacker], or case-study, the embedded assumption.", "type": FileOrName(("case-study",)), "metavar": "PATH|case-study"},
-        "hold_back": {"help": "Share of the original that was withheld at random: withheld people in no release are the control group.", "default": 0.0, "show_default": True, "type": click.FloatRange(0, 1, max_open=True), "parse": check_number},
-    },
-    "unmask.tables.audit:audit_files": {
-        "quasi_identifiers": {"help": "Columns that an adversary may know, separated by commas.", "required": True, "type": Names(), "heading": "Input", "flags": ("--quasi-identifiers", "-q"), "parse": join_names, "multiple": True},
-        "sensitive": {"help": "Columns that an adversary wants to learn, separated by commas.", "type": Names(), "heading": "Input", "flags": ("--sensitive", "-s"), "parse": join_names, "multiple": True},
-        "keep": {"help": "Columns released unchanged, on purpose (columns without a role are dropped).", "type": Names(), "heading": "Input", "parse": join_names, "multiple": True},
-        "identifiers": {"help": "Columns of the file that identify a person, and are dropped.", "type": Names(), "heading": "Input", "parse": join_names, "multiple": True},
-        "person": {"help": "Column that joins the rows of one person, or `row` if each row is another person.", "type": str, "heading": "Input", "metavar": "COLUMN"},
-        "household": {"help": "Column with the household of each row, which is not released: for the risk of households.", "type": str, "heading": "Input", "metavar": "COLUMN"},
-        "weight": {"help": "Column with the number of people behind a row, such as a survey weight.", "type": str, "heading": "Input", "metavar": "COLUMN"},
-        "types": {"help": "Type of a column: number, date, datetime, code, text or ordinal, for dates such as 03/04/1970 date:day-first or date:month-first (default: found in the column and noted).", "type": str, "multiple": True, "parse": parse_pairs, "heading": "Input", "metavar": "COLUMN=...", "flags": ("--type",)},
-        "orders": {"help": "COLUMN=LOWEST,...,HIGHEST: the values of an ordinal column in their order.", "type": str, "multiple": True, "parse": parse_lists, "heading": "Input", "metavar": "COLUMN=...", "flags": ("--order",)},
-        "hierarchies": {"help": "COLUMN=FILE, generalization hierarchy.", "type": str, "multiple": True, "parse": parse_pairs, "heading": "Input", "metavar": "COLUMN=...", "flags": ("--hierarchy",)},
-        "cells": {"help": "Released cells of a column with a hierarchy: any sets of leaves, or only nodes.", "default": "any", "show_default": True, "type": click.Choice(("any", "nodes")), "heading": "Input"},
-        "missing": {"help": "Meaning of a missing quasi-identifier: a value of its own, any value, or a row left out.", "default": "own", "show_default": True, "type": click.Choice(("own", "wildcard", "excluded")), "heading": "Input"},
-        "na": {"help": "Texts read as missing, apart from empty cells, '' for none (default: NA, n/a, NULL, ? and similar texts).", "type": Names(), "heading": "Input", "callback": join_names_or_none, "multiple": True},
-        "decimal": {"help": "Mark before the decimals of numbers (default: found in each column).", "type": click.Choice((".", ",")), "heading": "Input"},
-        "delimiter": {"help": "Delimiter of a text file: a character, or tab (default: guessed).", "type": str, "heading": "Input"},
-        "header": {"help": "Line 1 of a text file names the columns, or is a row (default: found, or asked about if in doubt).", "is_flag": True, "default": None, "heading": "Input", "flags": ("--header/--no-header",)},
-        "encoding": {"help": "Encoding of a text file that is not UTF-8 (default: guessed and noted).", "type": str, "heading": "Input"},
-        "original": {"help": "Table before protection: gives targets and truth.", "type": FILE, "heading": "Input"},
-        "origins": {"help": "CSV with the row of the original behind each record, repeated for each release in their order.", "type": FILE, "multiple": True, "heading": "Input", "flags": ("--origin",)},
-        "register": {"help": "Table of people with some of the quasi-identifiers.", "type": str, "metavar": "PATH"},
-        "control": {"help": "Control group: similar people who are not in the original, to show what being in it adds.", "type": FILE},
-        "attacker": {"help": "Rational attacker: a TOML file with [attacker], or case-study, the embedded assumption.", "type": FileOrName(("case-study",)), "metavar": "PATH|case-study"},
-        "protection": {"help": "Protection that made the release, which an adversary knows (needs --original); one for all, or repeated for each release in their order.", "type": click.UNPROCESSED, "multiple": True, "parse": parse_specs, "metavar": "NAME:PARAMETER=VALUE"},
-        "attacks": {"help": "Further attack on people's records or values that `unmask list` shows, such as tables.StringLinkage:neighbors=3 (needs --original); repeatable.", "type": click.UNPROCESSED, "multiple": True, "parse": parse_specs, "metavar": "NAME[:PARAMETER=VALUE]", "flags": ("--attack",)},
-        "steps": {"help": "Try one step of generalization of each quasi-identifier (needs --origin; the default with --report).", "is_flag": True, "default": None, "flags": ("--steps/--no-steps",)},
-        "levels": {"help": "Finest level of a column in the other protections of --changes: bins, a period, a level, hidden characters, or *.", "type": str, "multiple": True, "parse": parse_levels, "heading": "Output", "metavar": "COLUMN=LEVEL", "flags": ("--level",)},
-        "coverage": {"help": "Probability that the person behind a record is in the register.", "default": 1.0, "show_default": True, "type": click.FloatRange(0, 1, min_open=True), "parse": check_number},
-        "population": {"help": "Number of people that the release is a random sample of, to estimate how many are unique among them.", "type": click.IntRange(1, 10000000000), "parse": check_number},
-        "hold_back": {"help": "Share of the original that was withheld at random: withheld people in no release are the control group.", "default": 0.0, "show_default": True, "type": click.FloatRange(0, 1, max_open=True), "parse": check_number},
-        "synthetic": {"help": "No released row is a person's, and only inference of values is tested.", "default": False, "show_default": True, "is_flag": True},
-        "targets": {"help": "Number of people attacked, drawn from the original (default: all).", "type": click.IntRange(1, None), "parse": check_number},
-        "knows": {"help": "What the standard adversaries know of people: missing=RATE of unknown cells, error=RATE of wrong ones, and columns=NUMBER of known quasi-identifiers of each person or columns=NAME+NAME, separated by commas.", "type": click.UNPROCESSED, "heading": "Knowledge", "metavar": "KEY=VALUE,..."},
-        "seed": {"help": "Random seed of every draw.", "default": 0, "show_default": True, "type": click.IntRange(0, None), "parse": check_number},
-        "without": {"help": "Standard adversaries to leave out: acquaintance, insider, modeler, order reader, observer; each is listed as not run.", "type": str, "multiple": True, "metavar": "ADVERSARY"},
-        "together": {"help": "All the releases are published, and an adversary combines them.", "default": False, "show_default": True, "is_flag": True},
-        "parts": {"help": "Two parts of columns, A,B:C,D, that an adversary has from two sources and tries to link.", "type": click.UNPROCESSED, "parse": parse_parts, "metavar": "A,B:C,D"},
-        "measures": {"help": "Further measures, such as renyi_entropy_bits:2.", "type": str, "multiple": True, "heading": "Output", "metavar": "NAME[:NUMBER]", "flags": ("--measure",)},
-        "analyses": {"help": "Published analysis to compare before and after protection: table: sex, job; mean: income by region; correlation: age, income; regression: income ~ age + sex; or propensity.", "type": str, "multiple": True, "heading": "Output", "metavar": "KIND:COLUMNS", "flags": ("--analysis",)},
-        "engine": {"help": "Keep tables in an engine, so that a table may be a glob, a folder of Parquet, or DATABASE::TABLE.", "type": str, "heading": "Large data", "metavar": "duckdb|spark[://MASTER]"},
-        "memory_limit": {"help": "Memory of the engine and of the arrays together, 4GiB by default (needs --engine).", "type": str, "heading": "Large data", "metavar": "SIZE"},
-        "temp_directory": {"help": "Spill directory (needs --engine).", "type": FILE, "heading": "Large data"},
-        "dry_run": {"help": "Estimate the work, and do nothing else (needs --engine).", "default": False, "show_default": True, "is_flag": True, "heading": "Large data"},
-    },
-    "unmask.tables:Mondrian": {
-        "k": {"help": "Smallest number of people in a class (rows, if every row is a person).", "default": 10, "show_default": True, "type": int},
-        "l": {"help": "Smallest number of distinct values of a sensitive column in a class (l-diversity).", "type": int},
-        "t": {"help": "Largest distance between the sensitive values of a class and of the whole table (t-closeness).", "type": float},
-        "t_distance": {"help": "Distance of t-closeness: equal (total variation), ordered or hierarchical (earth mover's), or kl (in nats).", "default": "equal", "show_default": True, "type": click.Choice(("equal", "ordered", "hierarchical", "kl"))},
-        "l_entropy": {"help": "Smallest effective number of sensitive values in a class, 2 to the entropy in bits (entropy l-diversity).", "type": click.FloatRange(1, None), "parse": check_number},
-        "l_recursive": {"help": "C:L, the most common value of a class has fewer than C times the rows of the L-th and all less common values (recursive l-diversity)."},
-        "delta": {"help": "Bound of the log ratio of a value's frequency in a class and in the table (delta-disclosure privacy).", "type": click.FloatRange(0, None, min_open=True), "parse": check_number},
-        "beta": {"help": "Largest relative increase of a value's frequency in a class (enhanced beta-likeness).", "type": click.FloatRange(0, None), "parse": check_number},
-        "alpha": {"help": "Largest share of one sensitive value in a class ((alpha, k)-anonymity).", "type": click.FloatRange(0, 1, min_open=True), "parse": check_number},
-        "levels": {"help": "Finest level of a column in a release: bins, a period, a level, hidden characters, or *.", "type": str, "multiple": True, "parse": parse_levels, "heading": "Protection", "metavar": "COLUMN=LEVEL", "flags": ("--level",)},
-    },
-    "unmask.tables:Table.read": {
-        "quasi_identifiers": {"help": "Columns that an adversary may know, separated by commas.", "required": True, "type": Names(), "heading": "Input", "flags": ("--quasi-identifiers", "-q"), "parse": join_names, "multiple": True},
-        "sensitive": {"help": "Columns that an adversary wants to learn, separated by commas.", "type": Names(), "heading": "Input", "flags": ("--sensitive", "-s"), "parse": join_names, "multiple": True},
-        "keep": {"help": "Columns released unchanged, on purpose (columns without a role are dropped).", "type": Names(), "heading": "Input", "parse": join_names, "multiple": True},
-        "identifiers": {"help": "Columns of the file that identify a person, and are dropped.", "type": Names(), "heading": "Input", "parse": join_names, "multiple": True},
-        "person": {"help": "Column that joins the rows of one person, or `row` if each row is another person.", "type": str, "heading": "Input", "metavar": "COLUMN"},
-        "household": {"help": "Column with the household of each row, which is not released: for the risk of households.", "type": str, "heading": "Input", "metavar": "COLUMN"},
-        "weight": {"help": "Column with the number of people behind a row, such as a survey weight.", "type": str, "heading": "Input", "metavar": "COLUMN"},
-        "types": {"help": "Type of a column: number, date, datetime, code, text or ordinal, for dates such as 03/04/1970 date:day-first or date:month-first (default: found in the column and noted).", "type": str, "multiple": True, "parse": parse_pairs, "heading": "Input", "metavar": "COLUMN=...", "flags": ("--type",)},
-        "orders": {"help": "COLUMN=LOWEST,...,HIGHEST: the values of an ordinal column in their order.", "type": str, "multiple": True, "parse": parse_lists, "heading": "Input", "metavar": "COLUMN=...", "flags": ("--order",)},
-        "hierarchies": {"help": "COLUMN=FILE, generalization hierarchy.", "type": str, "multiple": True, "parse": parse_pairs, "heading": "Input", "metavar": "COLUMN=...", "flags": ("--hierarchy",)},
-        "cells": {"help": "Released cells of a column with a hierarchy: any sets of leaves, or only nodes.", "default": "any", "show_default": True, "type": click.Choice(("any", "nodes")), "heading": "Input"},
-        "missing": {"help": "Meaning of a missing quasi-identifier: a value of its own, any value, or a row left out.", "default": "own", "show_default": True, "type": click.Choice(("own", "wildcard", "excluded")), "heading": "Input"},
-        "na": {"help": "Texts read as missing, apart from empty cells, '' for none (default: NA, n/a, NULL, ? and similar texts).", "type": Names(), "heading": "Input", "callback": join_names_or_none, "multiple": True},
-        "decimal": {"help": "Mark before the decimals of numbers (default: found in each column).", "type": click.Choice((".", ",")), "heading": "Input"},
-        "delimiter": {"help": "Delimiter of a text file: a character, or tab (default: guessed).", "type": str, "heading": "Input"},
-        "header": {"help": "Line 1 of a text file names the columns, or is a row (default: found, or asked about if in doubt).", "is_flag": True, "default": None, "heading": "Input", "flags": ("--header/--no-header",)},
-        "encoding": {"help": "Encoding of a text file that is not UTF-8 (default: guessed and noted).", "type": str, "heading": "Input"},
-    },
-}
+PATH = Path(__file__).with_name("options.json")
 
-AUDITS: Mapping[str, AuditSignature] = {
-    "unmask.tables.audit:audit_files": AuditSignature(
-        "Attack releases of a table: how many people are re-identified, and which values are inferred.\n\n\\b\nunmask audit release.csv -q age,sex,zip -s diagnosis\nunmask audit k3.csv k10.csv -q age,sex -s job --original people.csv --origin o3.csv --origin o10.csv --json\nunmask audit release.csv -q age,sex -s job --original people.csv --origin origin.csv --control others.csv\nunmask audit release.csv -q age,sex,zip --register voters.csv --coverage 0.6 --attacker attacker.toml\nunmask audit release.csv -q age,sex --original people.csv --origin origin.csv --knows missing=0.4,columns=1\nunmask audit 'parts/*.parquet' -q age,sex,zip -s diagnosis --engine duckdb --memory-limit 2GiB",
-        "releases",
-        -1,
-        True,
-        ("quasi_identifiers", "sensitive", "keep", "identifiers", "person", "household", "weight", "types", "orders", "hierarchies", "cells", "missing", "na", "decimal", "delimiter", "header", "encoding", "original", "origins", "register", "control", "attacker", "protection", "attacks", "steps", "levels", "coverage", "population", "hold_back", "synthetic", "targets", "knows", "seed", "without", "together", "parts", "measures", "analyses", "engine", "memory_limit", "temp_directory", "dry_run"),
-        ("page", "watched", "record_risks", "trials", "code"),
-    ),
-    "unmask.linkage.audit:audit_files": AuditSignature(
-        "Evaluate clusters of items: how many subjects are breached, and how many nearly.\n\nA guess with a probability column is a view: its rows with one probability, or of one value in a column `partition`,\nare one partition. A guess of links has item_l, item_r and a score: each threshold of the score is an adversary.\nWith --engine only counts of items are taken into memory, and a guess is neither a view nor links.\n\n\\b\nunmask audit linkage --truth truth.csv --guess guess.csv --beta 0.8 --report out.html\nunmask audit linkage --truth truth.csv --guess a.csv --guess b.csv --item record --subject person --json\nunmask audit linkage --truth wide.parquet --subject true --guess wide.parquet --cluster 'pred_*' \\\n    --missing drop --unlabeled foreign\nunmask audit linkage --truth truth.csv --guess links.csv --threshold 0.8,0.9,0.99\nunmask audit linkage --truth 'truth/*.parquet' --guess 'guess/*.parquet' --engine duckdb --memory-limit 8GiB",
-        "",
-        1,
-        False,
-        ("truth", "guesses", "item", "subject", "clusters", "probability", "thresholds", "noise", "own", "measures", "encoding", "alpha", "beta", "wanted", "min_size", "missing", "unlabeled", "truth_sampled", "baseline", "shuffles", "seed", "engine", "memory_limit", "temp_directory", "dry_run"),
-        ("subjects",),
-    ),
-    "unmask.channels.audit:audit_files": AuditSignature(
-        "Attack channels of the same secrets: what the best adversary can still estimate.\n\nA channel is a CSV: a line of output names behind an empty cell, then a line for each secret, its name and the\nprobability of each output. From counts of runs (whole numbers) or samples (lines secret,output) the leakage is\nestimated. A mechanism by name takes the place of a file. A loss has answers in lines and secrets in columns.\n\n\\b\nunmask audit channel response.csv\nunmask audit channel rounds.csv --policy 'realized_success_at_3<=0.5'\nunmask audit channel messages.csv --delay exponential:2.5\nunmask audit channel traces.csv --mechanism RandomizedResponse:epsilon=1:n=3\nunmask audit channel samples.csv --policy 'leakage_bits.high<=0.1'\nunmask audit channel Crowds:n=20:submit=0.3:corrupted=2\nunmask audit channel response.csv --gain gain.csv --policy 'expected_gain<=0.5'\nunmask audit channel a.csv b.csv --prior prior.csv --loss euclidean --coordinates places.csv --report out.html",
-        "channels",
-        -1,
-        False,
-        ("prior", "joint", "evidence", "no_limit", "loss", "coordinates", "unit", "gain", "dmax", "distortion", "mechanism", "unpaired", "delay", "measures", "seed"),
-        (),
-    ),
-    "unmask.graphs.audit:audit_files": AuditSignature(
-        "Attack a released network: how many people are re-identified by their edges alone.\n\nWithout --overlap and --auxiliary there is no attack, and the criteria of the network are computed: people with\nequal surroundings, and local anonymity.\n\nA network is a list of edges, an adjacency list or a matrix (.txt, .csv, .tsv, also compressed), Parquet, Pajek\n(.net), GraphML, GEXF or node-link JSON. A file with two readings is refused with the options that decide. Without\n--truth, matches are counted and not checked. A person may have several lines in the truth, as protect graph\n--origin writes them: any of the identities is right.\n\n\\b\nunmask audit graph network.txt.gz --policy 'k_degree>=5'\nunmask audit graph network.txt.gz --overlap 0.5,0.75 --seeds random.25:1000 --report out.html\nunmask audit graph network.txt.gz --overlap 0.5,0.75 --with KDegree:k=10 --with RandomWalk --report out.html\nunmask audit graph network.txt.gz --overlap 0.5,0.75 --with IdentitySeparation:model=best:identities=5\nunmask audit graph release.csv --auxiliary known.csv --truth truth.csv --attack Nar09,Rematch --transition 5,25\nunmask audit graph network.txt.gz --overlap 0.5,0.75 --seeds random:100,top:100 --transition 5,25,50 --attack Nar09\nunmask audit graph release.csv --auxiliary known.csv --seeds-file found.csv --attack Rematch --json\nunmask audit graph traces.csv --evidence traces --within 3600 --times 2 --overlap 0.5,0.75",
-        "release",
-        1,
-        False,
-        ("auxiliary", "truth", "similarity", "seeds_file", "overlaps", "protections", "attacks", "seeds", "transition", "evidence", "within", "times", "truth_partial", "truth_sampled", "largest_component", "runs", "discovery", "seed", "time_limit", "measures", "checkpoint", "source", "target", "delimiter", "header", "skip_lines", "comment", "encoding", "form", "ids", "missing_ids", "two_mode"),
-        ("code", "watched", "progress"),
-    ),
-    "unmask.aggregates.audit:audit_files": AuditSignature(
-        "Attack published tables of counts: how many records are reconstructed, and which values are inferred.\n\nTABLES is a folder with a description, tables.toml, and a CSV file for each table, or the description. It names the\ncategories of the columns, the column of areas, and the rule of each table: suppression, rounding or perturbation.\n\nAll records that fit the tables are searched. An area with one solution is reconstructed for certain, without the\noriginal. With --original, claims are compared with the true records.\n\n\\b\nunmask audit aggregates published --report out.html\nunmask audit aggregates published --original records.csv --sensitive income --knows age,sex\nunmask audit aggregates published --policy 'areas_reconstructed <= 0.05'",
-        "tables",
-        1,
-        False,
-        ("original", "sensitive", "knows", "group_size", "seed"),
-        (),
-    ),
+PLAIN_TYPES: Mapping[str, Any] = {
+    "any": click.UNPROCESSED, "file": FILE, "text": str, "whole number": int, "number": float,
+}  # fmt: skip
+"""Name of a type in the file -> type without parameters."""
+
+TYPES: Mapping[str, Callable[..., Any]] = {
+    kind.__name__: kind for kind in (click.Choice, click.IntRange, click.FloatRange, FileOrName, Input, Names)
 }
+"""Name of a type in the file -> type, whose parameters follow its name."""
+
+PARSERS: Mapping[str, Callable[..., Any]] = {
+    function.__name__: function
+    for function in (
+        check_number, join_names, join_names_or_none, parse_levels, parse_lists, parse_pairs, parse_parts, parse_specs,
+    )
+}  # fmt: skip
+"""Name of a function in the file -> function that parses the value of an option."""
+
+
+@cache
+def _read() -> Any:
+    return json.loads(PATH.read_text(encoding="utf-8"))
+
+
+@cache
+def read_options(source: str) -> Mapping[str, dict[str, Any]]:
+    """Return the settings of the option of each parameter of a function or dataclass "module:name"; empty if unknown.
+
+    >>> read_options("unmask.studies.choice:choose")["maximize"]["default"]
+    'utility'
+    """
+    return {name: dict(map(_decode, settings.items())) for name, settings in _read()["options"].get(source, {}).items()}
+
+
+def _decode(setting: tuple[str, Any]) -> tuple[str, Any]:
+    key, value = setting
+    if key == "type":
+        name, *parameters = value
+        return key, PLAIN_TYPES[name] if name in PLAIN_TYPES else TYPES[name](*parameters)
+    return key, PARSERS[value] if key in ("parse", "callback") else value
+
+
+def find_signature(source: str) -> AuditSignature | None:
+    """Return the signature of an `audit_files`; None for one that is not ours."""
+    values = _read()["audits"].get(source)
+    return None if values is None else AuditSignature(*values)
