@@ -25,7 +25,7 @@ section 6.4 and appendix A.3, with its equation numbers. Errors of the printed t
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -37,7 +37,7 @@ from unmask.economics.attacker import Floats, as_amounts, as_numbers, is_whole
 
 __all__ = ["Equilibrium", "acceptance", "best_assignment", "equilibrium", "expected_loss", "worst_loss"]
 
-Decision: TypeAlias = str | Callable[[NDArray[np.bool_]], ArrayLike] | Mapping[tuple[int, ...], ArrayLike] | ArrayLike
+Decision: TypeAlias = str | Callable[[NDArray[np.bool_]], ArrayLike] | ArrayLike
 
 MAX_ENUMERATED: Final = 18
 """Largest number of uncertain identities for which all 2^y sets are enumerated."""
@@ -133,16 +133,13 @@ def acceptance(discovery: ArrayLike, decision: Decision = "uniform") -> Floats:
     ----------
     discovery : (y,) array
         P_i, probability that identity i is discovered.
-    decision : str, array, function or mapping
+    decision : str, array or function
         Decision rule of the attacker:
 
         * "uniform": each discovered identity with equal probability.
         * (y,) array: identity i with probability q_i if it is discovered, otherwise none. The sum is at most 1.
-        * function: maps m, a (y,) array of bool, to q^m.
-        * mapping: maps m, a tuple of 0 and 1, to q^m. Sets with probability 0 may be left out.
-        * array (2, ..., 2, y), or (2^y, y) in the same order: q^m at the position m.
-
-        q^m sums to at most 1, and is 0 for identities that were not discovered.
+        * function: maps m, a (y,) array of bool, to q^m, which sums to at most 1, and is 0 for identities that were not
+          discovered.
 
     Returns
     -------
@@ -157,8 +154,8 @@ def acceptance(discovery: ArrayLike, decision: Decision = "uniform") -> Floats:
     -----
     The first two rules need no enumeration. For "uniform", alpha_i = P_i E[1 / (1 + K)] with K the number of other
     discovered identities. E[1 / (1 + K)] is the integral over t in [0, 1] of prod_{j != i} (1 - P_j + P_j t), a
-    polynomial that Gauss-Legendre quadrature with y // 2 + 1 points integrates exactly. For the other rules, identities
-    with P_i of 0 or 1 are not enumerated.
+    polynomial that Gauss-Legendre quadrature with y // 2 + 1 points integrates exactly. For a function, identities with
+    P_i of 0 or 1 are not enumerated.
 
     Examples
     --------
@@ -172,21 +169,16 @@ def acceptance(discovery: ArrayLike, decision: Decision = "uniform") -> Floats:
     P = _probabilities("discovery", discovery)
     if isinstance(decision, str):
         if decision != "uniform":
-            raise UnmaskError(f"decision is {decision!r}, expected 'uniform', a table or a function")
+            raise UnmaskError(f"decision is {decision!r}, expected 'uniform', probabilities or a function")
         return _accept_uniformly(P)
     if callable(decision):
         return _enumerate(P, decision)
-    if isinstance(decision, Mapping):
-        return _enumerate(P, _look_up(decision))
-    table = as_numbers("the decision", decision)
-    if table.shape == P.shape:
-        if not ((table >= 0).all() and table.sum() <= 1 + SUM_TOLERANCE):
-            raise UnmaskError("the acceptances of the decision are negative or sum to more than 1; give probabilities")
-        return P * table
-    if table.shape not in ((2,) * len(P) + P.shape, (2 ** len(P), len(P))):
-        raise UnmaskError(f"decision is a table of shape {table.shape}, expected {P.shape} or {(2 ** len(P), len(P))}")
-    cells = table.reshape((2,) * len(P) + P.shape)
-    return _enumerate(P, lambda discovered: cells[tuple(discovered.astype(int))])
+    q = as_numbers("the decision", decision)
+    if q.shape != P.shape:
+        raise UnmaskError(f"decision has shape {q.shape}, expected {P.shape}, a probability for each identity")
+    if not ((q >= 0).all() and q.sum() <= 1 + SUM_TOLERANCE):
+        raise UnmaskError("the acceptances of the decision are negative or sum to more than 1; give probabilities")
+    return P * q
 
 
 def _accept_uniformly(P: Floats) -> Floats:
@@ -196,16 +188,6 @@ def _accept_uniformly(P: Floats) -> Floats:
     factors = 1 - P + P * (nodes[:, None] + 1) / 2  # positive: no quadrature node is 0
     logs = np.log(factors)
     return np.asarray(P * (weights / 2 @ np.exp(logs.sum(axis=1, keepdims=True) - logs)))
-
-
-def _look_up(table: Mapping[tuple[int, ...], ArrayLike]) -> Callable[[NDArray[np.bool_]], ArrayLike]:
-    def decide(discovered: NDArray[np.bool_]) -> ArrayLike:
-        m = tuple(discovered.astype(int).tolist())
-        if m not in table:
-            raise UnmaskError(f"the decision has no row for the set {m}, which can be discovered; add one")
-        return table[m]
-
-    return decide
 
 
 def _enumerate(P: Floats, decide: Callable[[NDArray[np.bool_]], ArrayLike]) -> Floats:
@@ -306,20 +288,16 @@ def best_assignment(discovery: ArrayLike, decision: Decision = "uniform", *, los
 # --- unknown attacker -----------------------------------------------------------------------------------------------
 
 
-def worst_loss(assignment: ArrayLike, *, discovery: ArrayLike | None = None, loss: ArrayLike = 1.0) -> float:
-    """Return the largest expected loss over all attackers, who know r and believe the costliest discovered identity.
+def worst_loss(assignment: ArrayLike, *, loss: ArrayLike = 1.0) -> float:
+    """Return the largest expected loss over all attackers, who know r and discover all identities: max_i r_i u_i.
 
-    With v_i = r_i u_i in decreasing order, the loss is sum_k v_(k) P_(k) prod_{l < k} (1 - P_(l)). If the discovery is
-    unknown, all identities are assumed to be discovered, and the loss is max_i v_i. With r_i = 1 / y and equal losses,
-    this is u / y of theorem 3 (6.11)-(6.15), as u / k for k-anonymity (6.10). With unequal losses, r_i proportional to
-    1 / u_i gives the smallest possible value, 1 / sum_i 1 / u_i.
+    With r_i = 1 / y and equal losses, this is u / y of theorem 3 (6.11)-(6.15), as u / k for k-anonymity (6.10). With
+    unequal losses, r_i proportional to 1 / u_i gives the smallest possible value, 1 / sum_i 1 / u_i.
 
     Parameters
     ----------
     assignment : (y,) array
         r_i, with a sum of at most 1. The rest is r_0.
-    discovery : (y,) array or None
-        P_i, or None if it is unknown.
     loss : float or (y,) array
         u_i, at least 0.
 
@@ -333,17 +311,9 @@ def worst_loss(assignment: ArrayLike, *, discovery: ArrayLike | None = None, los
     0.25
     >>> worst_loss([0.25, 0.75], loss=[3.0, 1.0])
     0.75
-    >>> worst_loss([0.5, 0.5], discovery=[0.5, 0.5])
-    0.375
     """
     r = _probabilities("assignment", assignment, sums=True)
-    P = np.ones_like(r) if discovery is None else _probabilities("discovery", discovery)
-    if P.shape != r.shape:
-        raise UnmaskError(f"there are {len(r)} assignments and {len(P)} discoveries, expected one of each per identity")
-    value = r * as_amounts("loss", loss, len(r))
-    order = np.argsort(-value, kind="stable")
-    missed = np.concatenate([[1.0], np.cumprod(1 - P[order])[:-1]])
-    return float(value[order] @ (P[order] * missed))
+    return float((r * as_amounts("loss", loss, len(r))).max())
 
 
 # --- checks ---------------------------------------------------------------------------------------------------------
