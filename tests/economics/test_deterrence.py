@@ -366,14 +366,6 @@ def test_a_tornado_solves_both_ends_anew():
     assert sways["detection"].payoff_low > sways["detection"].payoff_high
 
 
-def test_a_small_change_is_the_slope():
-    table = exploitation_table(CASE, 12)
-    for sway in tornado(CASE, 12, 1e-4):
-        if sway.parameter in table.slope:
-            slope = (sway.payoff_high - sway.payoff_low) / (sway.high - sway.low)
-            assert slope == pytest.approx(table.slope[sway.parameter][12], rel=1e-6)
-
-
 def test_a_tornado_knows_chances_that_do_not_start_at_the_first_try():
     audited = replace(CASE, audit_every=5, detection_base=-1.0)
     late = replace(CASE, detection_base=None, detection_growth=None, detection=(0.0, 0.02))

@@ -142,28 +142,6 @@ def test_a_table_is_the_prices_of_its_sizes():
         assert table.thresholds.attacked == np.flatnonzero(~prices.access[1:])[0] + 1
 
 
-@pytest.mark.parametrize("name", SETTINGS)
-@pytest.mark.parametrize("discount", [1.0, 0.9])
-def test_the_payoff_is_the_sum_of_amount_times_slope(name, discount):
-    attacker = setting(name, link_cost=5.0, discount=discount)
-    table = exploitation_table(attacker, 70)
-    total = sum(getattr(attacker, amount) * slope for amount, slope in table.slope.items())
-    assert set(table.slope) == {"gain", "access_cost", "link_cost", "exploit_cost", "fine"}
-    assert table.payoff == pytest.approx(total, abs=1e-9)
-    assert table.payoff.max() > 0
-
-
-@pytest.mark.parametrize("amount", ["gain", "access_cost", "link_cost", "exploit_cost", "fine"])
-def test_the_slopes_are_finite_differences(amount):
-    attacker = setting("b'", link_cost=5.0, discount=0.97)
-    step = 1e-4 * getattr(attacker, amount)
-    low, high = (
-        exploitation_table(replace(attacker, **{amount: getattr(attacker, amount) + sign * step}), 25).payoff
-        for sign in (-1, 1)
-    )
-    assert exploitation_table(attacker, 25).slope[amount] == pytest.approx((high - low) / (2 * step), abs=1e-6)
-
-
 def test_an_empty_table_and_thresholds_beyond_it():
     table = exploitation_table(CASE, 0)
     assert table.payoff.tolist() == [0]

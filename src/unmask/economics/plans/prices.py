@@ -112,7 +112,7 @@ class Prices:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ExploitationTable(Prices):
-    """`Prices` by size of the group, index 0..max_size, with the slopes of the payoff and the sizes that escape.
+    """`Prices` by size of the group, index 0..max_size, and the sizes that escape.
 
     Parameters
     ----------
@@ -120,18 +120,10 @@ class ExploitationTable(Prices):
         As in `Prices`.
     expected_tries, clean_tries, expected_fines : (max_size + 1,) array
         As in `Prices`.
-    attacker : Attacker
-        The attacker.
-    slope : dict of str to (max_size + 1,) array
-        Name of an amount -> derivative of `payoff` in it, 0 without access: discounted success for the gain, minus
-        discounted tries for exploit_cost, minus discounted fines for fine, minus 1 for access_cost, minus the discount
-        for link_cost. The payoff is the sum of amount times slope (envelope theorem).
     thresholds : Thresholds
         Sizes that escape.
     """
 
-    attacker: Attacker
-    slope: dict[str, Floats]
     thresholds: Thresholds
 
     @property
@@ -175,8 +167,7 @@ def exploitation_table(attacker: Attacker, max_size: int = MAX_TABLE_SIZE) -> Ex
     check_type("max_size", max_size, Annotated[int, Range(0)])
     plan = solve_plans_by_size(attacker, np.arange(max_size + 1))
     prices = to_prices(attacker, plan, plan[VALUE])
-    slope, thresholds = _compute_slopes(attacker, plan, prices.access), _find_thresholds(plan, prices.access)
-    return ExploitationTable(**vars(prices), attacker=attacker, slope=slope, thresholds=thresholds)
+    return ExploitationTable(**vars(prices), thresholds=_find_thresholds(plan, prices.access))
 
 
 def check_group_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
@@ -309,18 +300,6 @@ def find_break_even(
         step = (-balance if is_gain else balance) / np.where(slope > 0, slope, 1.0)
         root = np.where(is_above, np.where(slope > 0, root + step, np.inf), root)
     return root
-
-
-def _compute_slopes(attacker: Attacker, plan: Floats, access: NDArray[np.bool_]) -> dict[str, Floats]:
-    gamma, linked = attacker.discount, plan[CLEAN] > 0
-    slope = {
-        "gain": gamma * plan[GAIN_SLOPE],
-        "access_cost": -np.ones(plan.shape[1]),
-        "link_cost": np.where(linked, -gamma, 0.0),
-        "exploit_cost": -gamma * plan[COST_SLOPE],
-        "fine": -gamma * plan[FINE_SLOPE],
-    }
-    return {name: np.where(access, value, 0.0) for name, value in slope.items()}
 
 
 def _find_thresholds(plan: Floats, access: NDArray[np.bool_]) -> Thresholds:
