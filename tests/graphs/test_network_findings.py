@@ -16,10 +16,8 @@ from unmask.graphs.audit.facts import (
     AttackFacts,
     CriterionLink,
     GraphFacts,
-    OverlapPoint,
     ProtectionEffect,
     ScoreBin,
-    SeedCount,
     find_stable_seeds,
 )
 from unmask.graphs.audit.network_audit import describe
@@ -80,27 +78,34 @@ def grasshopper(**changes) -> AttackFacts:
 SEEDS = (5, 10, 25, 50, 100, 250, 500, 1000)
 
 
-def transition() -> tuple[SeedCount, ...]:
+def seed_count(name, seeds, n, runs, spread_in, recall, coverage) -> AttackFacts:
+    return AttackFacts("0.5/0.75", name, seeds, n, runs, spread_in, recall=recall, coverage=coverage)
+
+
+def transition() -> tuple[AttackFacts, ...]:
     spread = {"rematch": (3, 4, 4, 4, 4, 4, 4, 4), "bumblebee": (1, 3, 4, 4, 4, 4, 4, 4)}
     spread |= {"grasshopper": (0, 2, 3, 4, 4, 4, 4, 4), "nar09": (0, 0, 0, 0, 0, 0, 2, 3)}
     bounds = {"rematch": 0.4, "bumblebee": 0.385, "grasshopper": 0.21, "nar09": 0.276}
     return tuple(
-        SeedCount(name, "random.25", n, 4, p, 0.002 + bounds[name] * p / 4, 0.3)
+        seed_count(name, "random.25", n, 4, p, 0.002 + bounds[name] * p / 4, 0.3)
         for name, counts in spread.items()
         for n, p in zip(SEEDS, counts, strict=True)
     )
 
 
-def overlaps(nodes=(0.25, 0.5, 0.75, 1.0), attacks=("rematch", "nar09")) -> tuple[OverlapPoint, ...]:
+def overlaps(nodes=(0.25, 0.5, 0.75, 1.0), attacks=("rematch", "nar09")) -> tuple[AttackFacts, ...]:
     return tuple(
-        OverlapPoint(
+        AttackFacts(
+            f"{v:g}/{e:g}",
             name,
-            v,
-            e,
-            0.7 * (v * e) ** 0.6 * (1 - 0.2 * i),
-            0.6 + 0.4 * v * e,
-            0.05 * (1.2 - e) * (1.3 - v) * (1 + i),
-            1.0,
+            "random.25",
+            1000,
+            4,
+            4,
+            overlap=(v, e),
+            recall=0.7 * (v * e) ** 0.6 * (1 - 0.2 * i),
+            precision=0.6 + 0.4 * v * e,
+            named_wrongly=0.05 * (1.2 - e) * (1.3 - v) * (1 + i),
         )
         for i, name in enumerate(attacks)
         for v in nodes
@@ -413,14 +418,14 @@ def test_the_choice_of_seeds_is_described_in_words(seeds, words):
 
 def test_seeds_are_enough_only_if_more_are_enough_too():
     counts = {5: 4, 25: 2, 100: 4, 1000: 4}
-    points = [SeedCount("rematch", "top", n, 4, k, 0.1, 0.2) for n, k in counts.items()]
+    points = [seed_count("rematch", "top", n, 4, k, 0.1, 0.2) for n, k in counts.items()]
     assert find_stable_seeds(points).n_seeds == 100
     assert find_stable_seeds(points[:2]) is None
     sentence = blocks(bare(transition=tuple(points[:2])))["seeds"]
     assert sentence == "With up to 25 leaked identities no attack spreads through the network in 90 % of the runs."
-    one = tuple(SeedCount("rematch", "top", n, 1, 1, 0.3, 0.4) for n in (1, 2))
+    one = tuple(seed_count("rematch", "top", n, 1, 1, 0.3, 0.4) for n in (1, 2))
     assert blocks(bare(transition=one))["seeds"].startswith("1 leaked identity is enough for rematch")
-    two = tuple(SeedCount("rematch", "top", n, 2, 2, 0.3, 0.4) for n in (5, 6))
+    two = tuple(seed_count("rematch", "top", n, 2, 2, 0.3, 0.4) for n in (5, 6))
     assert "spread through the network in both runs" in blocks(bare(transition=two))["seeds"]
 
 
@@ -497,7 +502,7 @@ def test_overlap_is_drawn_over_what_varies():
     labels_shown = ("People re-identified", "People matched wrongly")
     assert drawn() == [f"{title}: {name}" for name in ("rematch", "nar09") for title in labels_shown]
     assert drawn(nodes=(0.5,)) == [*labels_shown]
-    only_nodes = tuple(point for point in overlaps() if point.edge_overlap == 0.75)
+    only_nodes = tuple(point for point in overlaps() if point.overlap[1] == 0.75)
     text = page(replace(bare(attack(), nar09()), overlaps=only_nodes))
     assert "Overlap of people" in section(text, "overlap")
     assert "75 % of edges are in both." in section(text, "overlap")
@@ -507,7 +512,7 @@ def blind() -> GraphFacts:
     """Attacks without a truth."""
     unknown = dict.fromkeys(("recall", "recall_low", "recall_high", "precision", "named_wrongly", "false_positives"))
     unknown |= {"degrees": (), "scores": (), "n_seeds": 25, "people": 0}
-    points = tuple(SeedCount("rematch", "random.25", n, 1, 1, None, 0.25) for n in (5, 10))
+    points = tuple(seed_count("rematch", "random.25", n, 1, 1, None, 0.25) for n in (5, 10))
     attacks = attack(**unknown), nar09(**unknown)
     nothing_known = {"common": None, "most_recall": None, "overlaps": (), "anonymity": ()}
     return graph(*attacks, truth_known=False, transition=points, **nothing_known)

@@ -21,7 +21,6 @@ from unmask.graphs.audit.facts import (
     AttackFacts,
     ProtectionEffect,
     ScoreBin,
-    SeedCount,
     find_stable_by,
 )
 from unmask.graphs.disclosure import Disclosure, SeparatedPair, disclosure, disclosure_measures
@@ -258,7 +257,14 @@ def average_rows(runs: Sequence[AttackRun], *, release: str, adversary: str) -> 
 
 
 def attack_facts(
-    runs: Sequence[AttackRun], rows: Sequence[Row], *, release: str, attack: str, seeds: str, n_seeds: int
+    runs: Sequence[AttackRun],
+    rows: Sequence[Row],
+    *,
+    release: str,
+    attack: str,
+    seeds: str,
+    n_seeds: int,
+    overlap: tuple[float, float] | None = None,
 ) -> AttackFacts:
     """Return facts about one attack over all runs; rates are those of its rows."""
     rates = {row.measure: row.posterior for row in rows}
@@ -271,6 +277,7 @@ def attack_facts(
         n_seeds=n_seeds,
         runs=len(runs),
         spread_in=sum(run.has_spread for run in runs),
+        overlap=overlap,
         people=0 if recall is None else recall.n,
         recall_low=low,
         recall_high=high,
@@ -355,17 +362,20 @@ def score_bins(runs: Sequence[AttackRun]) -> Iterator[ScoreBin]:
 
 
 def count_by_seeds(
-    runs_by_seeds: Mapping[tuple[str, int], Sequence[AttackRun]], attacks: Sequence[str], seeds: str
-) -> Iterator[SeedCount]:
+    runs_by_seeds: Mapping[tuple[str, int], Sequence[AttackRun]], attacks: Sequence[str], *, release: str, seeds: str
+) -> Iterator[AttackFacts]:
     """Yield mean rates by attack, in their order, and by number of seeds; the runs have the same method of seeds."""
     for name, n_seeds in sorted(runs_by_seeds, key=lambda key: (attacks.index(key[0]), key[1])):
         runs = runs_by_seeds[name, n_seeds]
-        recall, coverage = mean_rate(runs, "recall"), mean_rate(runs, "coverage")
-        spread_in = sum(run.has_spread for run in runs)
-        yield SeedCount(name, seeds, n_seeds, len(runs), spread_in, recall, coverage or 0.0)
+        yield AttackFacts(
+            release, name, seeds, n_seeds, len(runs), sum(run.has_spread for run in runs),
+            recall=mean_rate(runs, "recall"), coverage=mean_rate(runs, "coverage") or 0.0,
+        )  # fmt: skip
 
 
-def list_stable_seeds(counts: Sequence[SeedCount], *, release: str, n_people: int) -> tuple[list[Row], dict[str, str]]:
+def list_stable_seeds(
+    counts: Sequence[AttackFacts], *, release: str, n_people: int
+) -> tuple[list[Row], dict[str, str]]:
     """Return a row with the fewest seeds, by any method, from which each attack spreads in most runs.
 
     The second value has the attacks that never spread in most runs, with the reason.
@@ -385,7 +395,7 @@ def list_stable_seeds(counts: Sequence[SeedCount], *, release: str, n_people: in
     return rows, never
 
 
-def _stable_seeds_row(point: SeedCount, *, release: str, n_people: int) -> Row:
+def _stable_seeds_row(point: AttackFacts, *, release: str, n_people: int) -> Row:
     """Return the row of the fewest seeds from which an attack spreads in most runs; without the release, all people."""
     quantity, n_seeds = MEASURES["stable_seeds"], float(point.n_seeds)
     note = f"spread in {point.spread_in} of {plural(point.runs, 'run')}; seeds: {point.seeds}"

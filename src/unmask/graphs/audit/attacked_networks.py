@@ -28,10 +28,8 @@ from unmask.graphs.audit.attack_run import (
 from unmask.graphs.audit.facts import (
     AttackFacts,
     GraphFacts,
-    OverlapPoint,
     ProtectionEffect,
     ScoreShare,
-    SeedCount,
     strongest_first,
 )
 from unmask.graphs.audit.network_pairs import NetworkPair, places
@@ -79,7 +77,7 @@ class AttackedNetworks:
     mappings: dict[tuple[str, str], NDArray[np.integer]] = field(default_factory=dict)
     belief_rows: list[Row] = field(default_factory=list)
     not_run: dict[str, str] = field(default_factory=dict)
-    transition: list[SeedCount] = field(default_factory=list)
+    transition: list[AttackFacts] = field(default_factory=list)
     deadline: float = np.inf
 
     def run(self) -> None:
@@ -232,7 +230,7 @@ class AttackedNetworks:
                 reason = "; ".join(run.announced.refused) or "it is unknown who is absent"
                 self.not_run[f"what {name} expects of {people} in {release}"] = reason
 
-    def _try_seeds(self, release: str) -> Iterator[SeedCount]:
+    def _try_seeds(self, release: str) -> Iterator[AttackFacts]:
         """Yield the recall from the seeds of the plan and from others, on the networks of the first pair."""
         if not (self.plan.transition or self.plan.other_seeds):
             return
@@ -253,7 +251,8 @@ class AttackedNetworks:
                         runs_by_seeds.setdefault((name, n_seeds), []).append(run)
                 except UnmaskError as error:
                     self.not_run.setdefault(f"{n_seeds} seeds{method} on {release}", f"failed: {error}")
-            yield from count_by_seeds(runs_by_seeds, list(plan.attacks), self.pairs[release].seeds_name(plan))
+            seeds = self.pairs[release].seeds_name(plan)
+            yield from count_by_seeds(runs_by_seeds, list(plan.attacks), release=release, seeds=seeds)
 
     def _run_rates(self, release: str, plan: Plan, n_seeds: int) -> Iterator[tuple[str, AttackRun]]:
         """Yield runs of all attacks from `n_seeds` seeds, without scores and hops."""
@@ -301,6 +300,7 @@ class AttackedNetworks:
         attacks = tuple(self._attack_facts())
         release = attacks[0].release
         source, (pair, _) = self.pairs[release], self.drawn[release]
+        overlaps = tuple(attack for attack in attacks if attack.overlap)
         by_edges = source.truth_known and source.similarity is None
         return GraphFacts(
             source_nodes=pair.source.n_nodes,
@@ -315,7 +315,7 @@ class AttackedNetworks:
             most_recall=self._most_recall(strongest_first(attacks)[0].release) if by_edges else None,
             attacks=attacks,
             transition=tuple(self.transition),
-            overlaps=tuple(self._overlaps(attacks)),
+            overlaps=overlaps if len({attack.overlap for attack in overlaps}) > 1 else (),
             anonymity=tuple(link_criteria(source, self._runs_of(release))) if source.truth_known else (),
             run_scores=tuple(self._run_scores(strongest_first(attacks)[0].release)) if source.truth_known else (),
             protections=tuple(self._protection_effects()),
@@ -334,9 +334,10 @@ class AttackedNetworks:
 
     def _attack_facts(self) -> Iterator[AttackFacts]:
         for (release, attack), runs in self.runs.items():
-            seeds, n_seeds = self.pairs[release].seeds_name(self.plan), len(self.drawn[release][1].source)
-            rows = self.mean_rows[release, attack]
-            yield attack_facts(runs, rows, release=release, attack=attack, seeds=seeds, n_seeds=n_seeds)
+            source, n_seeds = self.pairs[release], len(self.drawn[release][1].source)
+            names = {"release": release, "attack": attack, "seeds": source.seeds_name(self.plan)}
+            overlap = source.overlap if source.separation is None else None
+            yield attack_facts(runs, self.mean_rows[release, attack], **names, n_seeds=n_seeds, overlap=overlap)
 
     def _attacks_not_run(self) -> dict[str, str]:
         """Return the reasons for attacks that refused every release, and attack kinds that were not planned."""
@@ -356,28 +357,13 @@ class AttackedNetworks:
         pair, seeds = self.drawn[release]
         return None if pair.origin is not None else most_recall(pair, seeds, directed=_is_directed(pair))
 
-    def _plain_overlaps(self) -> dict[str, tuple[float, float]]:
-        """Return the overlap of each release that the audit made without a protection."""
-        overlaps = ((name, pair.overlap) for name, pair in self.pairs.items() if pair.separation is None)
-        return {name: overlap for name, overlap in overlaps if overlap}
-
-    def _overlaps(self, attacks: Sequence[AttackFacts]) -> Iterator[OverlapPoint]:
-        """Yield rates by overlap if several overlaps were attacked."""
-        plain = self._plain_overlaps()
-        for attack in attacks if len(plain) > 1 else ():
-            if attack.release in plain:
-                recall, named_wrongly = attack.recall or 0.0, attack.named_wrongly or 0.0  # known: the pair was made
-                overlap, spread = plain[attack.release], attack.spread_in / attack.runs
-                yield OverlapPoint(attack.attack, *overlap, recall, attack.precision, named_wrongly, spread)
-
     def _protection_effects(self) -> Iterator[ProtectionEffect]:
         """Yield rates on protected releases, with the rates without protection if these were run."""
-        unprotected = {overlap: name for name, overlap in self._plain_overlaps().items()}
+        unprotected = {pair.overlap: name for name, pair in self.pairs.items() if pair.overlap and not pair.separation}
         for (release, attack), runs in self.runs.items():
             if runs[0].disclosed is not None:
-                unprotected_name = unprotected.get(self.pairs[release].overlap or (0.0, 0.0), "")
-                unprotected_runs = self.runs.get((unprotected_name, attack), [])
-                yield protection_effect(runs, unprotected_runs, release=release, attack=attack)
+                name = unprotected.get(self.pairs[release].overlap or (0.0, 0.0), "")
+                yield protection_effect(runs, self.runs.get((name, attack), []), release=release, attack=attack)
 
     def _losses(self) -> Iterator[tuple[str, dict[str, float]]]:
         """Yield the losses of each release that the audit protected, in the first run."""

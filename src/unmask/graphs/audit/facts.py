@@ -77,7 +77,8 @@ class Announcement:
 class AttackFacts:
     """One attack on one release; rates are means over all runs, each with other networks or other seeds.
 
-    If the truth is unknown (`GraphFacts.truth_known`), only coverage and matches are known.
+    If the truth is unknown (`GraphFacts.truth_known`), only coverage and matches are known. Of an attack from another
+    number of seeds (`GraphFacts.transition`), only recall and coverage are.
 
     Parameters
     ----------
@@ -87,6 +88,8 @@ class AttackFacts:
         Method that chooses seeds, such as "random.25", and number of seeds.
     runs, spread_in : int
         Number of runs, and number of runs in which the attack spread over the network.
+    overlap : (float, float), optional
+        Shares of people and edges in both networks, if these are made from one network and are not protected.
     people : int
         People in both networks, without seeds.
     recall : float, optional
@@ -119,16 +122,17 @@ class AttackFacts:
     n_seeds: int
     runs: int
     spread_in: int
-    people: int
-    recall: float | None
-    recall_low: float | None
-    recall_high: float | None
-    precision: float | None
-    precision_at_least: float | None
-    named_wrongly: float | None
-    false_positives: float | None
-    coverage: float
-    matches: int
+    overlap: tuple[float, float] | None = None
+    people: int = 0
+    recall: float | None = None
+    recall_low: float | None = None
+    recall_high: float | None = None
+    precision: float | None = None
+    precision_at_least: float | None = None
+    named_wrongly: float | None = None
+    false_positives: float | None = None
+    coverage: float = 0.0
+    matches: int = 0
     degrees: tuple[DegreeClass, ...] = ()
     passes: tuple[int, ...] = ()
     scores: tuple[ScoreBin, ...] = ()
@@ -139,32 +143,6 @@ class AttackFacts:
         """Sort key of attacks: recall, or coverage if the truth is unknown; then precision."""
         precision = self.precision if is_known(self.precision) else None
         return self.coverage if self.recall is None else self.recall, precision or 0.0
-
-
-@dataclass(frozen=True)
-class SeedCount:
-    """Mean recall and coverage of an attack with `n_seeds` seeds, and number of runs in which it spread."""
-
-    attack: str
-    seeds: str
-    n_seeds: int
-    runs: int
-    spread_in: int
-    recall: float | None
-    coverage: float
-
-
-@dataclass(frozen=True)
-class OverlapPoint:
-    """Mean rates of an attack at one overlap of the networks; `spread` is the share of runs in which it spread."""
-
-    attack: str
-    node_overlap: float
-    edge_overlap: float
-    recall: float
-    precision: float | None
-    named_wrongly: float
-    spread: float
 
 
 @dataclass(frozen=True)
@@ -262,6 +240,10 @@ class GraphFacts:
         knows more than edges, or if people have several identities.
     attacks : tuple of AttackFacts
         At least one.
+    transition : tuple of AttackFacts
+        Attacks on the first release, by number of seeds and by method that chooses them.
+    overlaps : tuple of AttackFacts
+        Those of `attacks` with an overlap, if there are several overlaps.
     not_run : mapping of str to str
         Attack that ran on no release -> reason; "" if it was not requested.
     """
@@ -277,8 +259,8 @@ class GraphFacts:
     truth_partial: bool = False
     acquired: bool = False
     similar: int = 0
-    transition: tuple[SeedCount, ...] = ()
-    overlaps: tuple[OverlapPoint, ...] = ()
+    transition: tuple[AttackFacts, ...] = ()
+    overlaps: tuple[AttackFacts, ...] = ()
     anonymity: tuple[CriterionLink, ...] = ()
     run_scores: tuple[ScoreShare, ...] = ()
     protections: tuple[ProtectionEffect, ...] = ()
@@ -315,7 +297,7 @@ class GraphFacts:
     @property
     def overlap_pairs(self) -> list[tuple[float, float]]:
         """Attacked overlaps of people and of edges, ascending."""
-        return sorted({(point.node_overlap, point.edge_overlap) for point in self.overlaps})
+        return sorted({attack.overlap for attack in self.overlaps if attack.overlap})
 
     def adopters(self, release: str) -> int | None:
         """Return the number of people with several identities in a release; None without any."""
@@ -326,7 +308,7 @@ class GraphFacts:
         return release not in self.utility and self.adopters(release) is None
 
 
-def find_stable_seeds(points: Iterable[SeedCount]) -> SeedCount | None:
+def find_stable_seeds(points: Iterable[AttackFacts]) -> AttackFacts | None:
     """Return the fewest seeds from which on the attack spreads in most runs; None if it does not with the most."""
     stable = None
     for point in sorted(points, key=lambda point: -point.n_seeds):
@@ -336,9 +318,9 @@ def find_stable_seeds(points: Iterable[SeedCount]) -> SeedCount | None:
     return stable
 
 
-def find_stable_by(points: Iterable[SeedCount], name: Literal["attack", "seeds"]) -> dict[str, SeedCount | None]:
+def find_stable_by(points: Iterable[AttackFacts], name: Literal["attack", "seeds"]) -> dict[str, AttackFacts | None]:
     """Return the fewest seeds from which most runs spread, for each attack or for each method of choosing seeds."""
-    groups: dict[str, list[SeedCount]] = {}
+    groups: dict[str, list[AttackFacts]] = {}
     for point in points:
         groups.setdefault(getattr(point, name), []).append(point)
     return {group: find_stable_seeds(counts) for group, counts in groups.items()}

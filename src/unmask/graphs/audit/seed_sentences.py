@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from unmask.graphs.audit.facts import GUESSED, MIN_STABLE, GraphFacts, SeedCount, find_stable_by
+from unmask.graphs.audit.facts import GUESSED, MIN_STABLE, AttackFacts, GraphFacts, find_stable_by
 from unmask.languages import gettext as _
 from unmask.results.formats import percent
 from unmask.results.words import join_names
@@ -93,7 +93,7 @@ def _compare_methods(facts: GraphFacts) -> str:
     return " ".join(sentences)
 
 
-def _describe_enough(point: SeedCount) -> str:
+def _describe_enough(point: AttackFacts) -> str:
     runs = {1: "its only run", 2: "both runs"}.get(point.runs, f"all {point.runs:,} runs")
     if point.spread_in < point.runs:
         runs = f"{point.spread_in:,} of {point.runs:,} runs"

@@ -223,17 +223,19 @@ def compare_overlaps(facts: GraphFacts) -> str:
     pairs = sorted(facts.overlap_pairs, key=lambda pair: (pair[0] * pair[1], pair))
     if len(pairs) < 2:
         return ""
-    lowest, highest = (
-        max((p for p in facts.overlaps if (p.node_overlap, p.edge_overlap) == pair), key=lambda p: p.recall)
-        for pair in (pairs[0], pairs[-1])
+    (shared_least, lowest), (shared_most, highest) = (
+        (
+            f"{percent(nodes, 0)} of people and {percent(edges, 0)} of edges",
+            max(
+                (item for item in facts.overlaps if item.overlap == (nodes, edges)), key=lambda item: item.recall or 0.0
+            ),
+        )
+        for nodes, edges in (pairs[0], pairs[-1])
     )
-    shared = [
-        f"{percent(p.node_overlap, 0)} of people and {percent(p.edge_overlap, 0)} of edges" for p in (lowest, highest)
-    ]
     name = "" if lowest.attack == highest.attack else f"{highest.attack} re-identifies "
     return (
-        f"With {shared[0]} in both networks, {lowest.attack} re-identifies {percent(lowest.recall)}; with {shared[1]}, "
-        f"{name}{percent(highest.recall)}."
+        f"With {shared_least} in both networks, {lowest.attack} re-identifies {percent(lowest.recall or 0.0)}; with "
+        f"{shared_most}, {name}{percent(highest.recall or 0.0)}."
     )
 
 

@@ -198,10 +198,15 @@ def _transition(facts: GraphFacts) -> Iterator[Record]:
 
 
 def _overlaps(facts: GraphFacts) -> Iterator[Record]:
-    styles = facts.styles
-    for point in sorted(facts.overlaps, key=lambda item: (styles[item.attack], item.node_overlap, item.edge_overlap)):
-        style = {"style": styles[point.attack], "drawn": point.attack in facts.drawn}
-        yield {**vars(point), **style, "line": f"{percent(point.node_overlap, 0)} of people"}
+    """Yield rates by overlap, which are known because the pairs were made."""
+    for attack in sorted(facts.overlaps, key=lambda attack: (facts.styles[attack.attack], attack.overlap)):
+        nodes, edges = attack.overlap or (0.0, 0.0)
+        yield {
+            **vars(attack), "style": facts.styles[attack.attack], "drawn": attack.attack in facts.drawn,
+            "node_overlap": nodes, "edge_overlap": edges, "line": f"{percent(nodes, 0)} of people",
+            "recall": attack.recall or 0.0, "named_wrongly": attack.named_wrongly or 0.0,
+            "spread": attack.spread_in / attack.runs,
+        }  # fmt: skip
 
 
 def _criteria(facts: GraphFacts) -> Iterator[Record]:
