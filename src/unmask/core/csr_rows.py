@@ -11,10 +11,6 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
 
-SMALL_CLASSES = 10_000
-"""Number of rows below which a sort (half a millisecond) is faster than the import of SciPy (a hundred)."""
-
-
 CHUNK = 1 << 16
 """Entries in a chunk: its temporaries of half a megabyte fit the cache, which is three times faster."""
 
@@ -77,7 +73,7 @@ class CsrRows(NamedTuple):
 
     def transpose(self) -> Self:
         """Return the transposed matrix."""
-        order = list_members(self.indices.astype(np.int32), self.shape[1])
+        order = list_members(self.indices)
         row = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
         indptr = np.concatenate(([0], np.cumsum(np.bincount(self.indices, minlength=self.shape[1]))))
         return self._replace(data=self.data[order], indices=row[order], indptr=indptr, shape=self.shape[::-1])
@@ -152,19 +148,18 @@ def distinct(values: NDArray[Any]) -> NDArray[Any]:
     return ordered[np.append(True, ordered[1:] != ordered[:-1])] if len(ordered) else ordered
 
 
-def list_members(class_of: NDArray[np.int32], n_classes: int) -> NDArray[np.int32]:
-    """Return the members of class 0, ascending, then of class 1, and so on; ten times faster than a sort.
+def list_members(class_of: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
+    """Return the members of class 0, ascending, then of class 1, and so on.
 
-    >>> list_members(np.array([1, 0, 1], np.int32), 2)
+    Class and member share one word, because NumPy sorts words several times faster than it sorts positions.
+
+    >>> list_members(np.array([1, 0, 1], np.int32))
     array([1, 0, 2], dtype=int32)
     """
-    n = len(class_of)
-    if n < SMALL_CLASSES:
-        return np.argsort(class_of, kind="stable").astype(np.int32)
-    membership = scipy.sparse.csr_array(
-        (np.ones(n, dtype=np.int8), class_of, np.arange(n + 1, dtype=np.int32)), shape=(n, n_classes)
-    )
-    return np.asarray(membership.tocsc().indices, dtype=np.int32)  # the row of the membership entry in each column
+    word = class_of.astype(np.int64) << 32
+    word |= np.arange(len(class_of))
+    word.sort()
+    return word.astype(np.int32)  # the lower half
 
 
 def ranges(first: Integers, size: Integers) -> NDArray[np.int64]:

@@ -49,7 +49,7 @@ def from_classes(
         raise UnmaskError("the class of a target has no record: the target would be known to be absent")
     return Posterior(
         indptr=np.concatenate(([0], np.cumsum(sizes))),
-        candidate=list_members(class_of_candidate, n),
+        candidate=list_members(class_of_candidate),
         log_probability=stored(np.repeat(-np.log(np.maximum(sizes, 1)), sizes)),
         unlisted=np.where(sizes > 0, 0.0, 1.0),
         n_unlisted=np.zeros(n, dtype=np.int64),

@@ -179,7 +179,7 @@ class Posterior:
         """
         if self.representative is None:
             return self
-        members = list_members(self.representative, self.n_candidates)
+        members = list_members(self.representative)
         first = np.concatenate(([0], np.cumsum(np.bincount(self.representative, minlength=self.n_candidates))))
         log_p = self.log_probability.astype(np.float64)
         indptr, candidate, log_p = expand_entries(self.row, self.candidate, log_p, members, first, self.n_observations)

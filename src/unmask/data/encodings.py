@@ -247,7 +247,8 @@ def _scan(path: Path, encoding: str | None, _changed: tuple[int, int]) -> _Scan:
                 return _refuse_damage(path, encoding, beyond, n_lines + chunk.count(b"\n", 0, error.start) + 1)
             beyond += len(text) - sum(map(str.isascii, text)) if beyond < 4 else 0
             n_lines, n_bytes = n_lines + chunk.count(b"\n"), n_bytes + len(chunk)
-            n_pairs, n_returns = n_pairs + chunk.count(b"\r\n"), n_returns + chunk.count(b"\r")
+            returns = chunk.count(b"\r")
+            n_returns, n_pairs = n_returns + returns, n_pairs + (chunk.count(b"\r\n") if returns else 0)
             if packed and n_bytes > MAX_UNPACKED_BYTES:
                 raise UnmaskError(f"file {path.name!r} unpacks to more than 16 GiB; unpack it and name the file")
     if decoder.getstate()[0]:

@@ -80,18 +80,13 @@ def encode_column(connection: duckdb.DuckDBPyConnection, name: str, stored: str,
 def _encode_by_hash(connection: duckdb.DuckDBPyConnection, name: str, *, salt: int = 0) -> Encoded:
     """Return a column encoded by hashes of its texts, so that each text becomes a Python object only once."""
     text_hash = f"hash({name}, {salt})"
-    selected = f"{name} as text, {text_hash} as hash"
-    query = f"select {selected} from cells where {name} is not null group by {name} order by hash"
-    distinct_texts = connection.execute(query).fetchnumpy()
+    query = f"select {name} as text, {text_hash} as hash from cells group by {name} order by hash"
+    distinct_texts = connection.execute(query).fetchnumpy()  # a missing text has a hash, too
     hashes = distinct_texts["hash"]
     if (hashes[1:] == hashes[:-1]).any():  # a hash collision, expected once in ten million large columns
         return _encode_by_hash(connection, name, salt=salt + 1)
-    texts: list[str | None] = distinct_texts["text"].tolist()
-    rows = connection.execute(f"select if({name} is null, null, {text_hash}) as hash from cells").fetchnumpy()["hash"]
-    missing = np.ma.getmaskarray(rows)
-    codes = np.full(len(rows), len(texts), dtype=np.int32)
-    codes[~missing] = look_up_hashes(hashes, np.ma.getdata(rows)[~missing])
-    return Encoded((*texts, None) if missing.any() else tuple(texts), codes)
+    rows = connection.execute(f"select {text_hash} as hash from cells").fetchnumpy()["hash"]
+    return Encoded(tuple(distinct_texts["text"].tolist()), look_up_hashes(hashes, rows))
 
 
 def look_up_hashes(ordered: NDArray[np.uint64], hashes_to_find: NDArray[np.uint64]) -> NDArray[np.int32]:
@@ -117,10 +112,10 @@ def look_up_hashes(ordered: NDArray[np.uint64], hashes_to_find: NDArray[np.uint6
 
 
 def _strip_texts(raw: Encoded, empty: set[str]) -> Encoded:
-    """Return the column without blanks around texts; empty texts are missing."""
+    """Return the column without blanks around texts; empty texts are missing, and the missing text is the last."""
     stripped = [None if text is None else text.strip(BLANKS) for text in raw.texts]
     cells = tuple(None if text in empty else text for text in stripped)
-    if cells == raw.texts:
+    if cells == raw.texts and None not in cells[:-1]:
         return raw
     texts = tuple(dict.fromkeys(text for text in cells if text is not None))
     place: dict[str | None, int] = dict(zip((*texts, None), range(len(texts) + 1), strict=True))

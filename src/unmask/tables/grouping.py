@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
-from unmask.core.arrays import Integers
+from unmask.core.arrays import Booleans, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 
@@ -52,7 +52,7 @@ def group(
     _check_codes(codes, n_levels)
     key, space = pack(codes, n_levels)
     of_row, sizes, first = rank_keys(key, space)
-    levels = np.empty((len(sizes), len(codes)), dtype=np.int32)
+    levels = np.empty((len(sizes), len(codes)), dtype=np.int32, order="F")  # most readers take one column
     for j, column in enumerate(codes):
         levels[:, j] = column[first]
     return of_row, sizes, levels
@@ -169,7 +169,7 @@ def count_distinct(key: Integers, space: int, *, weight: Integers | None = None)
         key, weight = key[order], weight[order]
     else:
         key.sort()
-    start = np.flatnonzero(np.concatenate(([len(key) > 0], key[1:] != key[:-1])))
+    start = np.flatnonzero(_mark_first(key))
     return key[start], np.diff(start, append=len(key)) if weight is None else np.add.reduceat(weight, start)
 
 
@@ -185,13 +185,18 @@ def _rank_by_counting(key: Integers, space: int) -> tuple[NDArray[np.int32], Int
 
 
 def _rank_of_sorted(ordered: Integers, order: Integers) -> tuple[NDArray[np.int32], Integers, Integers]:
-    is_first = np.empty(len(ordered), dtype=np.bool_)
-    is_first[0] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    is_first = _mark_first(ordered)
     start = np.flatnonzero(is_first)
     of_row = np.empty(len(ordered), dtype=np.int32)
     of_row[order] = np.cumsum(is_first, dtype=np.int32) - np.int32(1)
     return of_row, np.diff(start, append=len(ordered)), order[start]
+
+
+def _mark_first(ordered: Integers) -> Booleans:
+    """Return a mask of the first of equal keys."""
+    is_first = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return is_first
 
 
 def count_most_common(
@@ -209,7 +214,7 @@ def count_most_common(
         of_row, sizes, _ = rank_keys(key, space)
         key, space = of_row.astype(np.int64), len(sizes)
     pair, counts = count_distinct(_combine_keys(key, codes, n_levels), space * n_levels, weight=weight)
-    first = np.flatnonzero(np.diff(pair // n_levels, prepend=-1))
+    first = np.flatnonzero(_mark_first(pair // n_levels))
     return len(first), int(np.maximum.reduceat(counts, first).sum()) if len(first) else 0
 
 

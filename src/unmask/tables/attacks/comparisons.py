@@ -44,6 +44,9 @@ class EqualValues:
     @classmethod
     def of(cls, observed: Levels, candidate: Levels, *, missing: Missing = "own") -> EqualValues:
         """Return the comparison of two columns, whose values are numbered by their labels."""
+        if observed is candidate:
+            values = np.where(observed.open(missing), -1, np.arange(len(observed))).astype(np.int32)
+            return cls(values, values)
         number = {label: place for place, label in enumerate(dict.fromkeys(observed.labels + candidate.labels))}
         numbers = (
             np.where(side.open(missing), -1, [number[label] for label in side.labels]).astype(np.int32)

@@ -272,7 +272,7 @@ def _orders(match: _Match) -> Iterator[tuple[Integers, Integers | None]]:
     for codes in match.columns:
         last = int(codes.max(initial=0))
         for value in (codes, last - codes):
-            person = list_members(value, last + 1).astype(np.int64)
+            person = list_members(value).astype(np.int64)
             yield person, None
             if match.only_class is not None:
                 yield person, np.cumsum(np.diff(value[person], prepend=value[person[:1]]) != 0)

@@ -47,7 +47,6 @@ class Pairing:
     observed    : (n_observations, d) level codes of each observation
     klass       : (n_candidates,) class of each candidate
     classes     : (n_classes, d) level codes of each class
-    members     : (n_candidates,) candidates sorted by class
     first       : (n_classes + 1,) class j has the candidates members[first[j]:first[j + 1]]
     """
 
@@ -56,7 +55,6 @@ class Pairing:
     observed: NDArray[np.int32]
     klass: NDArray[np.int32]
     classes: NDArray[np.int32]
-    members: NDArray[np.int32]
     first: Integers
 
     @property
@@ -64,7 +62,7 @@ class Pairing:
         """Number of candidate records."""
         return len(self.klass)
 
-    @property
+    @cached_property
     def sizes(self) -> Integers:
         """(n_classes,) number of candidates in each class."""
         return np.diff(self.first)
@@ -75,6 +73,11 @@ class Pairing:
         row : (n_entries,) observation of each entry, ascending. Candidates ascend within each CSR row.
         """
         return expand_entries(row, klass, value, self.members, self.first, len(self.observed))
+
+    @cached_property
+    def members(self) -> NDArray[np.int32]:
+        """(n_candidates,) candidates sorted by class."""
+        return list_members(self.klass)
 
     @cached_property
     def representative(self) -> NDArray[np.int32]:
@@ -171,7 +174,6 @@ def pair_classes(observed: Table, candidates: Table) -> Pairing:
         observed=observed_classes.levels,
         klass=candidate_classes.of_row,
         classes=candidate_classes.levels,
-        members=list_members(candidate_classes.of_row, len(candidate_classes.sizes)),
         first=np.concatenate(([0], np.cumsum(candidate_classes.sizes))),
     )
 

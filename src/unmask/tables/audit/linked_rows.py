@@ -71,7 +71,7 @@ def link_rows(
 
 def _draw_rows(pseudonym: Integers, n: int, times: int, rng: np.random.Generator) -> Integers:
     """Draw (n, times) rows of each pseudonym at random."""
-    order, size = list_members(pseudonym.astype(np.int32), n), np.bincount(pseudonym, minlength=n)
+    order, size = list_members(pseudonym), np.bincount(pseudonym, minlength=n)
     first = np.cumsum(size) - size
     return np.asarray(order[first[:, None] + rng.integers(0, size[:, None], (n, times))], dtype=np.int64)
 

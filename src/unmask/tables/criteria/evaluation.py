@@ -339,7 +339,8 @@ class Frame:
         """Return the classes of a table, without rows that its rule for missing cells excludes."""
         table = table.complete
         classes, missing = table.classes, np.array([c.levels.missing for c in table.quasi_identifiers])
-        has_missing = ((classes.levels == missing) & (missing >= 0)).any(axis=1)
+        columns = np.flatnonzero(missing >= 0)
+        has_missing = (classes.levels[:, columns] == missing[columns]).any(axis=1)
         rows = np.asarray(classes.sizes, dtype=np.int64)
         frame = cls(table, rows, rows, int(rows[has_missing].sum()), relation_of(table))
         return replace(frame, sizes=frame.sum_matching(rows))

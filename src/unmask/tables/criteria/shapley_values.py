@@ -141,7 +141,7 @@ class ColumnGame:
         self.names = [column.name for column in columns]
         self.targets = (IDENTITY, *(column.name for column in secrets))
         self._sizes = [len(column.levels) for column in (*columns, *secrets)]
-        self._weight, self._codes = combinations.sizes, np.asfortranarray(combinations.levels)
+        self._weight, self._codes = combinations.sizes, combinations.levels
         self._nothing = np.zeros(len(self._codes), dtype=np.int64), 1
         self._found: dict[int, dict[str, float]] = {}
 
@@ -186,7 +186,8 @@ class ColumnGame:
 
         Columns with many levels are added last, because only classes that other columns refine have to be renumbered.
         """
-        self._found[subset] = self._success(key, space)
+        if subset not in self._found:
+            self._found[subset] = self._success(key, space)
         for position, j in enumerate(joining):
             self._refine(subset | 1 << j, joining[position + 1 :], *self._refine_key(key, space, j))
 

@@ -78,7 +78,7 @@ def sort_release(release: Table, origin: Integers, rng: np.random.Generator | No
     """
     shuffled = secret_unless(rng).permutation(release.n_rows)
     classes = classes_of(release.written)
-    order = shuffled[list_members(classes.of_row[shuffled], len(classes.sizes))]
+    order = shuffled[list_members(classes.of_row[shuffled])]
     return release.take(order), origin[order]
 
 

@@ -251,7 +251,10 @@ def printed_values(release: Table, original: Table | None = None) -> tuple[Print
 
 
 def _count_printed(column: Column, original: Table | None) -> Printed:
-    texts = {text for level in np.flatnonzero(column.counts).tolist() for text in _printed_texts(column.levels, level)}
+    levels, is_used = column.levels, column.counts > 0
+    texts = {levels.labels[level] for level in np.flatnonzero(is_used & levels.atomic).tolist()}
+    sets = np.flatnonzero(is_used & ~levels.atomic).tolist()
+    texts.update(text for level in sets for text in _printed_texts(levels, level))
     if original is None or column.name not in original.names:
         return Printed(column.name, len(texts), None, len(column.codes))
     original_column = original.column(column.name)
@@ -269,13 +272,11 @@ def _count_printed(column: Column, original: Table | None) -> Printed:
 
 
 def _printed_texts(levels: Levels, level: int) -> Iterator[str]:
-    """Yield the values that a cell prints, as text."""
+    """Yield the values that a cell without an exact value prints, as text."""
     label = levels.labels[level]
     if level == levels.missing or label == EVERYTHING:
         return
-    if levels.atomic[level]:
-        yield label
-    elif (members := split_set(label)) is not None:
+    if (members := split_set(label)) is not None:
         yield from members
     elif levels.low.size:
         yield from (text for text in _closed_ends(label) if _is_exact(levels, text))

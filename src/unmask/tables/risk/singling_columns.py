@@ -136,12 +136,15 @@ class SinglingSearch:
 
     def _exclude(self, observation: int) -> Integers:
         """Return (n_classes,) the set of columns in which each class does not fit."""
-        excluded = np.zeros(len(self._pairing.sizes), dtype=np.int64)
+        bits = np.min_scalar_type((1 << len(self._comparisons)) - 1)  # up to eight columns fit into a byte
+        excluded = np.zeros(len(self._pairing.sizes), dtype=bits)
         known = self._pairing.observed[observation]
         for position, comparison in enumerate(self._comparisons):
-            misfits = ~rows_of(comparison, known[position : position + 1])[0]
-            excluded |= np.where(misfits, 1 << position, 0)[self._pairing.classes[:, position]]
-        return excluded
+            fits, codes = rows_of(comparison, known[position : position + 1])[0], self._pairing.classes[:, position]
+            levels = np.flatnonzero(fits)
+            misfits = codes != levels[0] if len(levels) == 1 else ~fits[codes]
+            excluded |= misfits * bits.type(1 << position)
+        return excluded.astype(np.int64)
 
     def _explain(self, excluded: Integers) -> SinglingColumns:
         masks, n_records = count_distinct(excluded, 1 << len(self.names), weight=self._pairing.sizes)
