@@ -134,7 +134,9 @@ def test_the_next_command_names_the_document_of_this_one(folder: Path) -> None:
     message = run("protect", "unmask.toml", "-o", "release.csv", "--origin", "origin.csv")[2]
     assert "next: unmask audit unmask.toml\n" in message
     message = run("audit", "unmask.toml", "--policy", "k >= 50", "--report", "page.html")[2]
-    assert "next: unmask protect unmask.toml --k 50 -o k50.csv --origin k50-origin.csv\n" in message
+    assert "next: unmask protect unmask.toml --k 50 -o release.csv --origin origin.csv --force\n" in message
+    assert run("protect", "unmask.toml", "--k", "50", "-o", "release.csv", "--origin", "origin.csv", "--force")[0] == 0
+    assert run("audit", "unmask.toml", "--policy", "k >= 50")[0] == 0
     message = run("protect", "unmask.toml", "-o", "other.csv", "--origin", "other-origin.csv")[2]
     assert "unmask.toml does not name other.csv" in message
 

@@ -168,7 +168,7 @@ class Output(NamedTuple):
         params, document = context.params, context.meta.get(DOCUMENT)
         change = select_change(result.changes)
         if change is not None:
-            return _list_protect_options(change, str(params["original"]))
+            return _list_protect_options(change, params, in_place=bool(document) and not change.without)
         if document and result.verdicts and all(verdict.state == "acceptable" for verdict in result.verdicts):
             return ["certify", document, "-o", "certificate.json"]
         if any(line.kind == "risk" for line in lines(result)) and params["engine"] is None:
@@ -191,11 +191,15 @@ def describe_version() -> dict[str, object]:
     return {"Version": f"unmask {__version__}"}
 
 
-def _list_protect_options(change: Change, original: str) -> list[str]:
-    """Return the command of a change."""
-    name, limit = f"k{change.k}", ["--l", str(change.l)] if change.l else []
-    files = ["-o", f"{name}.csv", "--origin", f"{name}-origin.csv"]
-    return ["protect", *name_table(original, without=change.without), "--k", str(change.k), *limit, *files]
+def _list_protect_options(change: Change, params: Mapping[str, Any], *, in_place: bool) -> list[str]:
+    """Return the command of a change. in_place : it replaces the only release of the document, which names its files"""
+    limit = ["--l", str(change.l)] if change.l else []
+    if in_place and len(params["releases"]) == len(params["origins"]) == 1:
+        files = ["-o", str(params["releases"][0]), "--origin", str(params["origins"][0]), "--force"]
+    else:
+        files = ["-o", f"k{change.k}.csv", "--origin", f"k{change.k}-origin.csv"]
+    table = name_table(str(params["original"]), without=change.without)
+    return ["protect", *table, "--k", str(change.k), *limit, *files]
 
 
 at_risk_option = output_option(
