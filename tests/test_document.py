@@ -91,7 +91,7 @@ def test_the_document_of_a_command_runs_the_same_command(folder: Path) -> None:
     (folder / "again.toml").write_text(run(*asked, "--as-plan")[1])
     assert not (folder / "x.csv").exists()
     assert (
-        derive_protect_options(load(folder / "again.toml"), folder)[1] | {"relaxed": True, "k": 2, "l": 2}
+        derive_protect_options(load(folder / "again.toml"), folder)[1] | {"strict": False, "k": 2, "l": 2}
         == derive_protect_options(load(folder / "again.toml"), folder)[1]
     )
 

@@ -316,7 +316,7 @@ def list_audits(document: Settings) -> list[str]:
 def stored_options() -> frozenset[str]:
     """Return the options of `unmask audit` and `unmask protect` that a document stores."""
     reading = {*list_reading_keys(), *ROLES.values(), *MEANINGS.values()}
-    protecting = {"data", "protection", *protection_specs.MONDRIAN, "relaxed", "levels"}
+    protecting = {"data", "protection", *protection_specs.MONDRIAN}
     return frozenset(
         reading | protecting | {"releases", "origins", "synthetic", "policies", "analyses"} | {*list_table_keys()}
     )

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
+import unmask
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.ranges import Range, spoken
+from unmask.ranges import Option, Range, spoken
 from unmask.results import as_json
 
 if TYPE_CHECKING:
@@ -67,24 +68,26 @@ def describe_cost(facts: Mapping[str, Any], width: Mapping[str, Any]) -> str:
 
 
 def protect(
-    table: Table,
-    protection: Any = None,
+    table: unmask.tables.Table,
+    protection: Annotated[Any, Option("Protection", "--with", "NAME:KEY=VALUE")] = None,
     *,
     k: int = 10,
     l: int | None = None,  # noqa: E741  # the field's letter
     t: float | None = None,
     levels: Mapping[str, float | str] | None = None,
-    coarsen: Mapping[str, float | str] | None = None,
-    hold_back: Annotated[float, Range(0, 1, below=True)] = 0.0,
+    coarsen: Annotated[Mapping[str, float | str] | None, Option("Protection", metavar="COLUMN=LEVEL")] = None,
+    hold_back: Annotated[float, Range(0, 1, below=True), Option("Protection")] = 0.0,
     rng: np.random.Generator | None = None,
 ) -> Protected:
     """Generalize a table until every class has k people, l values and distance t, or apply another protection.
 
-    protection : one of `unmask.tables`, or your own: called with the table, it returns a release and its origin
+    protection : protection of tables, by default Mondrian: its name in unmask list, with parameters after colons.
+        Python takes the object, or your own: called with the table, it returns a release and its origin
     k, l, t    : parameters of `tables.Mondrian`, which protects by default
     levels     : finest levels of quasi-identifiers, for `tables.Mondrian`
-    coarsen    : levels of quasi-identifiers, as `tables.Generalize` takes them, to which the release is recoded at last
-    hold_back  : share of the people to hold back at random, as control group of the audit
+    coarsen    : recode a column of the release to wider bins, a period, a level, hidden characters, or *. See
+        `tables.Generalize`
+    hold_back  : share of the people to hold back at random, as control group of the audit; needs the origin
     rng        : for studies only; by default a release is drawn by the operating system's randomness
 
     >>> import unmask

@@ -108,7 +108,7 @@ def _find_spec(name: str, protections: Sequence[Settings]) -> Spec:
 
 # --- options of `unmask protect` ---
 
-MONDRIAN = ("k", "l", "t", "t_distance", "l_entropy", "l_recursive", "delta", "beta", "alpha")
+MONDRIAN = ("k", "l", "t", "t_distance", "l_entropy", "l_recursive", "delta", "beta", "alpha", "strict", "levels")
 """Parameters of Mondrian that are options by themselves."""
 
 
@@ -117,12 +117,10 @@ def to_options(entry: Settings) -> dict[str, Any]:
     if entry.get("use") != "tables.Mondrian":
         return {"protection": [Spec(str(entry.get("use")), entry.get("with", {}))]}
     parameters = dict(entry.get("with", {}))
-    options: dict[str, Any] = {"relaxed": not parameters.pop("strict", True)}
-    for key, value in parameters.items():
-        if key not in (*MONDRIAN, "levels"):
-            raise UnmaskError(explain_unknown(key, (*MONDRIAN, "levels", "strict"), "with of the protection"))
-        options[key] = format_levels(value) if key == "levels" else value
-    return options
+    for key in parameters:
+        if key not in MONDRIAN:
+            raise UnmaskError(explain_unknown(key, MONDRIAN, "with of the protection"))
+    return parameters | ({"levels": format_levels(parameters["levels"])} if "levels" in parameters else {})
 
 
 def format_levels(levels: Any) -> list[str]:
@@ -136,12 +134,10 @@ def list_entries(options: Settings) -> Iterator[dict[str, Any]]:
     """Yield the protections of options as entries of a document: that of `unmask protect`, and those of releases."""
     if ("k" in options and not options.get("protection")) or options["levels"]:
         parameters = {key: options.get(key) for key in MONDRIAN}
-        parameters |= {"strict": False if options.get("relaxed") else None, "levels": options["levels"] or None}
-        if parameters["t"] is None:
-            parameters["t_distance"] = None
+        defaults = {"strict": True, "levels": {}, **({"t_distance": "equal"} if parameters["t"] is None else {})}
         yield {
             "use": "tables.Mondrian",
-            "with": {key: value for key, value in parameters.items() if value is not None},
+            "with": {key: value for key, value in parameters.items() if value not in (None, defaults.get(key))},
         }
     entries: list[dict[str, Any]] = []
     for entry in (spec.to_entry() for spec in options.get("protection") or ()):

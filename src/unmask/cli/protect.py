@@ -15,8 +15,8 @@ from click.core import ParameterSource
 from unmask.cli.completion import first_argument
 from unmask.cli.documents import WritesDocument, allow_code_option, code_folder
 from unmask.cli.files import name_table, print_json, refuse_to_overwrite, suggest_command, write_release
-from unmask.cli.generated import grouped, options, output_option, parse_with, pop_options
-from unmask.cli.option_types import FILE, Input, parse_levels
+from unmask.cli.generated import grouped, options, output_option, pop_options
+from unmask.cli.option_types import FILE, Input
 from unmask.cli.options import table_options, without_seed
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
@@ -39,8 +39,6 @@ ENGINE = ("engine", "memory_limit", "temp_directory", "dry_run")
 FILE_FORM = ("decimal", "delimiter", "header", "encoding")
 """Options about the file of a table, which do not hold for its release."""
 
-HOLD_BACK = "Share of the people to hold back at random, as control group of the audit (needs --origin)."
-
 
 def _parse_recursive(value: str | list[float] | None) -> tuple[float, ...] | None:
     """Return c and l as they are typed, C:L, or listed in a document."""
@@ -62,40 +60,26 @@ def _parse_protection(value: str | list[Spec] | None) -> tuple[Spec, ...]:
     return parse_specs([value] if isinstance(value, str) else value or ())
 
 
-with_option = click.option(
-    "--with", "protection", type=click.UNPROCESSED, callback=parse_with(_parse_protection), metavar="NAME:KEY=VALUE",
-    help="Protection of tables by its name in unmask list, parameters after colons. The default is Mondrian.",
-)  # fmt: skip
-
-coarsen_option = click.option(
-    "--coarsen", multiple=True, callback=parse_with(parse_levels), metavar="COLUMN=LEVEL",
-    help="Recode a column of the release to wider bins, a period, a level, hidden characters, or *. Repeatable.",
-)  # fmt: skip
+PROTECTION = {"type": click.UNPROCESSED, "parse": _parse_protection}
+"""Form of a protection."""
 
 
 @click.command(cls=WritesDocument)
 @click.argument("data", type=Input(), shell_complete=first_argument)
 @table_options
-@grouped("Protection", options("unmask.tables:Mondrian", *MONDRIAN, "levels", l_recursive=RECURSIVE))
-@grouped("Protection", with_option)
-@grouped("Protection", click.option("--relaxed", is_flag=True, help="Let rows equal to a cut go to either side."))
-@grouped("Protection", options("unmask.tables.audit:audit", "hold_back", hold_back={"help": HOLD_BACK}))
-@grouped("Protection", coarsen_option)
+@grouped("Protection", options("unmask.tables:Mondrian", *MONDRIAN, l_recursive=RECURSIVE))
+@options("unmask.protecting:protect", "protection", "hold_back", "coarsen", protection=PROTECTION)
 @allow_code_option
 @output_option("--output", "-o", required=True, type=FILE, help="Release: .csv, .tsv (.gz), .parquet or .xlsx.")
 @output_option("--origin", type=FILE, help="Write the row of DATA behind each record. Keep it secret.")
 @output_option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @output_option("--force", is_flag=True, help="Overwrite existing files.")
-@output_option(
-    "--formulas", type=click.Choice(["keep", "escape", "refuse"]), default="keep", show_default=True,
-    help="Treatment of cells that a spreadsheet would run. Escape puts an apostrophe before them.",
-)  # fmt: skip
+@options("unmask.tables.counted_release:write_release", "formulas")
 @without_seed
 @options("unmask.data.engine:EngineOptions", *ENGINE)
 def protect(
     data: str,
     coarsen: dict[str, float | str],
-    relaxed: bool,
     hold_back: float,
     protection: Any,
     output: Path,
@@ -121,7 +105,7 @@ def protect(
         raise click.UsageError("--json and -o - both say what is printed; leave one out")
     if hold_back and origin is None:
         raise UnmaskError("--hold-back leaves a control group, which the origin identifies; give --origin, too")
-    protection = _choose_protection(protection, relaxed, **pop_options(values, (*MONDRIAN, "levels")))
+    protection = _choose_protection(protection, **pop_options(values, MONDRIAN))
     source: AbstractContextManager[_Release | None]
     if engine.engine is None:
         source = _protect_rows(data, values, protection, output, formulas, hold_back=hold_back, coarsen=coarsen)
@@ -146,14 +130,14 @@ def _make_engine_options(settings: dict[str, Any]) -> EngineOptions:
     return EngineOptions(**settings)
 
 
-def _choose_protection(specs: Sequence[Spec], relaxed: bool, **mondrian: Any) -> Any:
+def _choose_protection(specs: Sequence[Spec], **mondrian: Any) -> Any:
     """Return the protection of a spec, or else Mondrian with its options."""
     from unmask.tables import Mondrian
 
     if not specs:
-        return Mondrian(**mondrian, strict=not relaxed)
+        return Mondrian(**mondrian)
     source = click.get_current_context().get_parameter_source
-    if any(source(name) is ParameterSource.COMMANDLINE for name in ("relaxed", *mondrian)):
+    if any(source(name) is ParameterSource.COMMANDLINE for name in mondrian):
         raise UnmaskError(
             "--k, --l, --t, --level, --relaxed and further constraints are those of Mondrian; give --with its "
             "parameters after colons, such as tables.Lattice:k=5:beta=1"

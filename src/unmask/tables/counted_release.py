@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy
@@ -15,6 +15,7 @@ from unmask.data import sql
 from unmask.data.engine import Engine
 from unmask.data.resources import check_output
 from unmask.data.writing import STARTS, escape_formula, is_formula
+from unmask.ranges import Option
 from unmask.tables.column import Column
 from unmask.tables.formulas import Formulas, check_formulas
 from unmask.tables.grouping import group
@@ -107,7 +108,7 @@ def write_release(
     counted_release: CountedRelease,
     path: Path,
     *,
-    formulas: Formulas = "keep",
+    formulas: Annotated[Formulas, Option("Output")] = "keep",
     force: bool = False,
 ) -> dict[str, int]:
     """Write the rows of a source with the cells of its release to a Parquet file, which appears only when it is
@@ -126,7 +127,7 @@ def write_release(
     path : Path
         Parquet file.
     formulas : {"keep", "escape", "refuse"}
-        Handling of cells that a spreadsheet would run.
+        Treatment of cells that a spreadsheet would run; escape puts an apostrophe before them.
     force : bool
         Overwrite an existing file.
 

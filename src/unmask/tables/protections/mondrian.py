@@ -80,9 +80,9 @@ class Mondrian(ClassConstraints):
         Finest level of a column in a release: bins, a period, a level, hidden characters, or *. See `Generalize`.
         The table is recoded to it before it is cut.
     strict : bool
-        True: cuts are between two values of a column, so that boxes are disjoint. A point with many copies then makes a
-            large class. False: rows of equal value may be divided at random, so that with k alone every box has k to 2k
-            - 1 rows. Boxes may then overlap; equal boxes form one class of the release.
+        Cut between two values of a column, or let rows equal to a cut go to either side. Strict boxes are disjoint, and
+        a point with many copies makes a large class. Otherwise rows of equal value may be divided at random, so that
+        with k alone every box has k to 2k - 1 rows. Boxes may then overlap; equal boxes form one class of the release.
 
     References
     ----------
@@ -96,7 +96,7 @@ class Mondrian(ClassConstraints):
     (('[30, 31]', '[50, 51]'), array([2, 2]))
     """
 
-    strict: bool = True
+    strict: Annotated[bool, Option("Protection", "--strict/--relaxed")] = True
     levels: Annotated[Mapping[str, float | str], Option("Protection", "--level", "COLUMN=LEVEL")] = field(
         default_factory=dict, hash=False
     )
