@@ -28,7 +28,7 @@ from unmask.results.distribution import Distribution
 from unmask.results.scope import Scope
 from unmask.studies.choice import Option
 from unmask.tables.audit.column_exposure import ColumnExposure
-from unmask.tables.audit.riskiest_classes import ClassRisk
+from unmask.tables.audit.equivalence_classes import ClassRisk
 
 CONDITIONS = {
     "table": ("success_probability.worst <= 0.09", "success_probability <= 0.04"),

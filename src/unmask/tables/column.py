@@ -60,6 +60,11 @@ class Column:
         return self.levels.type
 
     @property
+    def ladder(self) -> str:
+        """Kind of the levels to which the column can be generalized: those of a hierarchy, or of its type."""
+        return self.type if self.hierarchy is None else "hierarchy"
+
+    @property
     def n_rows(self) -> int:
         """Number of rows of the source."""
         return int(self.codes.size if self.row_counts is None else self.row_counts.sum())

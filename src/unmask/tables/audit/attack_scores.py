@@ -18,14 +18,13 @@ from unmask.scoring import STANDARD, Audit, price_measures
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release
 from unmask.tables.audit.calibration import CalibrationBin, calibration_bins
-from unmask.tables.audit.equivalence_classes import TargetClasses
+from unmask.tables.audit.equivalence_classes import ClassRisk, TargetClasses
 from unmask.tables.audit.not_run import NotRun
-from unmask.tables.audit.release_columns import ReleaseColumns
 from unmask.tables.audit.risk_facts import ValueRisk, distribute_success, list_value_risks
-from unmask.tables.audit.riskiest_classes import ClassRisk
 from unmask.tables.criteria.evaluation import Frame
 from unmask.tables.criteria.risk import population_sizes
 from unmask.tables.meanings import scale_weights
+from unmask.tables.risk.singling_columns import SinglingSearch
 from unmask.tables.table import Table
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ class Scorer:
         """Score all attacks on a release."""
         scores, classes = AttackScores(release.name), None
         is_searched = release.has_rows and not release.is_foreign and release.name != ORIGINAL
-        columns = ReleaseColumns.of(release.table, self.knowledge.known) if is_searched else None
+        columns = SinglingSearch.of(release.table, self.knowledge.known) if is_searched else None
         for run in runs:
             if isinstance(run, Audit):
                 scores.rows += run.rows
@@ -101,7 +100,7 @@ class Scorer:
         if not is_original and run.target != IDENTITY and run.adversary == reader:
             scores.values += list_value_risks(run)
 
-    def _record_risks(self, run: AttackRun, classes: TargetClasses | None, columns: ReleaseColumns | None) -> None:
+    def _record_risks(self, run: AttackRun, classes: TargetClasses | None, columns: SinglingSearch | None) -> None:
         """Add people at risk to the owner's list."""
         if self.knowledge.watched is None:
             return

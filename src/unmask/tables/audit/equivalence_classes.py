@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,45 @@ from unmask.core.distinct_rows import take_rows
 from unmask.core.posterior import Posterior
 from unmask.measures import success_probability
 from unmask.measures.sensitive_values import likeliest_sensitive_value, rank_by_frequency, sensitive_probability
-from unmask.results.names import IDENTITY
+from unmask.results import Block, Column, Table
+from unmask.results.formats import percent
+from unmask.results.names import IDENTITY, LIMITS
+from unmask.results.table import Record
+from unmask.results.words import start_with_release
 from unmask.tables.audit.attack_run import AttackRun
-from unmask.tables.audit.release_columns import ReleaseColumns
-from unmask.tables.audit.riskiest_classes import N_CLASSES, ClassRisk
+from unmask.tables.audit.risk_facts import name_value
+from unmask.tables.risk.singling_columns import SinglingSearch
+
+N_CLASSES = 5
+"""Classes of a release that are shown for each target."""
+
+
+class ClassRisk(NamedTuple):
+    """People with the same matching records, and the highest risk among them.
+
+    Parameters
+    ----------
+    release, target : str
+        Release, and "identity" or a sensitive column.
+    row : int
+        Row of the release, counted from 0, of the first record that matches them.
+    people : int
+        Number of attacked people in the class.
+    probability : float
+        Highest probability of re-identification, or of a value that is not the most common one.
+    value : str
+        That value, as in `ValueRisk`; "" for identity.
+    columns : tuple of str
+        Smallest set of columns that singles out the person with that probability, see `SinglingColumns`.
+    """
+
+    release: str
+    target: str
+    row: int
+    people: int
+    probability: float
+    value: str = ""
+    columns: tuple[str, ...] = ()
 
 
 def first_records(link: Posterior) -> NDArray[np.int64]:
@@ -65,7 +101,7 @@ class TargetClasses:
         located[self.rows] = self.class_row
         return np.where(rows < 0, -1, located[rows])
 
-    def riskiest(self, run: AttackRun, columns: ReleaseColumns | None = None) -> Iterator[ClassRisk]:
+    def riskiest(self, run: AttackRun, columns: SinglingSearch | None = None) -> Iterator[ClassRisk]:
         """Yield the riskiest classes of all sizes, see `_skyline`; of equally risky ones the largest come first.
 
         columns : search for the columns that single out the person with the highest risk of each class
@@ -89,7 +125,7 @@ class TargetClasses:
         riskiest = _most_at_risk(classes, class_row, risk, highest)
         values = [""] * len(classes) if is_identity else _likeliest_values(belief, observation[riskiest])
         for row, value, person in zip(classes.tolist(), values, self.rows[inside[riskiest]].tolist(), strict=True):
-            found = None if columns is None else columns.explain(person)
+            found = None if columns is None else columns.explain_row(person)
             singling = () if found is None else found.columns
             yield ClassRisk(run.release, run.target, row, int(people[row]), float(highest[row]), value, singling)
 
@@ -125,3 +161,67 @@ def _skyline(people: NDArray[np.int64]) -> Iterator[int]:
         yield riskiest
         heapq.heapreplace(largest, int(people[riskiest]))
         sizes = sizes[1:] if largest[0] == limit else sizes[1:][people[sizes[1:]] > largest[0]]
+
+
+# --- findings --------------------------------------------------------------------------------------------------------
+
+COLUMNS = (
+    Column("release", "Release"), Column("target", "Target"), Column("value", "Value"),
+    Column("row", "Row of the release"), Column("people", "People", "group", exact=True),
+    Column("probability", "Highest risk", "share"), Column("columns", "Singled out by"),
+)  # fmt: skip
+
+EXPLANATION = (
+    "People of one class match the same records. The row of a class is the first of these records in the release, "
+    "counted from 0. The same row of the origin file tells who it is, and the owner's list (--at-risk) has it for all "
+    "people above a limit. A class is singled out by the smallest set of columns that leaves no more records than all "
+    "columns together. Small classes are not shown. The risk of a sensitive column is the highest belief in a value "
+    "that is not the most common one."
+)
+
+
+def class_table(classes: Iterable[ClassRisk]) -> Table:
+    """Return the table of the riskiest classes, the worst first."""
+    records = (
+        (
+            item.release,
+            item.target,
+            item.value or None,
+            item.row,
+            item.people,
+            item.probability,
+            ", ".join(item.columns) or None,
+        )
+        for item in classes
+    )
+    table = Table.from_records("classes", COLUMNS, records)
+    return replace(table, series=("release", "target"), limit=N_CLASSES)
+
+
+def class_block() -> Block:
+    """Return the classes, and the one that is most at risk."""
+    return Block("classes", "The classes most at risk", describe_classes, (), ("classes",), EXPLANATION)
+
+
+def describe_classes(tables: Mapping[str, Table]) -> str:
+    """Return the class that is farthest above the limit of a target."""
+    rows = tables["classes"].rows
+    if not rows:
+        return ""
+    row = max(rows, key=_excess)
+    risk = percent(row["probability"])
+    if row["target"] == IDENTITY:
+        effect = f"each is re-identified with up to {risk}"
+    else:
+        effect = f"each has {name_value(row['value'])} of {row['target']} with up to {risk}, as the adversary believes"
+    by = f" They are singled out by {' and '.join(row['columns'].rsplit(', ', 1))}." if row["columns"] else ""
+    sentence = (
+        f"of the classes large enough to be shown, the {row['people']:,} people at row {row['row']} of the release are "
+        f"most at risk: {effect}.{by}"
+    )
+    several = len({row["release"] for row in rows}) > 1
+    return start_with_release(sentence, row["release"], several=several)
+
+
+def _excess(row: Record) -> tuple[float, int]:
+    return row["probability"] / LIMITS[IDENTITY if row["target"] == IDENTITY else "value"], row["people"]

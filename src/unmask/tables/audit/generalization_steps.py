@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
 
 from unmask.core.arrays import Integers
-from unmask.core.errors import UnmaskError
 from unmask.measures import evaluate, success_probability
 from unmask.results import Result
 from unmask.results.distribution import Distribution
@@ -22,8 +21,7 @@ from unmask.tables.audit.quasi_identifiers import GeneralizationStep
 from unmask.tables.audit.release_attacks import infer_value
 from unmask.tables.audit.risk_facts import distribute_success
 from unmask.tables.audit.threads import MIN_ROWS, two_at_once
-from unmask.tables.notation import EVERYTHING
-from unmask.tables.protections.generalization import Generalize, next_level
+from unmask.tables.protections.generalization import generalize_further
 from unmask.tables.table import Table
 from unmask.tables.utility.columns import Loss
 
@@ -68,9 +66,9 @@ class _Generalized:
 
     def step(self, column_name: str, earlier: Success) -> list[GeneralizationStep]:
         """Generalize one column, and return the effect on each target."""
-        level, after = self._generalize(column_name)
-        column = self.release.column(column_name)
-        ladder = column.type if column.hierarchy is None else "hierarchy"
+        assert self.knowledge.original is not None
+        level, coarser = generalize_further(self.release, column_name, self.knowledge.original.column(column_name))
+        after, ladder = replace(self, release=coarser), self.release.column(column_name).ladder
         losses = self.losses, {**self.losses, column_name: after.loss_of(column_name)}
         utility = [1.0 - float(np.mean([*loss.values()])) for loss in losses]
         steps = []
@@ -81,17 +79,6 @@ class _Generalized:
             names = self.name, column_name, ladder, level, target
             steps.append(GeneralizationStep(*names, success, new_success, *at_risk, spread.people, *utility))
         return steps
-
-    def _generalize(self, column: str) -> tuple[float | str, _Generalized]:
-        assert self.knowledge.original is not None
-        level = next_level(self.release.column(column), self.knowledge.original.column(column))
-        rng = np.random.default_rng(0)  # only for the order of equal rows
-        try:
-            release, order = Generalize({column: level})(self.release, rng=rng)
-        except UnmaskError:  # a value that its hierarchy lacks
-            level = EVERYTHING
-            release, order = Generalize({column: level})(self.release, rng=rng)
-        return level, _Generalized(self.name, release, self.origin[order], self.knowledge)
 
     @cached_property
     def success(self) -> Success:

@@ -17,7 +17,7 @@ from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release
 from unmask.tables.audit.quasi_identifiers import describe_level
 from unmask.tables.audit.release_attacks import attack_release
-from unmask.tables.audit.release_columns import ReleaseColumns
+from unmask.tables.risk.singling_columns import SinglingSearch
 
 Floats = NDArray[np.float64]
 
@@ -106,17 +106,18 @@ class PersonExplainer:
             Name of the release; the first one by default.
         """
         attacked, complete = self._find(release), self.knowledge.complete
-        columns = ReleaseColumns.of(attacked.table, complete.known)
-        positions = np.flatnonzero(complete.rows(columns.rows) == person)
+        search = SinglingSearch.of(attacked.table, complete.known)
+        assert search.rows is not None
+        positions = np.flatnonzero(complete.rows(search.rows) == person)
         if not len(positions):
             table = "release" if complete.known is None else "original"
             raise UnmaskError(
-                f"row {person} was not attacked; expected one of the {len(columns.rows):,} attacked rows of the "
+                f"row {person} was not attacked; expected one of the {len(search.rows):,} attacked rows of the "
                 f"{table}, counted from 0"
             )
         position = int(positions[0])
-        found = columns.search.explain(position)
-        steps = columns.search.try_coarser(position, complete.original)
+        found = search.explain(position)
+        steps = search.try_coarser(position, complete.original)
         coarser = (
             CoarserColumn(step.column, describe_level(step.ladder, step.level), step.n_records) for step in steps
         )

@@ -21,6 +21,7 @@ from unmask.tables.audit.calibration import CalibrationBin, calibration_block, c
 from unmask.tables.audit.column_exposure import ColumnExposure, exposure_blocks, exposure_tables
 from unmask.tables.audit.column_shapes import ColumnBin, bin_table, shape_block
 from unmask.tables.audit.control_comparison import control_blocks
+from unmask.tables.audit.equivalence_classes import ClassRisk, class_block, class_table
 from unmask.tables.audit.quasi_identifiers import (
     ColumnRisk,
     GeneralizationStep,
@@ -32,7 +33,6 @@ from unmask.tables.audit.quasi_identifiers import (
     step_table,
 )
 from unmask.tables.audit.risk_facts import ValueRisk, value_block, value_table
-from unmask.tables.audit.riskiest_classes import ClassRisk, class_block, class_table
 
 if TYPE_CHECKING:
     from unmask.economics.audit import PriceFacts

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from unmask.core.arrays import Floats
+from unmask.core.errors import UnmaskError
 from unmask.tables.column import Column
 from unmask.tables.dates import PERIODS
 from unmask.tables.notation import EVERYTHING
@@ -121,6 +122,15 @@ def next_level(released: Column, original: Column) -> float | str:
             EVERYTHING,
         )
     return _hide_more(released) if released.type == "code" else EVERYTHING
+
+
+def generalize_further(table: Table, name: str, original: Column) -> tuple[float | str, Table]:
+    """Return the next level of a column of a release, and the release recoded to it, with its rows in their order."""
+    level = next_level(table.column(name), original)
+    try:
+        return level, recode(table, {name: level})
+    except UnmaskError:  # a value that its hierarchy lacks
+        return EVERYTHING, recode(table, {name: EVERYTHING})
 
 
 def _mean(column: Column, of_level: Floats) -> float:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -17,10 +17,9 @@ from unmask.languages import mark
 from unmask.results.words import join_names
 from unmask.tables.attacks.comparisons import Comparison, are_compatible, compare_known_levels, rows_of
 from unmask.tables.attacks.pairing import Pairing, pair
-from unmask.tables.column import Column
 from unmask.tables.grouping import count_distinct
-from unmask.tables.protections.base import recode
-from unmask.tables.protections.generalization import next_level
+from unmask.tables.knowledge import Known
+from unmask.tables.protections.generalization import generalize_further
 from unmask.tables.table import Table
 
 MAX_COLUMNS = 62
@@ -84,6 +83,8 @@ class SinglingSearch:
         Release, without the rows that its rule for missing cells leaves out.
     people : Table, optional
         Known people; None: the people of the release, known by their released cells.
+    rows : (n_people,) array, optional
+        Row of each known person; by default they are counted from 0.
 
     Examples
     --------
@@ -95,6 +96,20 @@ class SinglingSearch:
 
     release: Table
     people: Table | None = None
+    rows: Integers | None = None
+
+    @classmethod
+    def of(cls, table: Table, known: Known | None) -> Self:
+        """Return the search in a released table; without known people, its own rows are the people."""
+        if known is None:
+            return cls(table.complete, rows=table.complete_rows)
+        return cls(table.complete, known.people, known.person)
+
+    @cached_property
+    def position(self) -> dict[int, int]:
+        """Position among the known people of each row, the first of several."""
+        rows = range(len(self._pairing.observation)) if self.rows is None else self.rows.tolist()
+        return {row: position for position, row in reversed(list(enumerate(rows)))}
 
     @cached_property
     def _pairing(self) -> Pairing:
@@ -134,6 +149,15 @@ class SinglingSearch:
             self._explained[observation] = self._explain(self._exclude(observation))
         return self._explained[observation]
 
+    def describe(self, row: int) -> str:
+        """Return the columns that single out the person of a row in words, see `explain_row`; "" if not searched."""
+        found = self.explain_row(row)
+        return "" if found is None else found.describe()
+
+    def explain_row(self, row: int) -> SinglingColumns | None:
+        """Return the columns of a person by their row; None for others, and after `MAX_PAIRS` comparisons."""
+        return self.explain(self.position[row]) if row in self.position and self.has_budget else None
+
     def _exclude(self, observation: int) -> Integers:
         """Return (n_classes,) the set of columns in which each class does not fit."""
         bits = np.min_scalar_type((1 << len(self._comparisons)) - 1)  # up to eight columns fit into a byte
@@ -167,22 +191,13 @@ class SinglingSearch:
         for position, (known, cell) in enumerate(self._pairing.columns):
             if np.count_nonzero(cell.counts) < 2:
                 continue
-            level, coarser = _generalize(self.release, cell, original)
+            source = cell if original is None else original.column(cell.name)
+            level, generalized = generalize_further(self.release, cell.name, source)
+            coarser = generalized.column(cell.name)
             (comparison,) = compare_known_levels([(known, coarser)], missing=self.release.missing)
             fits = are_compatible(comparison, self._pairing.observed[observation][position], coarser.codes[rows])
             others = (excluded & ~np.int64(1 << position)) == 0
-            ladder = cell.type if cell.hierarchy is None else "hierarchy"
-            yield CoarserColumn(cell.name, ladder, level, int(sizes[others & fits].sum()))
-
-
-def _generalize(release: Table, cell: Column, original: Table | None) -> tuple[float | str, Column]:
-    """Return the next level of a released column, and the column at that level."""
-    source = cell if original is None else original.column(cell.name)
-    level = next_level(cell, source)
-    try:
-        return level, recode(release, {cell.name: level}).column(cell.name)
-    except UnmaskError:  # a value that its hierarchy lacks
-        return "*", recode(release, {cell.name: "*"}).column(cell.name)
+            yield CoarserColumn(cell.name, cell.ladder, level, int(sizes[others & fits].sum()))
 
 
 def find_smallest_hitting_set(masks: Integers) -> int:
