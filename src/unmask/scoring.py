@@ -19,6 +19,7 @@ from unmask.core.truth import Truth
 from unmask.data.frames import frame_of_rows
 from unmask.languages import mark
 from unmask.measures import (
+    MEASURES,
     Measure,
     Quantity,
     calibration_error,
@@ -39,7 +40,6 @@ from unmask.measures import (
     success_probability,
     total_variation,
 )
-from unmask.measures import names as measure_names
 from unmask.measures.base import UndefinedError, average_by_person
 from unmask.measures.rates import RATES, coverage
 from unmask.measures.rows import map_functions
@@ -78,7 +78,7 @@ REALIZED: tuple[Measure, ...] = (
 STANDARD = SELF_ASSESSED + REALIZED
 """Measures of every audit."""
 
-OF_PICKED = (calibration_error.name, measure_names.realized_rational_success.name)
+OF_PICKED = (calibration_error.name, "realized_rational_success")
 """Measures that would compare the belief by which a record is picked with the truth about people."""
 
 OF_PEOPLE = tuple(
@@ -111,11 +111,11 @@ def price_measures(attacker: Attacker) -> tuple[Measure, ...]:
         return play_out(attacker, belief, ranks.n_better, ranks.n_tied)
 
     return (
-        price(measure_names.rational_access, lambda prices: prices.access.astype(np.float64)),
-        price(measure_names.rational_success, lambda prices: prices.success_probability),
-        _measure(measure_names.realized_rational_success, realized=play),
-        price(measure_names.rational_payoff, lambda prices: prices.payoff),
-        price(measure_names.rational_tries, lambda prices: prices.expected_tries),
+        price(MEASURES["rational_access"], lambda prices: prices.access.astype(np.float64)),
+        price(MEASURES["rational_success"], lambda prices: prices.success_probability),
+        _measure(MEASURES["realized_rational_success"], realized=play),
+        price(MEASURES["rational_payoff"], lambda prices: prices.payoff),
+        price(MEASURES["rational_tries"], lambda prices: prices.expected_tries),
     )
 
 
@@ -147,7 +147,7 @@ def campaign_measures(attacker: Attacker, people: float | None = None) -> tuple[
         success_of_row[belief.observation] = most_success
         return success_of_row
 
-    return (_measure(measure_names.campaign_success, self_assessed=success),)
+    return (_measure(MEASURES["campaign_success"], self_assessed=success),)
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.domains import name_releases
-from unmask.measures.names import areas_reconstructed, records_reconstructed, values_certain
-from unmask.measures.registry import Quantity
+from unmask.measures.registry import MEASURES, Quantity
 from unmask.ranges import Option, Range
 from unmask.results import Result, Row
 from unmask.scoring import score
@@ -187,12 +186,12 @@ def _record_rows(facts: AggregateFacts) -> Iterator[Row]:
         names: Any = {"release": facts.release, "adversary": RECONSTRUCTOR, "target": target}
         return Row.of_number(value, **names, measure=quantity.name, unit=quantity.unit, prior=prior, n=n, status=status)
 
-    yield row(areas_reconstructed, facts.n_one / facts.n_areas, RECORDS, facts.n_areas, 0.0)
+    yield row(MEASURES["areas_reconstructed"], facts.n_one / facts.n_areas, RECORDS, facts.n_areas, 0.0)
     if facts.has_truth:
         status = "exact" if facts.n_one == facts.n_areas else "model"
-        yield row(records_reconstructed, facts.reconstructed, RECORDS, facts.people, facts.baseline, status)
+        yield row(MEASURES["records_reconstructed"], facts.reconstructed, RECORDS, facts.people, facts.baseline, status)
     for item in facts.values:
-        yield row(values_certain, item.certain / item.people, item.sensitive, item.people, 0.0)
+        yield row(MEASURES["values_certain"], item.certain / item.people, item.sensitive, item.people, 0.0)
 
 
 def _setting(facts: AggregateFacts, run: AttackRun) -> str:

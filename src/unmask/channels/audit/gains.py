@@ -19,7 +19,7 @@ from unmask.measures import Measure, information_gain_bits, total_variation
 from unmask.measures.bounds import divergence_nats_for_regret
 from unmask.measures.leakage import channel_epsilon
 from unmask.measures.losses import decision_problem
-from unmask.measures.names import expected_gain, reduction_bound, regret_bound
+from unmask.measures.registry import MEASURES
 from unmask.results import Advice, AtRisk, Block, Chart, Column, Fact, Result, Row, Table
 from unmask.results.formats import number
 from unmask.results.names import EAVESDROPPER
@@ -125,7 +125,7 @@ def measure_gain(model: GainModel) -> Measure:
         value = model.largest - problem.best(belief)[0]
         return np.where(np.abs(value) <= model.rounding, 0.0, value)
 
-    return Measure(**{**vars(expected_gain), "range": (-math.inf, model.largest)}, self_assessed=gain)
+    return Measure(**{**vars(MEASURES["expected_gain"]), "range": (-math.inf, model.largest)}, self_assessed=gain)
 
 
 # --- tables and sentences --------------------------------------------------------------------------------------------
@@ -251,9 +251,10 @@ def _measure_bounds(dmax: float, unit: str) -> tuple[Measure, Measure]:
     """Return dmax TV and 2 dmax TV as measures of a belief."""
     assert total_variation.self_assessed is not None
     variation = total_variation.self_assessed
+    reduction, regret = (replace(MEASURES[name], unit=unit) for name in ("reduction_bound", "regret_bound"))
     return (
-        Measure(**vars(replace(reduction_bound, unit=unit)), self_assessed=lambda belief: dmax * variation(belief)),
-        Measure(**vars(replace(regret_bound, unit=unit)), self_assessed=lambda belief: 2.0 * dmax * variation(belief)),
+        Measure(**vars(reduction), self_assessed=lambda belief: dmax * variation(belief)),
+        Measure(**vars(regret), self_assessed=lambda belief: 2.0 * dmax * variation(belief)),
     )
 
 
@@ -269,7 +270,7 @@ def _bound_table(rows: Mapping[str, Sequence[Row]], unit: str) -> Table:
     records = []
     for name, of_channel in rows.items():
         row = {item.measure: item for item in of_channel}
-        bounds = (row[reduction_bound.name], row[regret_bound.name])
+        bounds = (row["reduction_bound"], row["regret_bound"])
         values = [value for bound in bounds for value in (bound.posterior, bound.worst)]
         records.append((name, row[total_variation.name].posterior, *values))
     return Table.from_records("loss_bounds", columns, records)

@@ -10,7 +10,6 @@ import numpy as np
 
 from unmask.core.errors import NotRunError, UnmaskError
 from unmask.core.posterior import Posterior
-from unmask.measures.names import equal_cells
 from unmask.results import Row
 from unmask.results.names import (
     ACQUAINTANCE,
@@ -203,8 +202,8 @@ def _make_row(scene: AttackedRelease, adversary: str, counted: EqualCells) -> Ro
     n, value = len(scene.known.person), float(counted.equal)
     note = f"of {counted.compared:,} compared cells; {counted.linked:,} of {n:,} people are linked"
     return Row.of_number(
-        value, release=scene.release, adversary=adversary, target=IDENTITY, measure=equal_cells.name,
-        unit=equal_cells.unit, direction=equal_cells.direction, n=n, quantiles=(value,) * 5,
+        value, release=scene.release, adversary=adversary, target=IDENTITY, measure="equal_cells",
+        unit="cells", n=n, quantiles=(value,) * 5,
         interval="none: a count of cells", status="scores", note=note,
     )  # fmt: skip
 

@@ -14,7 +14,7 @@ from unmask.languages import mark
 from unmask.measures import Quantity
 from unmask.measures.base import UndefinedError, build_row
 from unmask.measures.interval import Interval, wilson
-from unmask.measures.names import singled_out, singled_out_of_as_many
+from unmask.measures.registry import MEASURES
 from unmask.results import Row
 from unmask.results.names import SINGLING
 from unmask.scoring import Audit
@@ -149,9 +149,9 @@ def _make_rows(release: str, kind: str, trial: SingledOut) -> Iterator[Row]:
         )
 
     trivial = f"{trial.trivial:,} more guesses hold for too many people to count" if trial.trivial else ""
-    yield row(singled_out, trial.of_all, trial.share_of_all, trivial)
+    yield row(MEASURES["singled_out"], trial.of_all, trial.share_of_all, trivial)
     yield replace(
-        row(singled_out_of_as_many, trial.baseline, trial.share, f"{trial.people:,} people of either kind"),
+        row(MEASURES["singled_out_of_as_many"], trial.baseline, trial.share, f"{trial.people:,} people of either kind"),
         control=trial.control,
         excess=trial.share - trial.control,
         excess_low=trial.low,
