@@ -44,6 +44,7 @@ class ColumnFacts:
     suggestion, reason : the role that fits it, and why, in words
     key        : whether its values number people, see `tables.unit.Key`
     type       : of its values: number, date, code ...
+    design     : part in a survey design, such as household or stratum; "" for none
     """
 
     name: str
@@ -58,6 +59,7 @@ class ColumnFacts:
     reason: str
     key: int = 0
     type: str = ""
+    design: str = ""
 
 
 @dataclass(frozen=True)

@@ -34,16 +34,27 @@ def first_document(file: str, reading: Mapping[str, Any], facts: Sequence[Column
     """
     from unmask.document import list_reading_keys
 
-    options = {key: reading[key] for key in list_reading_keys() if reading.get(key) not in (None, "own", "any")}
+    options = {key: reading[key] for key in list_reading_keys() if reading.get(key) not in (None, (), [], "own", "any")}
     roles = {column.name: column.role or column.suggestion for column in facts}
     return {
         "title": f"Release of {PurePath(file).name}",
-        "data": {"file": file, **options},
+        "data": {"file": file, **guess_design(facts), **options},
         "columns": roles,
         "protections": [{"use": "tables.Mondrian", "with": {"k": DEFAULT_K}}],
         "adversaries": list(adversaries([name for name, role in roles.items() if role == "sensitive"])),
         "policy": [FIRST_CONDITION],
     }
+
+
+def guess_design(facts: Sequence[ColumnFacts]) -> dict[str, str]:
+    """Return the columns with the households, strata and clusters of a survey, as `Table.read` takes them.
+
+    The first column of each part counts. Replicate weights are not guessed, since the survey states their method.
+    """
+    from unmask.tables.survey_design import UNITS
+
+    columns = ((unit, column.name) for column in facts for unit in UNITS if column.design == unit and not column.role)
+    return dict(reversed([*columns]))
 
 
 def unit_of(facts: Sequence[ColumnFacts]) -> CountingUnit:

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unmask.core.errors import UnmaskError
-from unmask.data.frames import columns_of
 from unmask.document import ROLES
-from unmask.first_document import FIRST_POLICY, unit_of
+from unmask.first_document import FIRST_POLICY, guess_design, unit_of
 from unmask.results.blocks import Block
 from unmask.results.table import Column
 from unmask.results.table import Table as Facts
@@ -133,23 +132,26 @@ def guess_roles(source: object, *, person: str | None = None, **reading: Any) ->
     """
     from unmask.tables import Table
     from unmask.tables.risk import column_facts
+    from unmask.tables.survey_design import NO_DESIGN, UNITS, match_columns
     from unmask.tables.table import check_roles
     from unmask.tables.unit import ROW, stated_unit
 
     stated_columns = {option: tuple(_list_names(reading.get(option) or ())) for option in OPTIONS.values()}
     stated = {name: role for role, option in OPTIONS.items() for name in stated_columns[option]}
     options = {name: value for name, value in reading.items() if name not in stated_columns}
-    household = reading.get("household")
-    named = [*stated, *([] if person in (None, ROW) else [person]), *([] if household is None else [household])]
+    design = {name: reading[name] for name in NO_DESIGN if reading.get(name)}
+    units = [design[unit] for unit in UNITS if unit in design]
+    named = [*stated, *([] if person in (None, ROW) else [person]), *units]
     all_names = _list_columns(source, named, options)
-    every_column = Table.read(source, **{**options, "quasi_identifiers": all_names, "household": None})
+    every_column = Table.read(source, **{**options, "quasi_identifiers": all_names, **NO_DESIGN})
     facts = column_facts(every_column.written, roles=stated)
+    of_design = {*units, *match_columns(design.get("replicate_weights", ()), all_names)}
     roles = Roles(facts, {}, unit_of(facts), every_column.notes)
     by_role: dict[str, Any] = {
         option: [
             name
             for name, fits in roles.by_column.items()
-            if name in stated_columns[option] or (fits == role and name != household)
+            if name in stated_columns[option] or (fits == role and name not in of_design)
         ]
         for role, option in OPTIONS.items()
     }
@@ -162,7 +164,7 @@ def guess_roles(source: object, *, person: str | None = None, **reading: Any) ->
     if person is not None:
         shared = any(item.name == person and item.distinct < item.rows for item in facts)
         roles = replace(roles, unit=stated_unit(person, shared=shared))
-    return replace(roles, reading={**options, **by_role, "person": person})
+    return replace(roles, reading={**options, **guess_design(facts), **design, **by_role, "person": person})
 
 
 def audit_as_is(source: object, roles: Roles, *, name: str, policies: Sequence[Policy], changes: bool) -> Result:
@@ -198,12 +200,9 @@ def _list_columns(source: object, named: Sequence[str], options: Mapping[str, An
     """Return the names of all columns of a table, after a check that it has the columns which the user named."""
     from unmask.tables.reading import AS_TEXT, check_columns, column_names
 
-    if not isinstance(source, str | os.PathLike):
-        names, place = list(columns_of(source)), "the table"
-    else:
-        as_text = {name: options[name] for name in AS_TEXT if name in options}
-        names = column_names(source, role_columns=named, **as_text)
-        place = f"file {Path(source).name!r}"
+    as_text = {name: options[name] for name in AS_TEXT if name in options}
+    names = column_names(source, role_columns=named, **as_text)
+    place = f"file {Path(source).name!r}" if isinstance(source, str | os.PathLike) else "the table"
     check_columns(names, named, place=place)
     return names
 

@@ -16,6 +16,7 @@ from unmask.tables import Table
 from unmask.tables.risk import suda
 from unmask.tables.risk.records import evaluate_records
 from unmask.tables.risk.suda import find_special_uniques
+from unmask.tables.survey_design import SurveyDesign
 
 GUIDE = """
 urban female incomplete-2 employed
@@ -121,7 +122,7 @@ def test_household_risks_of_random_tables_are_those_of_the_definition(seed):
     rng = np.random.default_rng(seed)
     rows = rng.choice(["a", "b"], (30, 2)).tolist()
     household = rng.integers(-1, 12, 30)
-    columns = evaluate_records(replace(_read(rows), household=household)).columns
+    columns = evaluate_records(replace(_read(rows), design=SurveyDesign(household=household))).columns
 
     count = Counter(map(tuple, rows))
     groups = {

@@ -14,6 +14,7 @@ from unmask.app.jobs import Job
 from unmask.app.project import PROFILE, Project
 from unmask.core.errors import UnmaskError
 from unmask.document import MEANINGS, list_reading_keys
+from unmask.tables.survey_design import NO_DESIGN
 
 if TYPE_CHECKING:
     from unmask.app.column_shapes import Shape
@@ -101,7 +102,7 @@ def _key(project: Project) -> Key:
     options = {
         key: table[key]
         for key in (*list_reading_keys(), *MEANING_KEYS)
-        if key in table and key not in ("person", "household")
+        if key in table and key not in ("person", *NO_DESIGN)
     }
     times = [state.st_mtime_ns, *(Path(file).stat().st_mtime_ns for file in table.get("hierarchies", {}).values())]
     return str(project.file), max(times), state.st_size, json.dumps(options)

@@ -19,8 +19,9 @@ from unmask.tables.cells import plain_levels
 from unmask.tables.column import Column
 from unmask.tables.criteria.evaluation import Frame
 from unmask.tables.protections.recoding import generalize
+from unmask.tables.survey_design import NO_DESIGN
 
-NOT_READ = ("cells", "household", "weight")
+NOT_READ = ("cells", "weight", *NO_DESIGN)
 """Parameters of `Table.read` that the preview does not need."""
 
 

@@ -96,7 +96,8 @@ def _save_suggestions(project: Project, profile: Profile) -> None:
     document = project.document
     first = first_document(document["data"]["file"], document["data"], profile.facts)
     project.add_notes(reasons=reasons(profile.facts))
-    project.save({**first, **document, "columns": first["columns"]})
+    data = {**first["data"], **document["data"]}
+    project.save({**first, **document, "data": data, "columns": first["columns"]})
 
 
 def _format_init(document: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ from unmask.data.engine import EngineOptions
 from unmask.data.resources import format_bytes
 from unmask.tables.reading import AS_TEXT, check_columns, column_names
 from unmask.tables.stored import StoredTable, check_memory, estimate
+from unmask.tables.survey_design import NO_DESIGN, UNITS, match_columns
 from unmask.tables.table import Table, check_roles
 from unmask.tables.unit import ROW
 
@@ -45,7 +46,9 @@ def read_column_names(path: Path, reading: Reading) -> list[str]:
 
 def list_columns_without_role(names: Sequence[str], reading: Reading) -> list[str]:
     """Return the names of columns that have no role."""
-    with_role = {*(name for option in ROLES for name in reading[option]), reading["weight"], reading.get("household")}
+    replicates = match_columns(reading.get("replicate_weights", ()), names)
+    with_role = {name for option in ROLES for name in reading[option]}
+    with_role |= {reading["weight"], reading.get("household"), *replicates}
     return [name for name in names if name not in with_role]
 
 
@@ -58,8 +61,7 @@ def read_released(path: Path, reading: Reading) -> tuple[Table, list[str]]:
     """Read a release with all columns, since anybody can read them; also return the names of those without a role."""
     check_roles({option: tuple(reading[option]) for option in ROLES})
     names = read_column_names(path, reading)
-    if reading.get("household") not in names:  # a release need not have it
-        reading = {**reading, "household": None}
+    reading = without_absent_design(reading, names)
     return read_table(path, derive_release_reading(reading, names)), list_columns_without_role(names, reading)
 
 
@@ -69,8 +71,15 @@ def read_original(path: Path, reading: Reading, releases: Sequence[Path]) -> Tab
     released = [read_column_names(file, reading) for file in releases]
     unchanged = dict.fromkeys(name for columns in released for name in list_columns_without_role(columns, reading))
     keep = (*reading["keep"], *(name for name in unchanged if name in names))
-    household = reading["household"] if reading["household"] in names else None
-    return read_table(path, {**reading, "keep": keep, "household": household})
+    return read_table(path, {**without_absent_design(reading, names), "keep": keep})
+
+
+def without_absent_design(reading: Reading, names: Sequence[str]) -> Reading:
+    """Return how a file with these columns is read, which need not have the columns of the survey design."""
+    absent: Reading = {unit: None for unit in UNITS if reading[unit] not in names}
+    if not set(names).issuperset(match_columns(reading["replicate_weights"], names)):
+        absent |= {"replicate_weights": (), "replicate_method": None}
+    return reading | absent
 
 
 def read_register(path: Path, reading: Reading) -> Table:
@@ -82,8 +91,9 @@ def read_every_column(path: Path, reading: Reading, roles: Mapping[str, str]) ->
     """Read all columns of a file, whatever their roles."""
     names = read_column_names(path, reading)
     person = [reading["person"]] if reading["person"] not in (None, ROW) else []
-    check_columns(names, [*roles, *person], place=f"file {path.name!r}")
-    without_roles = {**dict.fromkeys(ROLES, ()), "weight": None, "person": None, "household": None}
+    units = [reading[unit] for unit in UNITS if reading[unit]]
+    check_columns(names, [*roles, *person, *units], place=f"file {path.name!r}")
+    without_roles = {**dict.fromkeys(ROLES, ()), **NO_DESIGN, "weight": None, "person": None}
     return read_table(path, {**reading, **without_roles, "quasi_identifiers": names})
 
 
@@ -106,8 +116,8 @@ def derive_register_reading(reading: Reading, names: Sequence[str]) -> Reading:
         for option in ("types", "orders", "hierarchies")
     }
     no_names = dict.fromkeys(("sensitive", "keep", "identifiers"), ())
-    no_name = dict.fromkeys(("weight", "person", "household"))
-    return {**reading, **no_names, **no_name, **meanings, "quasi_identifiers": shared}
+    no_name = dict.fromkeys(("weight", "person"))
+    return {**reading, **no_names, **no_name, **NO_DESIGN, **meanings, "quasi_identifiers": shared}
 
 
 @contextmanager

@@ -22,6 +22,7 @@ import numpy as np
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import source_files
 from unmask.data.databases import explain_failure, open_database
+from unmask.data.frames import columns_of
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import TextOptions, prepare_file
 from unmask.tables.coding import Encoded, encode, encode_array
@@ -91,14 +92,16 @@ AS_TEXT = ("delimiter", "header", "encoding")
 """Arguments of `Table.read` for text files."""
 
 
-def column_names(path: str | PathLike[str], *, role_columns: Sequence[str] = (), **as_text: Any) -> list[str]:
-    """Read the column names of a file, as `read_encoded` does, without rows.
+def column_names(source: object, *, role_columns: Sequence[str] = (), **as_text: Any) -> list[str]:
+    """Return the column names of a file or a data frame, as `read_encoded` does, without rows.
 
     role_columns : columns with a role; line 1 is a header if it contains one of them
     as_text      : `delimiter`, `header`, `encoding`
     """
+    if not isinstance(source, str | PathLike):
+        return list(columns_of(source))
     with engine() as (connection, folder):
-        return _relation(connection, folder, path, (), TextOptions(**as_text), role_columns).names
+        return _relation(connection, folder, source, (), TextOptions(**as_text), role_columns).names
 
 
 def first_rows(path: str | PathLike[str], n: int, **as_text: Any) -> Source:

@@ -26,9 +26,10 @@ from unmask.tables.grouping import class_counts
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.levels import Missing
 from unmask.tables.meanings import Meanings, read_hierarchies, weights_of
-from unmask.tables.reading import check_columns, read_encoded
+from unmask.tables.reading import check_columns, column_names, read_encoded
 from unmask.tables.scales import Decimal
 from unmask.tables.stored import StoredTable
+from unmask.tables.survey_design import UNKNOWN_DESIGN, SurveyDesign, match_columns, number_units, relate_replicates
 from unmask.tables.unit import ASSUMED, ROW, counting_unit, identifier_key, number_people, stated_unit
 from unmask.tables.writing import write_parquet, write_table
 
@@ -47,7 +48,7 @@ class Table:
     order : column names in the order of the source, in which they are written; by roles if empty.
     notes : what was recognized or guessed while reading, one sentence each.
     person : (n_rows,) person of each row; None if each row is a person.
-    household : (n_rows,) household of each row, negative if it is unknown; None without households.
+    design : households, strata, clusters and replicate weights of the sample that the table is.
     unit : unit that counts as one person, and how it was determined.
     record_sizes : for a counted table (2, m): numbers of source rows that agree in every released column, and the
         number of such sets of each size; None if the table contains all released columns.
@@ -68,7 +69,7 @@ class Table:
     order: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     person: Integers | None = None
-    household: Integers | None = None
+    design: SurveyDesign = UNKNOWN_DESIGN
     unit: str = ASSUMED.words
     record_sizes: Integers | None = None
     library: str | None = None
@@ -80,7 +81,7 @@ class Table:
             raise UnmaskError(f"missing is {self.missing!r}, expected 'own', 'wildcard' or 'excluded'")
         check_columns(self.names, (), place="the table")
         lengths = {column.codes.size for column in self.columns}
-        lengths |= {array.size for array in (self.weight, self.person, self.household) if array is not None}
+        lengths |= {len(array) for array in (self.weight, self.person, *vars(self.design).values()) if np.ndim(array)}
         if len(lengths) != 1:
             raise UnmaskError(f"the columns of a table have lengths {sorted(lengths)}, expected one length")
 
@@ -281,7 +282,7 @@ class Table:
             kept=tuple(column.take(rows) for column in self.kept),
             weight=None if self.weight is None else self.weight[rows],
             person=None if self.person is None else self.person[rows],
-            household=None if self.household is None else self.household[rows],
+            design=self.design.take(rows),
         )
 
     @classmethod
@@ -296,6 +297,10 @@ class Table:
         person: Annotated[str | None, Option("Input", metavar="COLUMN")] = None,
         household: Annotated[str | None, Option("Input", metavar="COLUMN")] = None,
         weight: Annotated[str | None, Option("Input", metavar="COLUMN")] = None,
+        stratum: Annotated[str | None, Option("Input", metavar="COLUMN")] = None,
+        cluster: Annotated[str | None, Option("Input", metavar="COLUMN")] = None,
+        replicate_weights: Annotated[str | Sequence[str], Option("Input", commas=True)] = (),
+        replicate_method: Annotated[str | None, Option("Input", metavar="METHOD")] = None,
         types: Annotated[Mapping[str, str] | None, Option("Input", "--type", "COLUMN=...")] = None,
         orders: Annotated[Mapping[str, Sequence[str]] | None, Option("Input", "--order", "COLUMN=...")] = None,
         hierarchies: Annotated[
@@ -323,6 +328,10 @@ class Table:
         household : column with the household of each row, which is not released: for the risk of households
         weight : column with the number of people behind a row, such as a survey weight. Weights of another scale need
             the size of the population; a missing weight counts as 0
+        stratum : column with the stratum of each row, for standard errors of a survey
+        cluster : column with the primary sampling unit of each row, for standard errors (default: the household)
+        replicate_weights : columns with replicate weights, or a pattern such as repwgt*, for standard errors
+        replicate_method : method that made them: jk1, bootstrap, brr, sdr (successive differences) or fay:RHO
         types : type of a column: number, date, datetime, code, text or ordinal, for dates such as 03/04/1970
             date:day-first or date:month-first (default: found in the column and noted). By column, see
             `types.recognize`
@@ -361,33 +370,44 @@ class Table:
                 f"column {weight!r} is the weight and cannot also number people; name another column as the person"
             )
         if isinstance(source, StoredTable):
-            if (weight, household, delimiter, header, encoding) != (None,) * 5:
+            design_options = (household, stratum, cluster, replicate_weights or None, replicate_method)
+            if any(option is not None for option in (weight, *design_options, delimiter, header, encoding)):
                 raise UnmaskError(STORED)
             source.check((*used, *idle, *roles["identifiers"], *([] if person in (None, ROW) else [person])))
             if idle:
                 raise UnmaskError(NO_ROLE.format(idle[0]))
             return cls._of_stored(source, roles, meanings, missing, person)
         person_column = "" if person in (None, ROW) else person
-        others = {person_column, household or ""}.difference(("", *used, *roles["identifiers"]))
+        units = {"household": household, "stratum": stratum, "cluster": cluster}
+        as_text: dict[str, Any] = {"delimiter": delimiter, "header": header, "encoding": encoding}
+        replicates = _names(replicate_weights)
+        if any("*" in name or "?" in name for name in replicates):
+            replicates = match_columns(replicates, column_names(source, role_columns=used, **as_text))
+        numeric = dict.fromkeys((*replicates, *roles["weight"]))
+        others = {person_column, *(name or "" for name in units.values())} - {"", *used, *roles["identifiers"]}
         dropped = (*roles["identifiers"], *idle, *others)
-        read = read_encoded(source, names=used, dropped=dropped, delimiter=delimiter, header=header, encoding=encoding)
+        read = read_encoded(source, names=list(dict.fromkeys((*used, *numeric))), dropped=dropped, **as_text)
         if idle:
             raise UnmaskError(NO_ROLE.format(idle[0]))
-        encoded = {name: column for name, column in read.columns.items() if name != weight}
+        encoded = {name: column for name, column in read.columns.items() if name in used and name != weight}
         columns, notes = meanings.of(
             encoded, plain=[name for name in roles["keep"] if name not in meanings.declared_names]
         )
 
         identifier_columns, _ = Meanings(dict.fromkeys(read.dropped, "text"), {}, {}, na=codes).read(read.dropped)
 
-        weights = {name: column for name, column in read.columns.items() if name == weight}
+        weights = {name: read.columns[name] for name in numeric}
         weighed, _ = Meanings(dict.fromkeys(weights, "number"), {}, {}, na=codes, decimal=decimal).read(weights)
+        row_weight = weights_of(weighed[weight]) if weight else None
+        design = UNKNOWN_DESIGN
+        if replicates:
+            design = relate_replicates([weights_of(weighed[name]) for name in replicates], row_weight, replicate_method)
         n_rows = len(next(iter(read.columns.values())).codes)
-        joined = (
-            None
-            if person_column not in (by_name := {**identifier_columns, **columns})
-            else number_people(by_name[person_column])
-        )
+        by_name = {**identifier_columns, **columns}
+        joined = number_people(by_name[person_column]) if person_column in by_name else None
+        numbers: dict[str, Any] = {
+            unit: number_units(by_name.get(name), n_rows) for unit, name in units.items() if name is not None
+        }
         keys = [identifier_key(name, identifier_columns.get(name), n_rows) for name in roles["identifiers"]]
         unit = counting_unit(keys, n_rows) if person is None else stated_unit(person, shared=joined is not None)
         if unit.question:
@@ -400,12 +420,12 @@ class Table:
             of("quasi_identifiers"),
             of("sensitive"),
             of("keep"),
-            weight=weights_of(weighed[weight]) if weight else None,
+            weight=row_weight,
             missing=missing,
-            order=tuple(read.columns),
+            order=tuple(name for name in read.columns if name in used),
             notes=(*read.notes, *notes),
             person=joined,
-            household=None if household is None else _number_households(identifier_columns.get(household), n_rows),
+            design=replace(design, **numbers),
             unit=unit.words,
             library=find_library(source),
         )
@@ -458,16 +478,9 @@ NO_ROLE = (
 )
 
 STORED = (
-    "an engine counts rows and detects the format of its files, so weight, household, delimiter, header and encoding "
-    "are not used; leave them out"
+    "an engine counts rows and detects the format of its files, so weight, household, the other columns of a survey "
+    "design, delimiter, header and encoding are not used; leave them out"
 )
-
-
-def _number_households(column: Column | None, n_rows: int) -> Integers:
-    """(n_rows,) the household of each row, -1 for a missing cell. column : None if every row has another value"""
-    if column is None:
-        return np.arange(n_rows)
-    return np.where(column.codes == column.levels.missing, -1, column.codes).astype(np.int64)
 
 
 def _names(names: str | Sequence[str]) -> tuple[str, ...]:

@@ -10,9 +10,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from unmask.core.errors import UnmaskError
 from unmask.core.signatures import with_parameters
 from unmask.data.engine import EngineOptions
@@ -38,6 +35,7 @@ from unmask.tables.files import (
 )
 from unmask.tables.reading import check_columns
 from unmask.tables.risk.records import evaluate_records
+from unmask.tables.survey_design import NO_DESIGN, UNITS, UNKNOWN_DESIGN
 from unmask.tables.table import Table
 
 _log = logging.getLogger(__name__)
@@ -145,8 +143,8 @@ def audit_files(
     if engine.engine is not None:
         in_memory = {
             "original": original, "control": control, "at_risk": watched is not None, "attack": attacks,
-            "protection": protection, "steps": steps, "weight": reading["weight"], "household": reading["household"],
-            "risk_file": record_risks is not None, **settings,
+            "protection": protection, "steps": steps, "weight": reading["weight"],
+            **{name: reading[name] for name in NO_DESIGN}, "risk_file": record_risks is not None, **settings,
         }  # fmt: skip
         _refuse_rows(in_memory)
         return _audit_counted(engine, dict(zip(names, releases, strict=True)), register, reading, settings)
@@ -154,8 +152,11 @@ def audit_files(
     tables, inputs, warnings = _read(paths, original, origins, register, control, reading)
     if watched is not None:
         watched.rows = f"row_of_{'release' if original is None else 'original'}_from_0"
-    if reading["household"] is not None and all(table.household is None for table in tables.values()):
-        check_columns(read_column_names(Path(releases[0]), reading), [reading["household"]], place="the release")
+    for unit in UNITS:
+        if reading[unit] is not None and all(getattr(table.design, unit) is None for table in tables.values()):
+            check_columns(read_column_names(Path(releases[0]), reading), [reading[unit]], place="the release")
+    if reading["replicate_weights"] and all(table.design.replicates is None for table in tables.values()):
+        check_columns(read_column_names(Path(releases[0]), reading), reading["replicate_weights"], place="the release")
     if record_risks is not None:
         record_risks[""] = _evaluate_records(tables, people=inputs["register"], population=settings["population"])
     protections = _make_protections(protection, names, code("protection"))
@@ -236,20 +237,13 @@ def _read(
         for name, path in zip(tables, origins, strict=False)
         if source is not None
     }
-    if source is not None and source.household is not None:
-        for name in [name for name in rows if tables[name].household is None]:  # protect drops the column
-            tables[name] = replace(tables[name], household=_select_households(source.household, rows[name]))
-        source = replace(source, household=None)
-    controls = (
-        None if control is None else read_original(control, {**reading, "like": source, "household": None}, paths)
-    )
+    if source is not None:
+        for name, origin in rows.items():  # protect drops columns of the design
+            tables[name] = replace(tables[name], design=source.design.follow(origin))
+        source = replace(source, design=UNKNOWN_DESIGN)
+    controls = None if control is None else read_original(control, {**reading, **NO_DESIGN, "like": source}, paths)
     inputs = {"original": source, "origin": rows, "register": people, "control": controls}
     return tables, inputs, _warn_of_unused_columns({name for _, unused in read.values() for name in unused}, source)
-
-
-def _select_households(household: NDArray[np.int64], origin: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the household of each released row; -1 for a row of no person."""
-    return np.where(origin < 0, -1, household[origin])
 
 
 def _warn_of_unused_columns(columns: Iterable[str], original: Table | None) -> list[str]:

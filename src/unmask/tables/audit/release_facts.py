@@ -27,11 +27,12 @@ from unmask.tables.risk.population import estimate
 from unmask.tables.risk.suda import find_special_uniques
 from unmask.tables.table import Table
 
-OF_POPULATION = frozenset({"k_map", "population_uniques"})
-"""Criteria that are listed if a register has the whole population."""
+IF_KNOWN = frozenset({"k_map", "population_uniques", "unique_share", "unique_share_low", "unique_share_high"})
+"""Criteria that are listed if they are known: by a register with the whole population, or by survey weights."""
 
 OF_PEOPLE = frozenset({
-    "k", "prosecutor_average", "prosecutor_max", "individual_risk_average", "individual_risk_max",
+    "k", "unique_share", "unique_share_low", "unique_share_high",
+    "prosecutor_average", "prosecutor_max", "individual_risk_average", "individual_risk_max",
     "expected_reidentifications", "expected_reidentifications_low", "expected_reidentifications_high", "household_k",
     "household_risk_average", "household_risk_max",
 })  # fmt: skip
@@ -90,7 +91,7 @@ def list_criteria(measured: Criteria, release: Release, knowledge: AuditorKnowle
     """Return the criteria of a release by name; None for those that need rows of people, if the release is foreign."""
     original, person = knowledge.complete.original, release.person(knowledge)
     values = {field.name: getattr(measured, field.name) for field in fields(Criteria) if field.name != "columns"}
-    values = {name: value for name, value in values.items() if value is not None or name not in OF_POPULATION}
+    values = {name: value for name, value in values.items() if value is not None or name not in IF_KNOWN}
     values = {name: None if release.is_foreign and name in OF_PEOPLE else value for name, value in values.items()}
     if release.is_foreign and original is not None:
         values |= dict(_score_synthetic(release.table, original, knowledge.control))

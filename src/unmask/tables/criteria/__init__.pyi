@@ -35,6 +35,7 @@ from unmask.tables.criteria.shapley_values import contributions as contributions
 from unmask.tables.criteria.survey_errors import (
     error_of_expected_reidentifications as error_of_expected_reidentifications,
 )
+from unmask.tables.criteria.survey_errors import estimate_mean as estimate_mean
 from unmask.tables.criteria.survey_errors import standard_error_of_total as standard_error_of_total
 from unmask.tables.criteria.synthetic import Attribution as Attribution
 from unmask.tables.criteria.synthetic import attribution_probability as attribution_probability

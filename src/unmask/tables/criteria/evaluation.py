@@ -27,7 +27,7 @@ from unmask.tables.criteria.diversity import alpha, l_entropy, l_recursive, map_
 from unmask.tables.criteria.histograms import Histograms, hierarchy_paths, rank_order
 from unmask.tables.criteria.households import Households, evaluate_households
 from unmask.tables.criteria.risk import journalist, marketer, population_sizes, prosecutor, sample_weight_risk
-from unmask.tables.criteria.survey_errors import error_of_expected_reidentifications
+from unmask.tables.criteria.survey_errors import error_of_expected_reidentifications, estimate_mean
 from unmask.tables.meanings import scale_weights
 
 if TYPE_CHECKING:
@@ -54,6 +54,9 @@ class IdentityCriteria:
         Smallest number of candidates of a row.
     unique_rows : int
         Rows with one candidate.
+    unique_share, unique_share_low, unique_share_high : float | None
+        Share of the population that these rows represent, and its 95 % interval by the survey design; None without
+        weights.
     prosecutor_average : float
         Probability of re-identifying a row, mean over rows.
     prosecutor_max : float
@@ -75,7 +78,7 @@ class IdentityCriteria:
     expected_reidentifications : float | None
         Sum of the risk by survey weights over all rows.
     expected_reidentifications_low, expected_reidentifications_high : float | None
-        Ends of its 95 % interval over samples, with households as clusters if they are known.
+        Ends of its 95 % interval over samples of the same design.
     household_k : int | None
         Smallest number of households with the same members; None without households.
     household_risk_average, household_risk_max : float | None
@@ -86,6 +89,9 @@ class IdentityCriteria:
     classes: int
     k: int
     unique_rows: int
+    unique_share: float | None
+    unique_share_low: float | None
+    unique_share_high: float | None
     prosecutor_average: float
     prosecutor_max: float
     journalist_average: float | None
@@ -174,6 +180,8 @@ class Criteria(Disclosure, IdentityCriteria):
     Parameters
     ----------
     rows, classes, k, unique_rows : int
+        See `IdentityCriteria`.
+    unique_share, unique_share_low, unique_share_high : float | None
         See `IdentityCriteria`.
     prosecutor_average, prosecutor_max : float
         See `IdentityCriteria`.
@@ -276,11 +284,15 @@ def evaluate(
     interval: tuple[float, float] | tuple[None, None] = (None, None)
     if survey is not None and weight is not None:
         interval = frame.expect_reidentifications(survey, weight)
+    unique_share, unique_share_low, unique_share_high = frame.estimate_unique_share()
     return Criteria(
         rows=rows,
         classes=len(frame.rows),
         k=k,
         unique_rows=int(frame.rows[frame.sizes == 1].sum()),
+        unique_share=unique_share,
+        unique_share_low=unique_share_low,
+        unique_share_high=unique_share_high,
         prosecutor_average=prosecutor(frame.sizes, rows=frame.rows).average,
         prosecutor_max=1 / k,
         journalist_average=None if reached is None else reached.average,
@@ -370,23 +382,34 @@ class Frame:
         return sample_weight_risk(self.sizes, np.maximum(self.sum_weights(weight), self.sizes))
 
     def expect_reidentifications(self, risk: Floats, weight: Floats) -> tuple[float, float] | tuple[None, None]:
-        """Return the 95 % interval of the sum of the risk over rows, with households as clusters.
-
-        None if classes overlap.
+        """Return the 95 % interval of the sum of the risk over rows, by the survey design; None if classes overlap.
 
         risk : (n_classes,) individual risk
         weight : (n_rows,) number of people that each row represents
         """
         if self.relation is not None:
             return None, None
-        of_row, household = self.table.classes.of_row, self.table.household
-        total, error = float(risk @ self.rows), error_of_expected_reidentifications(of_row, weight, cluster=household)
+        error = error_of_expected_reidentifications(self.table.classes.of_row, weight, self.table.design)
+        total = float(risk @ self.rows)
         return max(total - Z95 * error, 0.0), total + Z95 * error
+
+    def estimate_unique_share(self) -> tuple[float, float, float] | tuple[None, None, None]:
+        """Return the share of the population that unique rows represent, and its 95 % interval; None without weights.
+
+        The share does not depend on the scale of the weights.
+        """
+        weight = np.zeros(0) if self.table.weight is None else np.nan_to_num(self.table.weight)
+        if not weight.sum():
+            return None, None, None
+        is_unique = (self.sizes == 1).astype(np.float64)[self.table.classes.of_row]
+        share, error = estimate_mean(is_unique, weight, self.table.design)
+        return share, max(share - Z95 * error, 0.0), min(share + Z95 * error, 1.0)
 
     def evaluate_households(self, risk: Floats) -> Households | None:
         """Return facts about the household of each row from the (n_classes,) risk of a row; None without households."""
         of_row = self.table.classes.of_row
-        return None if self.table.household is None else evaluate_households(self.table.household, of_row, risk[of_row])
+        household = self.table.design.household
+        return None if household is None else evaluate_households(household, of_row, risk[of_row])
 
 
 def _reference_columns(columns: Sequence[Column], reference: Table | None) -> dict[str, Column]:

@@ -15,6 +15,7 @@ from unmask.tables.column import Classes, Column, classes_of
 from unmask.tables.levels import Levels
 from unmask.tables.notation import EVERYTHING, split_set
 from unmask.tables.risk.dependence import dependencies
+from unmask.tables.survey_design import UNITS
 from unmask.tables.table import Table
 from unmask.tables.unit import key_rank
 
@@ -27,6 +28,9 @@ MAX_QUASI_IDENTIFIERS, MIN_QUASI_IDENTIFIERS = 10, 3
 """Number of quasi-identifiers that one outsider may plausibly know. If there are more, only those with a name
 that people know about each other are suggested, if these are at least the second number.
 """
+
+MAX_HOUSEHOLD_ROWS = 20
+"""Mean number of rows of a value up to which a column may number households; a size of households has more."""
 
 MAX_UNIQUE_SHARE = 0.05
 """Share of rows with a unique value above which a column should be dropped."""
@@ -78,7 +82,8 @@ def column_facts(
             reason="",
             type=column.type,
         )
-        if part := designs.get(column.name):
+        part = designs.get(column.name, "")
+        if part:
             role, reason = _suggest_design_role(part, counted, facts)
         else:
             role, reason = _suggest_role(
@@ -87,7 +92,7 @@ def column_facts(
         stated_role = counted.role or find_role(column.name) or ("identifier" if n_unique < counted.rows else "")
         identifies = (counted.role or role) == stated_role == "identifier"
         key = key_rank(column.name, counted.distinct, identifies=identifies)
-        facts.append(replace(counted, suggestion=role, reason=reason, key=key))
+        facts.append(replace(counted, suggestion=role, reason=reason, key=key, design=part))
     return tuple(_limit_quasi_identifiers(facts))
 
 
@@ -120,7 +125,7 @@ def _find_design_columns(columns: Sequence[Column]) -> dict[str, str]:
     """Return the columns of a survey design with their part in it, by name and values.
 
     A column that is only called "weight" is a body weight, unless other columns belong to a design or its values cannot
-    be body weights.
+    be body weights. Units have several rows, and a household at most `MAX_HOUSEHOLD_ROWS` on average.
     """
     names = {column.name.lower() for column in columns}
     parts = {column.name: part for column in columns if (part := design_role(column.name))}
@@ -129,6 +134,10 @@ def _find_design_columns(columns: Sequence[Column]) -> dict[str, str]:
         median = float(np.median(low)) if low.size else 0.0
         is_bare_weight = column.name.lower() in ("w", "weight", "weights", "gewicht")
         is_body_weight = is_bare_weight and len(parts) == 1 and 5 <= median <= 250
+        rows_of_unit = len(column.codes) / max(int(np.count_nonzero(column.counts)), 1)
+        is_unit = rows_of_unit > 1 and (part != "household" or rows_of_unit <= MAX_HOUSEHOLD_ROWS)
+        if part in UNITS and not is_unit:
+            del parts[column.name]
         if ("weight" in part and (not low.size or low.min() < 0 or is_body_weight)) or (
             part == "flag" and re.sub("_?(flag|imputed|imp)_?", "", column.name.lower()) not in names
         ):
@@ -141,7 +150,8 @@ def _suggest_design_role(part: str, facts: ColumnFacts, previous: Sequence[Colum
     risk = "; a value may single out a person" if facts.alone else ""
     if part == "weight" and not any(column.suggestion == "weight" for column in previous):
         return "weight", f"survey weight: number of people that a row represents{risk}"
-    return "drop", f"{part} of the survey design{risk}"
+    use = "; --replicate-weights and --replicate-method use it" if part == "replicate weight" else ""
+    return "drop", f"{part} of the survey design{use}{risk}"
 
 
 def _suggest_role(
