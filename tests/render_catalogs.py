@@ -6,8 +6,11 @@ are empty, and tests/test_languages.py fails until they are translated.
 
 from __future__ import annotations
 
+import ast
 import io
+import itertools
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -15,10 +18,13 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from unmask.economics.audit.parameters import PARAMETERS
+from unmask.languages import SENTENCE_END
 from unmask.measures.registry import CRITERIA
 from unmask.measures.registry import MEASURES as QUANTITIES
 from unmask.policy.policies import read_shipped_policies
 from unmask.results.names import CERTIFICATE_TEXTS
+from unmask.studies.game.sentences import INPUTS
 
 SOURCE = Path(__file__).parent.parent / "src" / "unmask"
 KEYWORDS = {"gettext": None, "_": None, "mark": None, "say": None, "ngettext": (1, 2)}
@@ -51,14 +57,53 @@ def collect() -> Catalog:
     for _file, _line, message, comments, context in sorted(extracted, key=lambda item: (item[0], item[1])):
         if message not in ("", ("", "")):
             catalog.add(message, auto_comments=comments, context=context)
-    for term in list_terms():
-        catalog.add(term)
+    for message in (*list_terms(), *list_sentences()):
+        catalog.add(message)
     return catalog
+
+
+def list_sentences() -> list[str]:
+    """Return the sentences that the functions of `SENTENCES` write, with fields in place of values."""
+    return [sentence for path, names in SENTENCES.items() for name in names for sentence in _read_sentences(path, name)]
+
+
+def _read_sentences(path: str, name: str) -> Iterator[str]:
+    tree = ast.parse((SOURCE / path).read_text(encoding="utf-8"))
+    found = [
+        node for node in tree.body
+        if getattr(node, "name", None) == name or f"{name} " in ast.unparse(node).partition("=")[0].replace(":", " ")
+    ]  # fmt: skip
+    assert len(found) == 1, f"{path} has no {name}; correct SENTENCES in {__file__}"
+    docstring = ast.get_docstring(found[0], clean=False) if isinstance(found[0], ast.FunctionDef) else None
+    inner = {id(value) for node in ast.walk(found[0]) if isinstance(node, ast.JoinedStr) for value in node.values}
+    for node in ast.walk(found[0]):
+        is_text = isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value != docstring
+        if isinstance(node, ast.JoinedStr) or (is_text and id(node) not in inner):
+            for sentence in re.split(PARTS, _write_message(node).strip()):
+                if " " in sentence and re.search("[a-z]{2}", re.sub(r"\{\w+\}", "", sentence)):
+                    yield sentence
+
+
+def _write_message(node: ast.expr) -> str:
+    """Return a text with the names of its variables as fields; values of other expressions are called value."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.FormattedValue):
+        return f"{{{node.value.id if isinstance(node.value, ast.Name) else 'value'}}}"
+    assert isinstance(node, ast.JoinedStr)
+    message = "".join(map(_write_message, node.values))
+    number = itertools.count(1)
+    several = message.count("{value}") > 1
+    return re.sub(r"\{value\}", lambda _: f"{{value{next(number)}}}", message) if several else message
+
+
+PARTS = rf"{SENTENCE_END.pattern}|(?<=[.!?]) (?={{)|(?<=}}) (?=[A-Z])"
+"""Spaces between sentences, of which some are fields."""
 
 
 def list_terms() -> list[str]:
     """Return the messages that are data: names of adversaries and targets, shipped policies, measures and roles."""
-    terms = [*TERMS, *CERTIFICATE_TEXTS.values()]
+    terms = [*TERMS, *CERTIFICATE_TEXTS.values(), *INPUTS.values(), *(name for name, _ in PARAMETERS.values())]
     for policy in read_shipped_policies().values():
         for requirement in policy.requirements:
             terms += [requirement.name, requirement.source, requirement.purpose]
@@ -71,6 +116,11 @@ TERMS = (
     "identity", "linkage", "membership", "membership of the rare", "secret", "singling out", "linkability",
     "prosecutor", "acquaintance", "insider", "modeler", "journalist", "matcher", "expert", "order reader", "observer",
     "collector", "eavesdropper",
+    "Price", "Prices of group sizes", "all {n} records", "1 record", "Deterrence", "What deters an attack",
+    "{value} attacks", "{value} may attack", "Publisher's game", "Study", "Utility", "Contractual fine",
+    "are re-identified", "would be re-identified",
+    "Take {name}: of the acceptable protections it keeps the most utility.", "{n} protections", "1 protection", "With",
+    "On", "utility", "reached", "left\u00a0to\u00a0you", "the policy of this study",
     "Table audit", "Network criteria", "Network audit", "Linkage audit", "Channel audit",
     "releases", "original", "register", "control", "origins", "attacker", "hierarchies", "data", "auxiliary", "truth",
     "guesses", "channels", "prior", "file", "graph",
@@ -79,6 +129,37 @@ TERMS = (
     "needs the original table, on whose people guesses are tested (--original)",
 )  # fmt: skip
 """Names of adversaries and targets, kinds of audits, roles of files, and texts that are joined where they are used."""
+
+SENTENCES: dict[str, tuple[str, ...]] = {
+    "economics/audit/deterrence.py": ("GAINS", "FAILS", "_make_decision", "_describe_change"),
+    "economics/audit/group_sizes.py": ("_make_decision",),
+    "economics/audit/sentences.py": ("describe_campaign", "format_bounds"),
+    "studies/decision.py": (
+        "COUNTED_TARGETS",
+        "NO_LIMIT",
+        "make_decision",
+        "_judge",
+        "_describe_options",
+        "_dataset_item",
+        "_describe_state",
+        "make_headline",
+        "_describe_risk",
+    ),
+    "studies/game/result.py": ("_make_decision", "_make_item", "_make_risk", "_make_advice"),
+    "studies/game/sentences.py": (
+        "describe_protection",
+        "describe_terms",
+        "describe_decision",
+        "_describe_deterring",
+        "describe_judgment",
+        "_describe_payoff",
+        "_describe_safer",
+        "describe_answer",
+        "describe_most_sensitive",
+    ),
+    "studies/study_result.py": ("read_result",),
+}
+"""File -> its functions and constants whose sentences stand on first screens."""
 
 MEANINGS = (
     "k", "k_people", "alpha", "l_distinct", "t_equal", "t_ordered", "t_hierarchical", "unique_rows", "leakage_bits",

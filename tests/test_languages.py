@@ -11,6 +11,9 @@ import pytest
 import unmask
 from tests import render_catalogs
 from tests.commands import invoke
+from unmask.economics import read_attacker
+from unmask.economics.audit import AttackerSource, audit_sizes
+from unmask.economics.audit.deterrence import audit_deterrence
 from unmask.graphs import datasets
 from unmask.languages import LANGUAGES, choose_language, gettext, localize, ngettext, retranslate, use_language
 from unmask.render.certificate import certificate, read_language
@@ -128,7 +131,10 @@ def other_results():
     )
     clusters = unmask.Partition(found)
     channel = unmask.read_channel([[0.9, 0.1], [0.2, 0.8]])
+    attacker = AttackerSource(read_attacker("case-study"))
     return {
+        "price": audit_sizes(attacker, [*range(1, 40)]),
+        "deterrence": audit_deterrence(attacker, [2, 3, 60])[0],
         "attacked network": unmask.audit(network, overlaps=[(0.8, 0.9)], policy="recall <= 0.1", seeds=["top:20"]),
         "network": unmask.audit(network, policy="k_degree >= 5"),
         "clusters": unmask.audit(clusters, truth=unmask.Partition(truth), policy="breached <= 0.1"),

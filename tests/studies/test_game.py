@@ -94,6 +94,15 @@ def play_game(folder):
         return play(document(folder, DOCUMENT % 40))
 
 
+@pytest.mark.parametrize("language", ["de", "fr", "es"])
+def test_a_first_screen_has_no_english_word_in_another_language(play_game, language):
+    result = make_result(play_game)
+    screens = (result.to_html(language=name).partition("<main")[0].partition("<body")[2] for name in ("en", language))
+    english, other = (set(re.findall(r"[a-z]{4,}", re.sub("<style.*?</style>|<[^>]*>", " ", text))) for text in screens)
+    same = {"attacker", "decision", "fine", "leaves", "left", "most", "offers", "people", "price", "release", "terms"}
+    assert not same & other & english
+
+
 @pytest.fixture
 def again(monkeypatch, play_game):
     """The game, played once."""
@@ -153,8 +162,8 @@ def test_advice_says_who_attacks_when_it_is_played_again(play_game):
     equilibrium = play_game.taken
     insurer = replace(equilibrium.answers[0], kind="insurer", attacks=True, payoff=(3, 3), re_identified=(1, 1))
     safer = replace(equilibrium, fine=470.0, payoff=(200.0, 200.0), answers=(*equilibrium.answers, insurer))
-    assert "Played again, insurer attacks and 200 is left" in opening(replace(play_game, safer=safer))[1]
-    assert "Played again, no attacker attacks and" in opening(replace(play_game, safer=replace(safer, answers=())))[1]
+    assert "With them, insurer attacks, and 200 is left to you." in opening(replace(play_game, safer=safer))[1]
+    assert "With them, no attacker attacks, and" in opening(replace(play_game, safer=replace(safer, answers=())))[1]
 
 
 @pytest.mark.parametrize("recovered", [0.0, 0.5])
@@ -225,7 +234,7 @@ def test_the_fine_that_would_make_a_release_pay_does(tmp_path, monkeypatch):
     text = (DOCUMENT % 4000).replace("fines = [0, 1000]", f"fines = [{by_fine.fine}]\nprices = [{by_price.price}]")
     again = play(document(tmp_path, text))
     assert again.taken.payoff[0] == pytest.approx(max(by_fine.payoff[0], by_price.payoff[0]))
-    assert "Ask for more: unprotected data under a contractual fine of" in opening(game)[0]
+    assert "Ask for more: unprotected data, under a contractual fine of" in opening(game)[0]
 
 
 def test_the_ends_of_a_range_are_games_of_their_own(tmp_path, monkeypatch):
@@ -239,7 +248,7 @@ def test_the_ends_of_a_range_are_games_of_their_own(tmp_path, monkeypatch):
         offer = play(document(tmp_path, DOCUMENT % value)).taken
         assert (end.value, end.best.protection, end.best.fine) == (value, offer.protection, offer.fine)
         assert end.payoff == offer.payoff[0]
-    assert "every range at its middle" in opening(game)[0]
+    assert "Every range is at its middle." in opening(game)[0]
     assert row.changes
     assert "The most sensitive input is " in opening(game)[1]
 
@@ -271,7 +280,7 @@ def test_a_study_keeps_what_its_game_prices(studied, play_game):
 def test_the_page_of_a_study_has_its_game(studied):
     text = render(read_result(studied[0]))
     assert "What to release, and what to ask for it" in text
-    assert opening(studied[1])[0] in text
+    assert make_result(studied[1]).decision.sentence in text
     assert "What stops each attacker" in text
     assert text.count(make_result(studied[1]).assumptions[0]) == 1
 
@@ -314,7 +323,7 @@ def test_the_page_says_what_the_terminal_says(folder):
     message = invoke("game", folder / "unmask.toml", "-o", page)
     assert message.exit_code == 0, message.output
     first = message.stdout.splitlines()[0]
-    assert first.startswith("Release \u201cMondrian k=6\u201d under a contractual fine of")
+    assert first.startswith("Release the data protected with \u201cMondrian k=6\u201d under a contractual fine of")
     text = page.read_text(encoding="utf-8")
     assert "under a contractual fine of" in text
     assert "What stops each attacker" in text

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from unmask.cli.files import print_secret_file, refuse_to_overwrite
-from unmask.cli.generated import Command, options, output_option, pop_options
-from unmask.cli.option_types import FILE, Input
+from unmask.cli.generated import Command, grouped, options, output_option, pop_options
+from unmask.cli.option_types import FILE, Input, language_option
 from unmask.cli.options import attacker_option, optional_table_options
 from unmask.cli.output import write_page
 from unmask.cli.price import print_assumptions, print_program_tables, read_sizes, read_source
 from unmask.cli.terminal import print_line, print_table
 from unmask.core.errors import UnmaskError
 from unmask.data import writing
+
+if TYPE_CHECKING:
+    from unmask.languages import Language
 
 COSTS = ("fine", "price", "row")
 
@@ -35,11 +38,12 @@ COSTS = ("fine", "price", "row")
     help="Write the rows to drop against a campaign, counted from 0, for the owner alone.",
 )
 @output_option("--output", "-o", type=FILE, help="Write the page, one HTML file.")
+@grouped("Output", language_option)
 @output_option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @output_option("--force", is_flag=True, help="Overwrite the page and the rows.")
 def deter(
-    data: str, attacker: str | None, budget: float | None, leave_out: Path | None, output: Path | None, as_json: bool,
-    force: bool, **values: Any,
+    data: str, attacker: str | None, budget: float | None, leave_out: Path | None, output: Path | None,
+    language: Language, as_json: bool, force: bool, **values: Any,
 ) -> None:  # fmt: skip
     r"""Find the smallest fine, price and group size that stop attacks on a table.
 
@@ -62,7 +66,7 @@ def deter(
         raise UnmaskError("a list of sizes has no rows to leave out; give a release with --quasi-identifiers")
     result, rows = audit_deterrence(source, sizes, costs=costs, budget=budget, is_exact=is_list)
     if output is not None:
-        write_page(result, output)
+        write_page(result, output, language)
     if leave_out is not None:
         writing.write_text(leave_out, "\n".join(["row", *map(str, rows), ""]), private=True)
         print_secret_file(leave_out, public_file=Path(data), reason="it lists the rows that are easiest to re-identify")

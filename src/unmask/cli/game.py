@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from unmask.cli.documents import CODE, allow_code_option
 from unmask.cli.files import print_json, refuse_to_overwrite
 from unmask.cli.generated import Command, options
-from unmask.cli.option_types import FILE
+from unmask.cli.option_types import FILE, language_option
 from unmask.cli.output import write_page
 from unmask.cli.terminal import print_line, print_table
+
+if TYPE_CHECKING:
+    from unmask.languages import Language
 
 
 @click.command("game", cls=Command)
@@ -19,9 +23,12 @@ from unmask.cli.terminal import print_line, print_table
 @options("unmask.studies.game.solution:play", "study", study={"metavar": "FOLDER"})
 @allow_code_option
 @click.option("--output", "-o", type=FILE, help="Write the page, one HTML file.")
+@language_option
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite the page.")
-def game(document: Path, study: Path | None, output: Path | None, as_json: bool, force: bool) -> None:
+def game(
+    document: Path, study: Path | None, output: Path | None, language: Language, as_json: bool, force: bool
+) -> None:
     r"""Find the protection, price and fine that pay best for the publisher, given every attacker.
 
     [publisher] states the worth of the data and the loss for each person, [[attackers]] their gains and costs. An
@@ -42,7 +49,7 @@ def game(document: Path, study: Path | None, output: Path | None, as_json: bool,
     allow_code = bool(click.get_current_context().meta[CODE])
     result = make_result(play(document, study=study, allow_code=allow_code, watch=print_price_progress))
     if output is not None:
-        write_page(result, output)
+        write_page(result, output, language)
     if as_json:
         offers, *tables = list_program_tables(result)
         print_json(results=offers.records(), tables={table.name: table.records() for table in tables})

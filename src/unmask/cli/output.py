@@ -176,11 +176,11 @@ class Output(NamedTuple):
         return [] if self.report else ["audit", *name_table(params["releases"][0]), "--report", "report.html"]
 
 
-def write_page(result: Result, path: Path) -> None:
+def write_page(result: Result, path: Path, language: Language = "en") -> None:
     """Write the page of a result without a policy."""
     from unmask.render.page import render
 
-    write_texts({path: render(result)})
+    write_texts({path: render(result, language)})
     print_line(f"wrote {path}", err=True)
 
 

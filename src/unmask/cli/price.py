@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import print_json, refuse_to_overwrite
-from unmask.cli.generated import Command, input_option, output_option, parse_with
-from unmask.cli.option_types import FILE, Input
+from unmask.cli.generated import Command, grouped, input_option, output_option, parse_with
+from unmask.cli.option_types import FILE, Input, language_option
 from unmask.cli.options import attacker_option, optional_table_options
 from unmask.cli.output import write_page
 from unmask.cli.terminal import print_line, print_table
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from unmask.economics.audit import AttackerSource
+    from unmask.languages import Language
     from unmask.results import Result
 
 
@@ -55,11 +56,12 @@ def parse_sweeps(texts: tuple[str, ...]) -> tuple[Any, ...]:
     "Default: size divided by population.",
 )
 @output_option("--output", "-o", type=FILE, help="Write the page, one HTML file.")
+@grouped("Output", language_option)
 @output_option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @output_option("--force", is_flag=True, help="Overwrite the page.")
 def price(
     data: str, attacker: str | None, sweeps: tuple[Any, ...], population: int | None, cell_probability: str | None,
-    output: Path | None, as_json: bool, force: bool, **reading: Any,
+    output: Path | None, language: Language, as_json: bool, force: bool, **reading: Any,
 ) -> None:  # fmt: skip
     r"""Price the attack on groups of people: the classes of a table, or a list of sizes.
 
@@ -84,7 +86,7 @@ def price(
     cells = None if cell_probability is None else _read_probabilities(cell_probability)
     result = audit_sizes(source, sizes, is_exact=is_list, sweeps=sweeps, population=population, cell_probability=cells)
     if output is not None:
-        write_page(result, output)
+        write_page(result, output, language)
     if as_json:
         print_program_tables(result)
     else:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import click
 
 from unmask.cli.files import command_name, list_inputs, refuse_to_overwrite
-from unmask.cli.option_types import FILE
+from unmask.cli.option_types import FILE, language_option
 from unmask.cli.terminal import print_line, print_text
 from unmask.data import writing
 
 if TYPE_CHECKING:
+    from unmask.languages import Language
     from unmask.results import Result
 
 
@@ -23,10 +24,13 @@ if TYPE_CHECKING:
     "--export", "folder", type=FILE,
     help="Write every chart as SVG (and PNG with the extra [charts]), every table as CSV and Parquet into this folder.",
 )  # fmt: skip
+@language_option
 @click.option("--summary", "in_words", is_flag=True, help="Print the results in plain language, at most 25 lines.")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as one JSON object.")
 @click.option("--force", is_flag=True, help="Overwrite the page, and files in the folder of --export.")
-def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, as_json: bool, force: bool) -> None:
+def report(
+    run: Path, output: Path | None, folder: Path | None, language: Language, in_words: bool, as_json: bool, force: bool
+) -> None:  # fmt: skip
     r"""Show the results of a study: a page, its charts and tables as files, or a summary.
 
     \b
@@ -42,7 +46,7 @@ def report(run: Path, output: Path | None, folder: Path | None, in_words: bool, 
     result = read_result(run)
     with writing.replace_files(output) as places:  # which takes its name once all is exported
         if output is not None:
-            writing.write_text(places[output], render(result))
+            writing.write_text(places[output], render(result, language))
         if folder is not None:
             from unmask.render.files import export
 

@@ -7,11 +7,13 @@ Code marks a message where it is written, with fields in braces, and the catalog
 '2 von 3.000 Angriffen auf Veröffentlichungen beendet'
 
 Texts that an audit wrote in English are translated by `retranslate`, which recognizes messages by their words.
-`tests/render_catalogs.py` collects the messages and compiles the catalogs.
+`tests/render_catalogs.py` collects the messages and compiles the catalogs: those in calls of the functions below, and
+the sentences of the functions that it lists.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -56,14 +58,20 @@ MIN_LETTERS = 7
 SHARE = r"(?:[^A-Za-z]|\bto\b)+?"
 """Field `share`: a share in percent, or two shares."""
 
-SHORT_MESSAGES = ("no. {n}", "off by {value}")
+SHORT_MESSAGES = ("no. {n}", "off by {value}", "now {value}")
 """Shorter messages that are recognized by their first words."""
 
-NUMERIC_MESSAGES = ("{low} to {high}", "{n} edges", "{n}, median {median}")
+NUMERIC_MESSAGES = ("{low} to {high}", "{n} edges", "{n}, median {median}", "of {people}")
 """Shorter messages that are recognized if their fields have no letters."""
 
 FIELD = re.compile(r"\{\w+\}")
 """Field of a message."""
+
+SEPARATOR = re.compile("; |, | and ")
+"""Separator of the items of a list."""
+
+SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z\u201c\d])")
+"""Space between two sentences."""
 
 
 @contextmanager
@@ -168,30 +176,54 @@ def _localize_number(number: str, language: Language) -> str:
 def retranslate(text: str) -> str:
     """Return a text that was written in English, in the active language; unchanged if no message has its words.
 
-    The message with most words of its own is taken. Fields are translated in turn. Messages with plurals are not
-    recognized.
+    The message with most words of its own is taken. Fields, several sentences and the items of a list are translated
+    in turn. Messages with plurals are not recognized.
     """
     language = active_language()
     if language == "en" or not text:
         return text
     if (translated := _recognize(text, language)) is not None:
         return translated
-    if (translated := _recognize(text[0].lower() + text[1:], language)) is not None:
-        return translated[0].upper() + translated[1:]
+    if len(sentences := SENTENCE_END.split(text)) > 1:
+        return " ".join(map(retranslate, sentences))
     interval = gettext("[{low}, {high}]").format(low=r"\1", high=r"\2")
     return localize(INTERVAL.sub(interval, text))
 
 
+def _recognize_list(text: str, language: Language) -> str | None:
+    """Return the translation of a list such as "a fine, a price and a ban"; None if an item is no message."""
+    separators = {" and ": gettext("{names} and {last}", names="", last="")}
+    for expression in ("; ", ", | and "):
+        items, between = re.split(expression, text), re.findall(expression, text)
+        translated = [_recognize(item, language) for item in items] if between else [None]
+        if None not in translated:
+            ends = [separators.get(separator, separator) for separator in between]
+            return "".join(map("".join, itertools.zip_longest(filter(None, translated), ends, fillvalue="")))
+    return None
+
+
 def _recognize(text: str, language: Language) -> str | None:
     """Return the translation of an English text; None if no message has its words."""
+    translated = _recognize_exactly(text, language)
+    if translated is None and text[:1].isupper():
+        translated = _recognize_exactly(text[0].lower() + text[1:], language)
+        return translated and translated[0].upper() + translated[1:]
+    return translated
+
+
+def _recognize_exactly(text: str, language: Language) -> str | None:
+    """Return the translation of an English text whose first letter is that of the message."""
     catalog = _read_catalog(language)
     if (translated := catalog.gettext(text)) != text:
         return translated
     for message, expression in _list_patterns(language):
         if found := expression.fullmatch(text):
+            has_list = any(SEPARATOR.search(value) for value in found.groupdict().values())
+            if has_list and (as_list := _recognize_list(text, language)) is not None:
+                return as_list
             fields = {name: _retranslate_field(name, value) for name, value in found.groupdict().items()}
             return catalog.gettext(message).format(**fields)
-    return None
+    return _recognize_list(text, language)
 
 
 @cache
@@ -218,7 +250,7 @@ def _is_recognized(message: str) -> bool:
 
 def _compile(message: str) -> re.Pattern[str]:
     """Return an expression that finds the fields of a message."""
-    text = r"[^A-Za-z]+?" if message in NUMERIC_MESSAGES else ".+?"
+    text = r"[^A-Za-z]+?" if message in NUMERIC_MESSAGES else rf"(?:(?!{SENTENCE_END.pattern}).)+?"
     seen: set[str] = set()
     parts = []
     for part in re.split(r"(\{\w+\})", message):

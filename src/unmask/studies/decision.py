@@ -28,8 +28,11 @@ from unmask.studies.sentences import format_utility
 N_ALTERNATIVES = 4
 """Number of protections in the advice: the best one and the next three."""
 
-COUNTED_TARGETS = {"identity": "re-identified", "linkage": "breached"}
-"""Target whose share is a count of people or subjects -> word for them."""
+COUNTED_TARGETS = {
+    "identity": "of {n} people are re-identified by {adversary}",
+    "linkage": "of {n} subjects are breached by {adversary}",
+}
+"""Target whose share is a count of people or subjects -> words after this count."""
 
 ANSWERS: dict[State, str] = {"met": "Acceptable", "missed": "Not acceptable", "untested": "Not decided"}
 
@@ -59,7 +62,7 @@ def make_decision(facts: StudyFacts) -> Decision:
     options = [option for dataset in facts.datasets if (option := facts.best_option(dataset)) is not None]
     decision = _judge(facts, options) if options else Decision("none", *NO_POLICY, paragraphs=NO_LIMIT)
     if n_failed := sum(gap.cells for gap in facts.gaps if gap.status in ("failed", "timed out")):
-        failed = f"{plural(n_failed, 'cell')} of the study failed: numbers are missing here."
+        failed = f"Cells of the study that failed: {n_failed}. Their numbers are missing here."
         return replace(decision, sentence=f"{decision.sentence} {failed}")
     return decision
 
@@ -79,28 +82,29 @@ def _judge(facts: StudyFacts, options: Sequence[Option]) -> Decision:
 
 def _describe_options(facts: StudyFacts, best_option: Option, state: State) -> str:
     options = [option for option in facts.options if option.dataset == best_option.dataset]
-    n_met, n_all = sum(option.state == "met" for option in options), plural(len(options), "protection")
+    n_met, protections = sum(option.state == "met" for option in options), plural(len(options), "protection")
     if n_met:
-        meet = f"{n_met} of {n_all} {'meets' if n_met == 1 else 'meet'} every condition"
-        return f"under {facts.policy} with {release_name(best_option.protection)}: {meet}."
+        name = release_name(best_option.protection)
+        return f"under {facts.policy} with {name}. Every condition is met by {n_met} of {protections}."
     if state == "untested":
-        return f"under {facts.policy}: of {n_all} none is known to meet every condition."
-    return f"under {facts.policy}: none of {n_all} meets every condition."
+        return f"under {facts.policy}, no protection is known to meet every condition, of {protections}."
+    return f"under {facts.policy}, no protection meets every condition, of {protections}."
 
 
 def _dataset_item(option: Option) -> DecisionItem:
     """Return a line about a dataset: the best protection, and its worst condition."""
     order = {"missed": 2, "untested": 1, "met": 0}
     worst = max(option.assessments, key=lambda item: (order[item.state], item.ratio or 0.0))
-    finding = f"with {release_name(option.protection)}: {_describe_state(option)}"
+    finding = f"protected with {release_name(option.protection)}: {_describe_state(option)}"
     line, about = make_item(worst, FEWEST), name_requirement(worst.requirement)
     return replace(line, state=option.state, name=option.dataset, finding=finding, about=about)
 
 
 def _describe_state(option: Option) -> str:
     if option.n_missed:
-        ratio = f", up to {number(option.worst_ratio, 1)} times the limit" if option.worst_ratio > 1 else ""
-        return f"{plural(option.n_missed, 'condition')} missed{ratio}"
+        if option.worst_ratio > 1:
+            return f"missed conditions: {option.n_missed}, up to {number(option.worst_ratio, 1)} times the limit"
+        return f"missed conditions: {option.n_missed}"
     if option.state == "met":
         return "every condition met"
     return f"not known: {next(iter(option.gaps), 'a condition is not tested')}"
@@ -114,8 +118,10 @@ def make_headline(facts: StudyFacts, dataset: str, protection: str) -> str:
     row = facts.strongest(dataset, protection)
     if row is None:
         return "Nothing is known: no cell has a result with a measure of success or error."
-    dataset_clause = f" on {release_name(dataset)}" if len(facts.datasets) > 1 else ""
-    return f"With {release_name(protection)}{dataset_clause} the adversary {row.adversary} {describe_result(row)}."
+    name, result = release_name(protection), describe_result(row)
+    if len(facts.datasets) > 1:
+        return f"With {name} on {release_name(dataset)} the adversary \u201c{row.adversary}\u201d {result}."
+    return f"With {name} the adversary \u201c{row.adversary}\u201d {result}."
 
 
 def make_risk(facts: StudyFacts, dataset: str, protection: str) -> AtRisk | None:
@@ -128,9 +134,8 @@ def _describe_risk(row: StudyRow) -> tuple[str, str]:
     """Return a figure, and the words that explain it."""
     is_share = row.unit in SHARES
     if row.target in COUNTED_TARGETS and is_share and math.isfinite(row.posterior):
-        people = "subjects" if row.target == "linkage" else "people"
-        figure = mark_people(round(row.posterior * row.n))
-        return figure, f"of {row.n:,} {people} are {COUNTED_TARGETS[row.target]} by {row.adversary}"
+        words = COUNTED_TARGETS[row.target].format(n=f"{row.n:,}", adversary=row.adversary)
+        return mark_people(round(row.posterior * row.n)), words
     if is_share:
         return _format_value(row), f"of {row.n:,} cases, by {row.adversary}: {row.target}"
     if row.measure in ERRORS:

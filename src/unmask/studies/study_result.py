@@ -61,7 +61,7 @@ def read_result(folder: Path) -> Result:
         part = describe_in_study(game, {option.protection: option.state for option in facts.options})
         result = replace(
             result,
-            headline=f"{result.headline} By what it pays: {part.blocks[0].sentence}",
+            headline=f"{result.headline} By what it pays the publisher: {part.blocks[0].sentence}",
             facts=(*result.facts, *part.facts),
             blocks=(*result.blocks, *part.blocks),
             assumptions=(*result.assumptions, *part.assumptions),

@@ -28,6 +28,13 @@ SINGLE: Final = "an attack on one person"
 
 CAMPAIGN: Final = "a campaign against all"
 
+GAINS: Final = {
+    SINGLE: "An attack on one person gains {payoff}.",
+    CAMPAIGN: "A campaign against all gains {payoff}.",
+}
+
+FAILS: Final = {SINGLE: "An attack on one person does not pay.", CAMPAIGN: "A campaign against all does not pay."}
+
 STOPS: Final = "stops"
 """Name of the table with the smallest amount of each kind that stops an attack."""
 
@@ -257,7 +264,7 @@ def _list_blocks(deterrents: Mapping[str, Deterrents], costs: Costs, n: int) -> 
 def _describe_change(name: str, item: Deterrents, n: int) -> str:
     """Return the gain of an attack, and the fine, price and group size that stop it."""
     if item.payoff.high == 0:
-        return f"{name[0].upper()}{name[1:]} does not pay."
+        return FAILS[name]
     stops, fails = [f"an access price of {round_up(item.price.high)}"], []
     if np.isfinite(item.fine.high):
         stops.insert(0, f"a fine of {round_up(item.fine.high)}")
@@ -267,8 +274,8 @@ def _describe_change(name: str, item: Deterrents, n: int) -> str:
         stops.append(f"groups of at least {item.size:,}")
     else:
         fails.append(f"Groups of up to {n:,} do not stop it.")
-    gain = f"{name[0].upper()}{name[1:]} gains {format_bounds(item.payoff)}."
-    return " ".join([gain, f"Each of these stops it: {join_names(stops)}.", *fails])
+    gains = GAINS[name].format(payoff=format_bounds(item.payoff))
+    return " ".join([gains, f"Each of these stops it: {join_names(stops)}.", *fails])
 
 
 def _describe_mix(mix: Mix) -> str:

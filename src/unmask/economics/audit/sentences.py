@@ -46,11 +46,12 @@ def describe_campaign(campaign: CampaignPrice, targets: str, attacker: Attacker)
     if payoff == 0:
         return f"One campaign against {targets} gains at most {format_amount(upper)}. It may not pay at all."
     share, stops = format_bounds(campaign.success, percent), campaign.fines[1]
-    now = f" instead of {format_amount(attacker.fine)}" if attacker.fine < stops else ""
-    fine = f"A fine of {round_up(stops)}{now} stops every campaign."
+    change = f"{round_up(stops)} instead of {format_amount(attacker.fine)}"
+    fine = change if attacker.fine < stops else round_up(stops)
+    stop = f"A fine of {fine} stops every campaign." if stops < math.inf else "No fine is known to stop every campaign."
     return (
         f"One campaign against {targets} gains {format_bounds(campaign.payoff)}. It re-identifies {share} of them, "
-        f"if every try that pays is made. {fine if stops < math.inf else 'No fine is known to stop every campaign.'}"
+        f"if every try that pays is made. {stop}"
     )
 
 

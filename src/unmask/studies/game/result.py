@@ -129,7 +129,8 @@ def describe_in_study(facts: GameFacts, states: Mapping[str, str]) -> Result:
     answers = (f"{capitalize(item.name)} {item.finding}." for item in result.decision.items)
     notes = (result.headline, f"{result.decision.question} {' '.join(answers)}")
     policy = _describe_state(facts.released[0], states)
-    block = Block("game", "What to release, and what to ask for it", f"{answer} {sentence}", (), (), policy, notes)
+    decision = f"{answer}{' ' if answer.endswith(':') else ', '}{sentence}"
+    block = Block("game", "What to release, and what to ask for it", decision, (), (), policy, notes)
     return replace(result, blocks=(block, *(replace(block, open=False) for block in result.blocks)))
 
 
@@ -168,11 +169,11 @@ def _make_risk(facts: GameFacts) -> AtRisk:
         Fact("Price", format_amount(best_offer.price)),
         Fact("Contractual fine", format_amount(best_offer.fine)),
     )
-    are = "are" if best_offer is facts.taken else "would be"
+    outcome = "are re-identified" if best_offer is facts.taken else "would be re-identified"
     worst = max(best_offer.answers, key=lambda answer: answer.re_identified[1])
     if not worst.re_identified[1]:
-        return AtRisk("0", f"of {facts.people:,} people {are} re-identified: no attacker attacks", offer)
-    sentence = f"of {facts.people:,} people {are} re-identified by one attacker: {worst.kind}"
+        return AtRisk("0", f"of {facts.people:,} people {outcome}: no attacker attacks", offer)
+    sentence = f"of {facts.people:,} people {outcome} by one attacker: {worst.kind}"
     return AtRisk(count_people(worst.re_identified), sentence, offer)
 
 

@@ -11,7 +11,7 @@ from unmask.economics.game.game import WITHHELD
 from unmask.economics.game.sensitivity import PUBLISHER
 from unmask.plan import NOTHING
 from unmask.results.formats import number, round_up
-from unmask.results.words import join_names, plural, release_name
+from unmask.results.words import join_names, release_name
 from unmask.studies.game.facts import (
     Answer,
     DeterringSize,
@@ -66,7 +66,7 @@ def describe_terms(offer: OfferTerms) -> str:
 def describe_offer(offer: OfferTerms) -> str:
     """Describe a protection and its terms."""
     name = describe_protection(offer.protection)
-    return name if offer.protection == WITHHELD else f"{name} {describe_terms(offer)}"
+    return name if offer.protection == WITHHELD else f"{name}, {describe_terms(offer)}"
 
 
 def capitalize(text: str) -> str:
@@ -95,27 +95,25 @@ def describe_decision(facts: GameFacts) -> tuple[str, str, str]:
     """Return the state of the decision, its first words, and the rest of the sentence."""
     chosen = facts.taken
     if chosen.protection == WITHHELD:
-        return "missed", "Do not release", f"these data at the terms of the document.{_describe_deterring(facts)}"
-    payoff, offer = format_bounds(chosen.payoff), describe_offer(chosen)
-    middle = ", with every range at its middle" if facts.has_ranges else ""
-    if chosen.payoff[0] > 0:
-        name = describe_protection(chosen.protection)
-        return "met", f"Release {name}", f"{describe_terms(chosen)}: {payoff} is left to you{middle}."
-    return "untested", "Not decided:", f"{offer} leaves {payoff}{middle}."
+        return "missed", "Do not release these data", f"at the terms of the document. {_describe_deterring(facts)}"
+    payoff, terms = format_bounds(chosen.payoff), describe_terms(chosen)
+    middle = "Every range is at its middle." if facts.has_ranges else ""
+    if chosen.payoff[0] <= 0:
+        return "untested", "Not decided:", f"{_describe_payoff(chosen)} {middle}".rstrip()
+    name = release_name(chosen.protection)
+    is_protected = chosen.protection != NOTHING
+    answer = f"Release the data protected with {name}" if is_protected else "Release the unprotected data"
+    return "met", answer, f"{terms}: {payoff} is left to you. {middle}".rstrip()
 
 
 def _describe_deterring(facts: GameFacts) -> str:
     """Describe the fine and the price, above those of the document, at which a release pays."""
     if not facts.deterring:
-        return " No fine and no price by itself deters all attackers and leaves you something."
-    first = facts.deterring[0]
-    offers = (
-        describe_terms(offer) if offer.protection == first.protection else describe_offer(offer)
-        for offer in facts.deterring
+        return "No fine and no price by itself deters all attackers and leaves you something."
+    offers = ((describe_offer(offer), format_amount(offer.payoff[0])) for offer in facts.deterring)
+    return " ".join(
+        f"Ask for more: {offer}. It deters all attackers and leaves you {payoff}." for offer, payoff in offers
     )
-    payoff = format_amount(min(offer.payoff[0] for offer in facts.deterring))
-    name = describe_protection(first.protection)
-    return f" Ask for more: {name} {' or '.join(offers)} deters all attackers and leaves {payoff}."
 
 
 def describe_judgment(facts: GameFacts) -> str:
@@ -123,8 +121,8 @@ def describe_judgment(facts: GameFacts) -> str:
     best_offer = facts.released[0]
     n_others = facts.undecided
     sentences = (
-        f"The best of {plural(facts.looked_at, 'offer')}.",
-        f"{plural(n_others, 'other')} may be better: campaigns are only bounded." if n_others else "",
+        f"The best of {facts.looked_at:,} offers.",
+        f"Up to {n_others:,} of the others may be better: campaigns are only bounded." if n_others else "",
         _describe_safer(facts),
         describe_most_sensitive(facts),
         _describe_payoff(best_offer) if facts.taken.protection == WITHHELD else "",
@@ -134,7 +132,7 @@ def describe_judgment(facts: GameFacts) -> str:
 
 
 def _describe_payoff(offer: Offer) -> str:
-    return f"{capitalize(describe_offer(offer))} leaves {format_bounds(offer.payoff)}."
+    return f"{capitalize(describe_offer(offer))} leaves you {format_bounds(offer.payoff)}."
 
 
 def _describe_safer(facts: GameFacts) -> str:
@@ -144,8 +142,8 @@ def _describe_safer(facts: GameFacts) -> str:
     answers = [f"{answer.kind} {DOES[answer.attacks]}" for answer in facts.safer.answers if answer.attacks is not False]
     outcome, payoff = join_names(answers) if answers else "no attacker attacks", format_bounds(facts.safer.payoff)
     return (
-        f"These terms only just deter an attacker. Safer terms: {describe_terms(facts.safer)}. Played again, {outcome} "
-        f"and {payoff} is left."
+        f"These terms only just deter an attacker. Safer terms: {describe_terms(facts.safer)}. With them, {outcome}, "
+        f"and {payoff} is left to you."
     )
 
 
@@ -164,8 +162,8 @@ def describe_answer(answer: Answer) -> str:
         return f"may attack: a campaign gains up to {format_amount(answer.payoff[1])}"
     if answer.expects is None:
         return f"attacks, and keeps {format_bounds(answer.payoff)}"
-    expected = f"{format_bounds(answer.payoff)} and {count_people(answer.expects)} people"
-    return f"attacks, and expects {expected}; detection differs from their belief"
+    payoff, people = format_bounds(answer.payoff), count_people(answer.expects)
+    return f"attacks, and expects {payoff} and {people} people; detection differs from their belief"
 
 
 def describe_stopping(facts: GameFacts) -> str:
@@ -187,10 +185,13 @@ def describe_most_sensitive(facts: GameFacts) -> str:
     if row is None:
         return ""
     end = max((row.low, row.high), key=lambda end: end.payoff - end.taken)
-    owner = "" if row.of == PUBLISHER else f" of {row.of}"
     assumed, value = (format_parameter(row.parameter, value) for value in (row.value, end.value))
-    name, better = name_input(row.parameter).lower(), describe_offer(end.best)
-    return f"The most sensitive input is {name}{owner}, {assumed} here. At {value} the better choice is {better}."
+    name, better = name_input(row.parameter), describe_offer(end.best)
+    if row.of == PUBLISHER:
+        start = f"The most sensitive input is \u201c{name}\u201d, here {assumed}."
+    else:
+        start = f"The most sensitive input is \u201c{name}\u201d of the attacker {row.of}, here {assumed}."
+    return f"{start} At {value} the better choice is {better}."
 
 
 def describe_better_offers(row: SensitiveInput) -> str:
