@@ -59,5 +59,7 @@ def protect_aggregates(
     print_line(f"wrote {output}: {len(protected.loss) - 1} tables", err=True)
     for sentence in () if as_json else result.sentences():
         print_line(sentence)
+    for question, reason in () if as_json else result.not_run:
+        print_line(f"Not computed: {question}: {reason}.")
     if not as_json and settings["value"] is None:
         suggest_command("audit", "aggregates", output, "--original", records)

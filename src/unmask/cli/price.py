@@ -150,7 +150,7 @@ def print_program_tables(result: Result) -> None:
     """Print the first table as results and the other tables by name, as one JSON object."""
     first, *other_tables = (table for table in result.facts if not table.page_only)
     tables = {table.name: table.records() for table in other_tables}
-    print_json(results=first.records(), tables=tables, warnings=result.cautions)
+    print_json(results=first.records(), tables=tables, warnings=result.cautions, not_run=result.not_run)
 
 
 def print_assumptions(result: Result, source: AttackerSource, *, as_json: bool) -> None:

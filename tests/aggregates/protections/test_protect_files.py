@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+import unmask.aggregates.protections.protect_files as protect_files_module
 from unmask.aggregates import read_release
 from unmask.aggregates.protections.exact_tables import count_tables, list_tables
 from unmask.aggregates.protections.protect_files import protect_files
@@ -134,6 +135,14 @@ def test_options_that_do_not_fit_are_refused_and_write_nothing(people, tmp_path,
     assert result.exit_code == 2
     assert message in result.output
     assert not (tmp_path / "tables").exists()
+
+
+def test_cells_that_the_attack_does_not_reach_in_time_are_reported(people, tmp_path, monkeypatch):
+    monkeypatch.setattr(protect_files_module, "MAX_CHECK_SECONDS", 0.0)
+    result = run(people, "--tables", TABLES, "--round", 5, "-o", tmp_path / "tables")
+    assert result.exit_code == 0
+    assert result.output.splitlines()[1].startswith("0 of 0 attacked cells (a sample)")
+    assert "Not computed: Intervals of" in result.output
 
 
 def test_a_folder_that_exists_is_not_written(people, tmp_path):

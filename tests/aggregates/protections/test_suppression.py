@@ -13,6 +13,7 @@ from unmask.aggregates import AggregateRelease, Domain, Rule, tabulate
 from unmask.aggregates.protections import (
     Demand,
     LinkedCells,
+    RoundCounts,
     SuppressSmallCounts,
     compute_intervals,
     outsider,
@@ -73,6 +74,21 @@ def test_intervals_are_those_of_all_tables_that_agree_with_the_release(counts, s
     every = enumerate_values(exact.matrix.toarray(), low, high, int(values[-1]))
     found = compute_intervals(release, 0, np.arange(12))
     assert found.tolist() == np.stack([every.min(axis=0), every.max(axis=0)], axis=1).tolist()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_intervals_of_tables_that_share_a_column_are_those_of_their_cross(seed):
+    rng = np.random.default_rng(seed)
+    domain = Domain({"block": ("x", "y"), "sex": ("f", "m"), "ill": ("no", "yes")})
+    records = {name: rng.choice(np.array(labels), 7) for name, labels in domain.categories.items()}
+    linked = [("block", "sex"), ("block", "ill"), ("block",), ("sex",), ("ill",), ()]
+    exact = AggregateRelease(domain, tuple(tabulate(records, columns, Rule(), domain) for columns in linked))
+    release = RoundCounts(3)(exact, exact.cell_counts(records), rng=rng)
+    low, high = release.bounds()
+    every, cells = enumerate_values(exact.matrix.toarray(), low, high, int(high[-1])), np.arange(len(low))
+    found = compute_intervals(release, 0, cells)
+    assert found.tolist() == np.stack([every.min(axis=0), every.max(axis=0)], axis=1).tolist()
+    assert np.isnan(compute_intervals(release, 0, cells, seconds=0.0)).all()
 
 
 @given(st.lists(st.integers(1, 4), min_size=4, max_size=4))

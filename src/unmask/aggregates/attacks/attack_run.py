@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from unmask.aggregates.attacks.belief import CountBelief, infer_counts
-from unmask.aggregates.attacks.integer_programs import IntegerProgram, find_contradiction
+from unmask.aggregates.attacks.integer_programs import find_contradiction
 from unmask.aggregates.attacks.population import fit_population
 from unmask.aggregates.attacks.reconstruction import (
     MAX_SOLUTIONS,
@@ -173,6 +173,6 @@ def explain_contradiction(release: AggregateRelease, area: int) -> list[str]:
         system = reduce_system(sparse.csr_array(release.matrix[rows]), low[rows], high[rows])
         if not system.is_feasible:
             return False
-        return IntegerProgram(system).maximize(np.zeros(len(system.cells))).status != "infeasible"
+        return system.program.maximize(np.zeros(len(system.cells))).status != "infeasible"
 
     return find_contradiction(names, is_feasible)

@@ -8,8 +8,9 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.aggregates.attacks.integer_programs import IntegerProgram, find_possible, floor_bound
+from unmask.aggregates.attacks.integer_programs import find_other, find_possible
 from unmask.aggregates.attacks.systems import AreaSystem
+from unmask.aggregates.programs import floor_bound
 from unmask.aggregates.rules import UNBOUNDED, Counts
 
 MAX_SOLUTIONS: Final = 100_000
@@ -97,23 +98,23 @@ def _enumerate(system: AreaSystem, max_solutions: int) -> tuple[NDArray[np.int32
 
 def _reconstruct_by_programs(system: AreaSystem, found: NDArray[np.int32], rng: np.random.Generator) -> Reconstruction:
     """Return solutions of random objectives; the first two decide whether there are several."""
-    program, solutions = IntegerProgram(system), list(found)
+    solutions = list(found)
     limited = np.asarray(system.matrix[system.row_high < UNBOUNDED].sum(axis=0)).ravel() > 0
     for _ in range(N_VERTICES):
         objective = rng.normal(size=len(system.cells))
         objective[~limited] = -np.abs(objective[~limited])  # else these counts would be as large as a program permits
-        optimum = program.maximize(objective)
+        optimum = system.program.maximize(objective)
         if optimum.status == "infeasible":
             return Reconstruction(system, "contradiction", found[:0], True)
-        if optimum.counts is not None:
-            solutions.append(optimum.counts.astype(np.int32))
+        if optimum.x is not None:
+            solutions.append(np.rint(optimum.x).astype(np.int32))
     distinct = np.unique(np.array(solutions, dtype=np.int32).reshape(-1, len(system.cells)), axis=0)
     status: Status = "several" if len(distinct) > 1 else "undecided"
     if len(distinct) == 1:
-        other = program.find_other(distinct[0].astype(np.int64))
-        status = "one" if other.status == "infeasible" else "undecided" if other.counts is None else "several"
-        if other.counts is not None:
-            distinct = np.vstack([distinct, other.counts.astype(np.int32)])
+        other = find_other(system, distinct[0].astype(np.int64))
+        status = "one" if other.status == "infeasible" else "undecided" if other.x is None else "several"
+        if other.x is not None:
+            distinct = np.vstack([distinct, np.rint(other.x).astype(np.int32)])
     return Reconstruction(system, status, distinct, status == "one")
 
 
@@ -138,26 +139,24 @@ def bound_certain_cells(result: Reconstruction) -> tuple[NDArray[np.int64], Coun
         low, high = solutions.min(axis=0).astype(np.int64), solutions.max(axis=0).astype(np.int64)
         cells = np.flatnonzero(low >= 1)
         return cells, low[cells], high[cells]
-    program = IntegerProgram(system)
     candidates = np.flatnonzero((solutions > 0).all(axis=0))
-    smallest = np.array([-_tighten(program, cell, -1.0) for cell in candidates.tolist()], dtype=np.int64)
+    smallest = np.array([-_tighten(system, cell, -1.0) for cell in candidates.tolist()], dtype=np.int64)
     cells, low = candidates[smallest >= 1], smallest[smallest >= 1]
-    return cells, low, np.array([_tighten(program, cell, 1.0) for cell in cells.tolist()], dtype=np.int64)
+    return cells, low, np.array([_tighten(system, cell, 1.0) for cell in cells.tolist()], dtype=np.int64)
 
 
-def _tighten(program: IntegerProgram, cell: int, sign: float) -> int:
+def _tighten(system: AreaSystem, cell: int, sign: float) -> int:
     """Return an upper bound of sign * count: by propagation, a linear program, and an integer program."""
-    system = program.system
     objective = np.zeros(len(system.cells))
     objective[cell] = sign
     known = -int(system.low[cell]) if sign < 0 else int(system.high[cell])
     if system.low[cell] == system.high[cell] or (sign < 0 and system.low[cell] >= 1):
         return known
-    linear = floor_bound(program.relax(objective))
+    linear = floor_bound(system.program.relax(objective).bound)
     known = int(min(known, linear))
     if sign < 0 and known <= -1:  # at least one person for certain
         return known
-    return int(min(known, floor_bound(program.maximize(objective).bound)))
+    return int(min(known, floor_bound(system.program.maximize(objective).bound)))
 
 
 def find_possible_values(
@@ -199,4 +198,4 @@ def _find_by_programs(
     result: Reconstruction, groups: list[NDArray[np.int64]], profile: NDArray[np.int64], rng: np.random.Generator
 ) -> NDArray[np.int8]:
     owner = np.unique(profile, return_inverse=True)[1]
-    return find_possible(IntegerProgram(result.system), groups, owner, result.solutions, rng)
+    return find_possible(result.system, groups, owner, result.solutions, rng)

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from unmask.aggregates.programs import Program
 from unmask.aggregates.release import AggregateRelease
 from unmask.aggregates.rules import UNBOUNDED, Counts
 
 if TYPE_CHECKING:
     from unmask.aggregates.attacks._search import Links
+
+
+MAX_FREE_COUNT: Final = 1_000_000
+"""Upper bound of a count that no table limits, so that programs have a finite optimum."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,14 +51,17 @@ class AreaSystem:
     low: Counts
     high: Counts
     is_feasible: bool
-    _links: list[Links] = field(default_factory=list)
 
-    @property
+    @cached_property
+    def program(self) -> Program:
+        """Return the counts as variables of integer programs; counts without a limit are at most `MAX_FREE_COUNT`."""
+        row_high = np.where(self.row_high >= UNBOUNDED, np.inf, self.row_high)
+        return Program(self.matrix, self.row_low, row_high, self.low, np.minimum(self.high, MAX_FREE_COUNT))
+
+    @cached_property
     def links(self) -> Links:
         """Return the arrays of the system as compiled loops take them."""
-        if not self._links:
-            self._links.append(link(self.matrix, self.row_low, self.row_high))
-        return self._links[0]
+        return link(self.matrix, self.row_low, self.row_high)
 
 
 def link(matrix: sparse.csr_array, row_low: Counts, row_high: Counts) -> Links:
@@ -96,9 +105,8 @@ def reduce_system(
     rows = np.flatnonzero(used)
     reduced = sparse.csr_array(reduced[rows])
     low, high = np.zeros(len(cells), dtype=np.int64), np.full(len(cells), UNBOUNDED, dtype=np.int64)
-    links = link(reduced, row_low[rows], row_high[rows])
-    is_possible = is_possible and bool(tighten(links, low, high))
-    return AreaSystem(cells, reduced, row_low[rows], row_high[rows], rows, low, high, is_possible, [links])
+    is_possible = is_possible and bool(tighten(link(reduced, row_low[rows], row_high[rows]), low, high))
+    return AreaSystem(cells, reduced, row_low[rows], row_high[rows], rows, low, high, is_possible)
 
 
 def list_systems(release: AggregateRelease) -> Iterator[AreaSystem]:

@@ -12,14 +12,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.aggregates.magnitudes.sensitivity import SensitivityRule
-from unmask.aggregates.protections.linked_cells import (
-    MAX_PROGRAM_SECONDS,
-    Floats,
-    LinkedCells,
-    Mask,
-    minimize,
-    outsider,
-)
+from unmask.aggregates.programs import Floats, Mask, Program
+from unmask.aggregates.protections.linked_cells import MAX_PROGRAM_SECONDS, LinkedCells, outsider
 from unmask.aggregates.protections.suppression import Demand, OtherTables, Suppression, suppress_cells
 from unmask.core.errors import UnmaskError
 
@@ -211,13 +205,11 @@ def feasible_interval(cells: MagnitudeCells, hidden: Mask, cell: int, holding: i
     """
     linked, row = cells.linked(), cells.rows[[cell]].toarray().ravel()
     low, high = linked.limits(hidden)
-    knowledge, reals = cells.knowledge(holding), np.zeros(len(row), dtype=bool)
-    ends = [
-        minimize(sign * row, linked.rows, low, high, bounds=knowledge, integer=reals, seconds=MAX_PROGRAM_SECONDS)
-        for sign in (1, -1)
-    ]
-    low_end, high_end = (end.fun if end.status == 0 else -np.inf for end in ends)
-    return max(float(low_end), 0.0), -float(high_end)
+    knowledge = cells.knowledge(holding)
+    program = Program(linked.rows, low, high, knowledge.lb, knowledge.ub, False, MAX_PROGRAM_SECONDS)
+    ends = [program.maximize(sign * row) for sign in (-1.0, 1.0)]
+    low_end, high_end = (end.value if end.status == "solved" else np.inf for end in ends)
+    return max(-low_end, 0.0), high_end
 
 
 @dataclass(frozen=True, eq=False)

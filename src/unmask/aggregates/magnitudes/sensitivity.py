@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.aggregates.protections.linked_cells import Floats
+from unmask.aggregates.programs import Floats
 from unmask.core.errors import UnmaskError
 from unmask.ranges import Range, check_ranges
 

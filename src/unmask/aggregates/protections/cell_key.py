@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.aggregates.protections.linked_cells import Floats
+from unmask.aggregates.programs import Floats
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 

@@ -13,8 +13,9 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.aggregates.programs import Floats, Mask
 from unmask.aggregates.protections.cell_key import draw_cell_keys, perturb_counts, transition_matrix
-from unmask.aggregates.protections.linked_cells import Floats, LinkedCells, Mask, outsider
+from unmask.aggregates.protections.linked_cells import LinkedCells, outsider
 from unmask.aggregates.protections.rounding import round_controlled, round_randomly
 from unmask.aggregates.protections.suppression import Demand, Suppression, suppress_cells
 from unmask.aggregates.release import AggregateRelease

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unmask.aggregates.protections.linked_cells import Floats, Mask
+from unmask.aggregates.programs import Floats, Mask
 
 
 @dataclass(frozen=True)

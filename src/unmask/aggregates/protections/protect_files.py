@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.aggregates.magnitudes import MagnitudeCells, SensitivityRule, audit_magnitudes, suppress_magnitudes
+from unmask.aggregates.programs import SOLVER_SLACK, Floats, Mask
 from unmask.aggregates.protections.count_protections import (
     CountProtection,
     PerturbByCellKeys,
@@ -24,7 +26,6 @@ from unmask.aggregates.protections.count_protections import (
 )
 from unmask.aggregates.protections.exact_tables import ExactTables, count_tables
 from unmask.aggregates.protections.information_loss import TableLoss, measure_loss
-from unmask.aggregates.protections.linked_cells import SOLVER_SLACK, Floats, Mask
 from unmask.aggregates.protections.release_check import compute_intervals
 from unmask.aggregates.release import AggregateRelease
 from unmask.aggregates.table_files import write_release
@@ -34,6 +35,9 @@ from unmask.ranges import Option, Range
 
 MAX_CHECKED = 2_000
 """Cells whose interval is computed before a release; of more cells, evenly spaced ones are checked."""
+
+MAX_CHECK_SECONDS = 60.0
+"""Seconds of the check of counts. Intervals that are not found in this time are reported as not computed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +58,8 @@ class ProtectedTables:
         Largest excess over the best suppression pattern, as a share of its cost; nan without suppression.
     checked : int
         Suppressed or small cells whose interval was computed against all tables together.
+    unchecked : int
+        Suppressed or small cells whose interval was not computed, because of `MAX_CHECKED` or `MAX_CHECK_SECONDS`.
     determined : int
         Checked cells whose interval is a single value.
     narrowest : float
@@ -67,6 +73,7 @@ class ProtectedTables:
     small: int
     gap: float
     checked: int
+    unchecked: int
     determined: int
     narrowest: float
     is_sum: bool = False
@@ -221,12 +228,11 @@ def protect_counts(exact: ExactTables, protection: CountProtection) -> Protected
     hidden = np.isnan(published)
     small = (values < protection.smallest) & ((values > 0) | hidden)
     places = np.argwhere(hidden | small)
-    places = places[np.unique(np.linspace(0, len(places) - 1, min(len(places), MAX_CHECKED)).astype(int))]
-    ends = np.concatenate(
-        [compute_intervals(release, area, places[places[:, 0] == area, 1]) for area in np.unique(places[:, 0]).tolist()]
-        or [np.zeros((0, 2))]
-    )
-    checked_small = small[places[:, 0], places[:, 1]]
+    chosen = places[np.unique(np.linspace(0, len(places) - 1, min(len(places), MAX_CHECKED)).astype(int))]
+    ends = _check_cells(release, chosen)
+    is_known = ~np.isnan(ends[:, 0])
+    chosen, ends = chosen[is_known], ends[is_known]
+    checked_small = small[chosen[:, 0], chosen[:, 1]]
     if isinstance(protection, SuppressSmallCounts) and (ends[checked_small, 1] < protection.threshold).any():
         raise FailedError(
             "a suppressed count is known to be below the threshold after all tables were protected together; allow "
@@ -238,10 +244,22 @@ def protect_counts(exact: ExactTables, protection: CountProtection) -> Protected
         tuple(_list_losses(exact.tables, values, published)),
         int(small.sum()),
         gap,
-        len(places),
+        len(chosen),
+        len(places) - len(chosen),
         int((width == 0).sum()),
         float(width.min(initial=np.inf)),
     )
+
+
+def _check_cells(release: AggregateRelease, places: NDArray[np.int64]) -> Floats:
+    """Return the intervals of cells (area, row), see `compute_intervals`; areas share the time."""
+    stop, ends = time.monotonic() + MAX_CHECK_SECONDS, np.zeros((len(places), 2))
+    areas = np.unique(places[:, 0]).tolist()
+    for number, area in enumerate(areas):
+        inside = places[:, 0] == area
+        seconds = max(stop - time.monotonic(), 0.0) / (len(areas) - number)
+        ends[inside] = compute_intervals(release, area, places[inside, 1], seconds=seconds)
+    return ends
 
 
 def _stack(tables: AggregateRelease) -> Floats:
@@ -316,6 +334,7 @@ def protect_magnitudes(
         int(sensitive.sum()),
         suppressed.pattern.gap,
         len(audit.cells),
+        0,
         int((width <= SOLVER_SLACK * values.max()).sum()),
         float(excess.min(initial=np.inf)),
         is_sum=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from unmask.aggregates.protections.protect_files import MAX_CHECKED, ProtectedTables
+from unmask.aggregates.protections.protect_files import MAX_CHECK_SECONDS, MAX_CHECKED, ProtectedTables
 from unmask.results import Block, Chart, Column, Decision, Result, Table
 
 CHECK = "aggregate_check"
@@ -77,6 +77,7 @@ def describe(protected: ProtectedTables) -> Result:
             "The adversary has no other tables of the same records.",
             "Categories that occur in no record are not published.",
         ),
+        not_run=_list_unchecked(protected),
         about_people=False,
     )
 
@@ -94,13 +95,20 @@ def _decide(protected: ProtectedTables) -> Decision:
 
 
 def _describe_check(protected: ProtectedTables) -> str:
-    sample = " (a sample)" if protected.checked == MAX_CHECKED else ""
+    sample = " (a sample)" if protected.unchecked else ""
     words = f"{protected.determined:,} of {protected.checked:,} attacked cells{sample} are determined"
     if not math.isfinite(protected.narrowest):
         return f"{words}."
     if protected.is_sum:
         return f"{words}; the closest estimate of a contribution is {protected.narrowest:.3g} % too high."
     return f"{words}; the narrowest interval has a width of {protected.narrowest:,.0f}."
+
+
+def _list_unchecked(protected: ProtectedTables) -> tuple[tuple[str, str], ...]:
+    if not protected.unchecked:
+        return ()
+    reason = f"the attack stops after {MAX_CHECKED:,} cells or {MAX_CHECK_SECONDS:.0f} seconds"
+    return ((f"Intervals of {protected.unchecked:,} suppressed or small cells", reason),)
 
 
 def _describe_loss(protected: ProtectedTables) -> str:

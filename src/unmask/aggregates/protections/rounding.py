@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy
 import scipy.sparse as sp
 
-from unmask.aggregates.protections.linked_cells import MAX_PROGRAM_SECONDS, Floats
+from unmask.aggregates.programs import Floats, Program
+from unmask.aggregates.protections.linked_cells import MAX_PROGRAM_SECONDS
 from unmask.core.errors import FailedError
 from unmask.core.randomness import secret_unless
 
@@ -97,20 +97,16 @@ def round_controlled(
     identity = sp.eye_array(n_cells, format="csr")
     blocks = [[rows, -identity, None], [None, identity, -identity], [None, identity, identity]]
     no_limit = np.full(n_cells, np.inf)
-    result = scipy.optimize.milp(
-        np.concatenate([np.zeros(n_atoms + n_cells), np.ones(n_cells)]),
-        integrality=np.repeat([0, 1, 0], [n_atoms, n_cells, n_cells]),
-        bounds=scipy.optimize.Bounds(
-            np.concatenate([np.zeros(n_atoms), np.floor(values / base), np.zeros(n_cells)]),
-            np.concatenate([np.full(n_atoms, np.inf), np.ceil(values / base), no_limit]),
-        ),
-        constraints=scipy.optimize.LinearConstraint(
-            sp.block_array(blocks, format="csr"),
-            np.concatenate([np.zeros(n_cells), -no_limit, wanted]),
-            np.concatenate([np.zeros(n_cells), wanted, no_limit]),
-        ),
-        options={"time_limit": seconds},
+    program = Program(
+        sp.block_array(blocks, format="csr"),
+        np.concatenate([np.zeros(n_cells), -no_limit, wanted]),
+        np.concatenate([np.zeros(n_cells), wanted, no_limit]),
+        np.concatenate([np.zeros(n_atoms), np.floor(values / base), np.zeros(n_cells)]),
+        np.concatenate([np.full(n_atoms, np.inf), np.ceil(values / base), no_limit]),
+        np.repeat([False, True, False], [n_atoms, n_cells, n_cells]),
+        seconds,
     )
+    result = program.maximize(-np.concatenate([np.zeros(n_atoms + n_cells), np.ones(n_cells)]))
     if result.x is None:
         raise FailedError(
             f"no table of the two nearest multiples of {base} that adds up was found in {seconds:g} seconds; round "

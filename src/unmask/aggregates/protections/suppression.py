@@ -11,14 +11,8 @@ import numpy as np
 import scipy
 import scipy.sparse as sp
 
-from unmask.aggregates.protections.linked_cells import (
-    SOLVER_SLACK,
-    Floats,
-    LinkedCells,
-    Mask,
-    find_unit,
-    minimize,
-)
+from unmask.aggregates.programs import SOLVER_SLACK, Floats, Mask, Program, find_unit
+from unmask.aggregates.protections.linked_cells import LinkedCells
 from unmask.core.errors import FailedError
 
 MAX_SEARCH_SECONDS = 10.0
@@ -220,21 +214,16 @@ class OtherTables:
         end = cells.values[demand.cell] + demand.amount
         low[demand.cell], high[demand.cell] = (end, np.inf) if demand.amount > 0 else (low[demand.cell], end)
         capacity = np.maximum(cells.values - cells.low, 0.0)[free]
-        result = minimize(
-            np.concatenate([np.zeros(n_atoms), costs, costs]),
-            sp.hstack([cells.rows, -slack, slack]),
-            low,
-            high,
-            bounds=scipy.optimize.Bounds(
-                np.concatenate([demand.knowledge.lb, np.zeros(2 * len(free))]),
-                np.concatenate([demand.knowledge.ub, np.full(len(free), np.inf), capacity]),
-            ),
-            integer=np.arange(n_atoms + 2 * len(free)) < n_atoms * integer,
-            seconds=MAX_SEARCH_SECONDS,
-        )
-        if result.x is None:
+        program = Program(
+            sp.hstack([cells.rows, -slack, slack], format="csr"), low, high,
+            np.concatenate([demand.knowledge.lb, np.zeros(2 * len(free))]),
+            np.concatenate([demand.knowledge.ub, np.full(len(free), np.inf), capacity]),
+            np.arange(n_atoms + 2 * len(free)) < n_atoms * integer, MAX_SEARCH_SECONDS,
+        )  # fmt: skip
+        x = program.maximize(-np.concatenate([np.zeros(n_atoms), costs, costs])).x
+        if x is None:
             return None
-        atoms = np.clip(result.x[:n_atoms], demand.knowledge.lb, demand.knowledge.ub)
+        atoms = np.clip(x[:n_atoms], demand.knowledge.lb, demand.knowledge.ub)
         return np.asarray(np.round(atoms) if integer else atoms)
 
 
@@ -273,19 +262,15 @@ def improve_pattern(
     """
     end = time.monotonic() + seconds
     cells, best, bound = tables.cells, hidden, float(weights[sensitive].sum())
-    cuts, scale = [sensitive / max(sensitive.sum(), 1)], weights.max()
+    cuts = [sensitive / max(sensitive.sum(), 1)]
     while (left := end - time.monotonic()) > 0 and bound < weights[best].sum() * (1 - SOLVER_SLACK):
-        master = scipy.optimize.milp(
-            weights / scale,
-            integrality=np.ones(cells.n_cells, dtype=np.int64),
-            bounds=scipy.optimize.Bounds(sensitive.astype(float), np.ones(cells.n_cells)),
-            constraints=scipy.optimize.LinearConstraint(sp.csr_array(np.array(cuts)), 1.0 - SOLVER_SLACK, np.inf),
-            options={"time_limit": left},
-        )
-        bound = max(bound, float(master.mip_dual_bound or 0.0) * scale)
-        if master.x is None or master.status != 0:
+        conditions = sp.csr_array(np.array(cuts))
+        master = Program(conditions, 1.0 - SOLVER_SLACK, np.inf, sensitive.astype(float), 1.0, seconds=left)
+        optimum = master.maximize(-weights)
+        bound = max(bound, -optimum.bound)
+        if optimum.x is None or optimum.status != "solved":
             break
-        pattern = master.x > 0.5
+        pattern = optimum.x > 0.5
         repaired, n_cuts = pattern.copy(), len(cuts)
         for demand in demands:
             cut = separate(cells, pattern, demand) if tables.recall(demand, pattern) is None else None
