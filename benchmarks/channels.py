@@ -160,13 +160,16 @@ def noisy_grid() -> tuple[Any, Any, Any, Any]:
 
 
 def our_neighbors() -> Step:
-    """`learned_risk` of `NearestNeighborAttack`: outputs that are equally far share the last places."""
+    """The held-out error of `NearestNeighborAttack`: outputs that are equally far share the last places."""
     from unmask.channels import NearestNeighborAttack, Samples
-    from unmask.channels.criteria import learned_risk
+    from unmask.core.truth import Truth
+    from unmask.measures import realized_success
 
     x, y, fresh_x, fresh_y = noisy_grid()
-    trained, fresh = Samples(x, y, n_x=100), Samples(fresh_x, fresh_y, n_x=100)
-    return lambda: {"error": learned_risk(NearestNeighborAttack(k=10), trained, fresh).held_out}
+    attack, trained, truth = NearestNeighborAttack(k=10), Samples(x, y, n_x=100), Truth(fresh_x)
+    hits = realized_success.realized
+    assert hits is not None
+    return lambda: {"error": 1.0 - float(hits(attack(fresh_y, trained), truth).mean())}
 
 
 def sklearn_neighbors() -> Step:

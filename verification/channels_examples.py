@@ -30,12 +30,14 @@ from unmask.channels.attacks import (
     edman_degree,
     gierlichs_degree,
 )
-from unmask.channels.criteria import learned_risk
 from unmask.channels.datasets import Crowds
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.core.posterior import Posterior
+from unmask.core.truth import Truth
 from unmask.data import files
-from unmask.measures import bayes, mutual_information
+from unmask.measures import bayes, mutual_information, realized_success
 from unmask.measures.entropy import renyi_entropies
+from unmask.measures.interval import wilson
 
 NATS = float(np.log(2))
 MATCHED_CASES = 240
@@ -280,33 +282,32 @@ def verify_samples() -> Section:
     x, fresh, n = np.searchsorted(secrets, x), np.searchsorted(secrets, fresh), len(secrets)
     outputs, place = np.unique(np.concatenate([y, fresh_y]), axis=0, return_inverse=True)
     known, seen = np.split(place.ravel(), [len(x)])
-    results = {
-        "counts": learned_risk(FrequencyAttack(), Samples(x, known, n, len(outputs)), Samples(fresh, seen, n)),
-    }
+    unseen = float(np.isin(seen, known, invert=True).mean())
+    results = {"counts": _err_held_out(FrequencyAttack()(seen, Samples(x, known, n, len(outputs))), fresh)}
     guess = float((fresh != np.bincount(x).argmax()).mean())
     rng = np.random.default_rng(0)
     few, chosen = rng.choice(len(x), 20_000, replace=False), rng.choice(len(fresh), 2_000, replace=False)
     few = few[(np.abs(y).max(axis=1) < 1e6)[few]]  # some values overflowed when they were made
     for k in (1, 10):
         train = Samples(x[few], y[few].astype(np.float64), n)
-        test = Samples(fresh[chosen], np.clip(fresh_y[chosen], -1e6, 1e6).astype(np.float64), n)
-        results[f"{k} nearest"] = learned_risk(NearestNeighborAttack(k), train, test)
-    lower_bound, least = results["1 nearest"].cover_hart, min(risk.held_out for risk in results.values())
+        points = np.clip(fresh_y[chosen], -1e6, 1e6).astype(np.float64)
+        results[f"{k} nearest"] = _err_held_out(NearestNeighborAttack(k)(points, train), fresh[chosen])
+    lower_bound, least = _bound_by_cover_hart(results["1 nearest"][1], n), min(risk[0] for risk in results.values())
     return Section(
         title,
         ("attack", "held-out error", "low", "high"),
         (
             ("most frequent secret", guess, "", ""),
-            *((name, risk.held_out, risk.low, risk.high) for name, risk in results.items()),
+            *((name, *risk) for name, risk in results.items()),
         ),
-        (f"{n} secrets, {len(outputs):,} outputs; {results['counts'].unseen:.0%} of fresh samples show a new one.",),
+        (f"{n} secrets, {len(outputs):,} outputs; {unseen:.0%} of fresh samples show a new one.",),
         (
             near("error of the most frequent secret", "0.913", 0.913, guess, tolerance=2e-3),
             Verdict(
                 "every attack that learns errs at least 0.456",
                 "0.456",
                 f"{least:.3f}",
-                min(risk.high for risk in results.values()) > 0.456,
+                min(high for _, _, high in results.values()) > 0.456,
             ),
             Verdict(
                 "Cover & Hart: a lower bound from one nearest neighbor",
@@ -316,6 +317,19 @@ def verify_samples() -> Section:
             ),
         ),
     )
+
+
+def _err_held_out(belief: Posterior, secret: NDArray[np.int64]) -> tuple[float, float, float]:
+    """Return the share of wrong guesses about fresh samples, and its 95 % Wilson interval."""
+    assert realized_success.realized is not None
+    error = 1.0 - float(realized_success.realized(belief, Truth(secret)).mean())
+    return error, *wilson(error, len(secret))
+
+
+def _bound_by_cover_hart(error: float, n: int) -> float:
+    """Return the lower bound of the Bayes risk of n secrets by the error of the nearest neighbor (theorem 1, 1967)."""
+    guessing = (n - 1) / n
+    return float(guessing * (1.0 - np.sqrt(max(0.0, 1.0 - error / guessing))))
 
 
 def _read_samples(part: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

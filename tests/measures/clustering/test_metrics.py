@@ -99,7 +99,6 @@ def test_entropies_by_their_definition(partitions):
     assert comparison.mutual_information == pytest.approx(information, abs=1e-12)
     assert comparison.voi == pytest.approx(2 * h_both - h_p - h_q, abs=1e-12)
     assert variation_of_information(comparison.table) == pytest.approx(comparison.voi, abs=1e-12)
-    assert comparison.voi_over_joint == pytest.approx(1 - information / h_both if h_both > 0 else 0, abs=1e-12)
     homogeneity = information / h_p if h_p > 0 else 1
     completeness = information / h_q if h_q > 0 else 1
     assert comparison.homogeneity == pytest.approx(homogeneity, abs=1e-9)
@@ -191,7 +190,7 @@ def test_equal_partitions(p):
     comparison = compared(Partition(p), Partition([f"x{a}" for a in p]))
     assert (comparison.rand, comparison.adjusted_rand, comparison.normalized_mutual_information) == (1, 1, 1)
     assert (comparison.homogeneity, comparison.completeness) == (1, 1)
-    assert (comparison.voi, comparison.voi_over_log_n, comparison.voi_over_joint) == (0, 0, 0)
+    assert (comparison.voi, comparison.voi_over_log_n) == (0, 0)
     assert (comparison.transfer_distance, comparison.transfer_over_n) == (0, 0)
     assert (comparison.clusters.f, comparison.bcubed.f, comparison.bcubed_subjects.f) == (1, 1, 1)
     assert (comparison.expected_missing, comparison.expected_extra) == (0, 0)
@@ -201,9 +200,8 @@ def test_one_block_against_all_alone_is_the_far_end():
     together, apart_each = Partition([0] * 8), Partition(range(8))
     comparison = compared(together, apart_each)
     assert (comparison.rand, comparison.adjusted_rand, comparison.mutual_information) == (0, 0, 0)
-    assert (comparison.voi, comparison.voi_over_log_n, comparison.voi_over_joint, comparison.transfer_over_n) == (
+    assert (comparison.voi, comparison.voi_over_log_n, comparison.transfer_over_n) == (
         3,
-        1,
         1,
         1,
     )
@@ -226,10 +224,9 @@ def test_one_item_has_no_pairs():
         assert math.isnan(value)
     assert (
         comparison.voi,
-        comparison.voi_over_joint,
         comparison.normalized_mutual_information,
         comparison.bcubed.f,
-    ) == (0, 0, 1, 1)
+    ) == (0, 1, 1)
     assert np.isnan(comparison.subject.pair_recall).all()
 
 

@@ -242,8 +242,8 @@ class RoundDisclosure:
 
     Parameters
     ----------
-    method : {"auto", "exact", "belief propagation", "sinkhorn", "rows"}
-        As in `MatchingAttack`. "sinkhorn" is the normalized statistical disclosure attack, quick and under-confident.
+    method : {"auto", "exact", "belief propagation"}
+        As in `MatchingAttack`.
 
     References
     ----------

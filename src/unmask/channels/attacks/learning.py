@@ -61,8 +61,7 @@ class FrequencyAttack:
     """The attack by frequencies in samples: p(x given y) = (n_xy + s q_x) / (n_y + s).
 
     q is the prior of the samples; an output that was never seen has the belief q. The attack takes outputs (n_targets,)
-    and `Samples` with a number of outputs. Status `model`. `unmask.channels.criteria.learned_risk` measures the
-    held-out error of its best guess.
+    and `Samples` with a number of outputs. Status `model`.
 
     Assumes: the samples came through the same channel, of secrets drawn alike.
 

@@ -3,13 +3,7 @@
 from unmask.channels.criteria.advice import TABLE_IV, Advice, Entry, advise
 from unmask.channels.criteria.conversion import CRITERIA, Criterion, ErrorRange, error_of
 from unmask.channels.criteria.logs import path_entropy_bits, rounds_needed
-from unmask.channels.criteria.samples import (
-    CountedInformation,
-    LearnedRisk,
-    counted_information,
-    cover_hart_bound,
-    learned_risk,
-)
+from unmask.channels.criteria.samples import CountedInformation, counted_information
 from unmask.channels.criteria.typical_sets import (
     TypicalSet,
     conditional_entropy,
@@ -28,16 +22,13 @@ __all__ = [
     "Criterion",
     "Entry",
     "ErrorRange",
-    "LearnedRisk",
     "TypicalSet",
     "advise",
     "conditional_entropy",
     "conditional_typical_log2_size",
     "counted_information",
-    "cover_hart_bound",
     "entropy",
     "error_of",
-    "learned_risk",
     "markov_entropy_rate",
     "path_entropy_bits",
     "rounds_needed",

@@ -126,12 +126,6 @@ class ClusteringMetrics:
         """Return VOI/log2 n in [0, 1]; nan for n = 1."""
         return self.voi / math.log2(self.table.n) if self.table.n > 1 else math.nan
 
-    @property
-    def voi_over_joint(self) -> float:
-        """Return VOI/H(P,Q) = 1 - I/H(P,Q) in [0, 1]; 0 if both are one block."""
-        joint = self.entropy_solution + self.entropy_adversary - self.mutual_information
-        return min(_ratio(self.voi, joint, 0.0), 1.0)
-
     @cached_property
     def transfer_distance(self) -> int:
         """Return how many items have to be moved to make the partitions equal; computed at the first access."""
