@@ -54,6 +54,7 @@ def test_a_small_table_audit_loads_no_sparse_arrays_no_compiler_and_no_economics
         "scipy.sparse",
         "numba",
         "vl_convert",
+        "altair",
         "jinja2",
         "unmask.economics",
         "unmask.studies",

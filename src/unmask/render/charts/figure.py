@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from unmask.render.charts.draw import draw
 from unmask.render.charts.svg import Drawing
+from unmask.render.charts.vega import to_vega
 from unmask.results.blocks import Chart
 from unmask.results.table import Table
 
@@ -43,6 +45,10 @@ class Figure:
     def svg(self) -> str:
         """Return the chart as an SVG file."""
         return self.drawing.to_file()
+
+    def to_vega(self) -> dict[str, Any]:
+        """Return the chart as a Vega-Lite specification, for Altair and the Vega editor."""
+        return to_vega(self.chart, self.table)
 
     def __repr__(self) -> str:
         return f"Figure({self.name or self.table.name!r}, {self.caption!r})"
