@@ -18,7 +18,6 @@ from unmask.linkage import (
     SplinkLinkage,
     Split,
     Threshold,
-    Weights,
 )
 from unmask.linkage.attacks.pairs import list_pairs
 from unmask.linkage.attacks.record_linkage import compute_dice
@@ -35,14 +34,13 @@ OWN = [
     ExactMatch(),
     ExactMatch(("place",)),
     Threshold(0.1),
-    Threshold(0.05, ("x0", "x1"), "deviation", "chebyshev"),
-    Threshold(0.1, scale={"x0": 2.0}, metric="manhattan"),
+    Threshold(0.05, ("x0", "x1"), "deviation"),
+    Threshold(0.1, scale={"x0": 2.0}),
     RecordLinkage(BLOCKS),
-    RecordLinkage(BLOCKS, tolerance={"x0": 0.1}, threshold=0.5),
+    RecordLinkage(BLOCKS, threshold=0.5),
 ]
 CLUSTERINGS = [
     FeatureClustering("agglomerative", n_clusters=12),
-    FeatureClustering("agglomerative", distance=0.5),
     FeatureClustering("kmeans", n_clusters=12),
     FeatureClustering("hdbscan"),
 ]
@@ -122,8 +120,7 @@ def test_one_item_is_one_cluster(attack):
 def test_a_missing_feature_links_no_items(attack):
     cells = {name: [""] * 5 for name in TRACES}
     items = Items.read(cells, features=TRACES, kinds=dict.fromkeys(TRACES, "text"))
-    if isinstance(attack, ExactMatch) or not attack.tolerance:
-        assert attack(items).n_clusters == 5
+    assert attack(items).n_clusters == 5
 
 
 # --- exact matching and thresholds ----------------------------------------------------------------------------------
@@ -134,19 +131,17 @@ def test_exact_matching_ties_pseudonyms_through_their_items():
     assert ExactMatch()(items).code.tolist() == [0, 0, 0, 1]
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev"])
-def test_a_threshold_is_single_linkage(metric):
+def test_a_threshold_is_single_linkage():
     rng = np.random.default_rng(3)
     for _ in range(30):
         x = rng.integers(0, 6, (40, 2)).astype(float)  # many exact ties
         block = rng.choice(["a", "b"], 40)
         items = Items.read({"x": x[:, 0], "y": x[:, 1], "b": block}, features=("x", "y", "b"))
         gap = np.abs(x[:, None] - x[None])
-        norm = {"euclidean": np.sqrt((gap**2).sum(2)), "manhattan": gap.sum(2), "chebyshev": gap.max(2)}[metric]
-        reach = (norm <= 1.0) & (block[:, None] == block[None])
+        reach = (np.sqrt((gap**2).sum(2)) <= 1.0) & (block[:, None] == block[None])
         for _ in range(6):
             reach = (reach.astype(int) @ reach.astype(int)) > 0  # 2^6 steps
-        assert np.array_equal(pairs_together(Threshold(1.0, metric=metric)(items)), reach)
+        assert np.array_equal(pairs_together(Threshold(1.0)(items)), reach)
 
 
 def test_the_scale_divides_and_missing_points_stand_alone():
@@ -194,19 +189,16 @@ def test_letter_pairs():
 
 
 def test_the_weight_of_evidence_is_that_of_fellegi_and_sunter():
-    # prior odds 1 to 9; name equal: 0.9 / 0.1 = 9; town different: 0.2 / 0.5 = 0.4; together 0.4 to 1
-    weights = Weights(
-        m={"name": (0.1, 0.0, 0.9), "town": (0.2, 0.0, 0.8)},
-        u={"name": (0.9, 0.0, 0.1), "town": (0.5, 0.0, 0.5)},
-        prior=0.1,
-    )
-    items = Items.read({"name": ["ann", "ann", "bob"], "town": ["x", "y", "x"]}, features=("name", "town"))
-    links = RecordLinkage((("name",),), weights=weights).link(items)
-    assert links.first.tolist() == [0]
-    assert links.second.tolist() == [1]
-    assert links.probability == pytest.approx([0.4 / 1.4])
-    missing = Items.read({"name": ["ann", "ann"], "town": ["x", ""]}, features=("name", "town"))
-    assert RecordLinkage((("name",),), weights=weights).link(missing).probability == pytest.approx([0.5])
+    cells = {"name": ["ann", "ann", "bob"], "town": ["x", "y", ""], "born": ["1", "1", "1"]}
+    items = Items.read(cells, features=tuple(cells), kinds=dict.fromkeys(cells, "categorical"))
+    attack = RecordLinkage((("born",),))
+    weights, links = attack.fit(items), attack.link(items)
+    equal, different = ({name: weights.m[name][i] / weights.u[name][i] for name in cells} for i in (2, 0))
+    odds = weights.prior / (1 - weights.prior) * equal["born"]
+    expected = [odds * equal["name"] * different["town"], odds * different["name"], odds * different["name"]]
+    assert links.probability == pytest.approx(
+        [value / (1 + value) for value in expected]
+    )  # an empty town is no evidence
 
 
 def test_estimates_recover_the_known_parameters():
@@ -324,7 +316,6 @@ class Hidden:
         (lambda items: ExactMatch(("nme",))(items), "feature 'nme' is not in the release; its features are x0"),
         (lambda items: ExactMatch()(Items.read({"t": [1]}, time="t")), "0 features, expected at least 1"),
         (lambda items: Threshold(0), "the distance is 0, expected a number above 0; ExactMatch"),
-        (lambda items: Threshold(1, metric="cosine"), "the metric is 'cosine', expected one of"),
         (lambda items: Threshold(1, scale="range"), "the scale is 'range'"),
         (lambda items: Threshold(1, scale={"x0": 0}), "the scale of 'x0' is 0"),
         (
@@ -332,18 +323,17 @@ class Hidden:
             "the scale names 'place'",
         ),
         (lambda items: FeatureClustering("dbscan"), "the method is 'dbscan'"),
-        (lambda items: FeatureClustering("agglomerative"), "agglomerative expects either n_clusters or distance"),
+        (lambda items: FeatureClustering("agglomerative"), "n_clusters is None; agglomerative and kmeans expect it"),
         (lambda items: FeatureClustering("kmeans", n_clusters=0), "n_clusters is 0"),
-        (lambda items: FeatureClustering("hdbscan", n_clusters=3), "hdbscan expects min_size only"),
+        (
+            lambda items: FeatureClustering("hdbscan", n_clusters=3),
+            "n_clusters is 3; agglomerative and kmeans expect it, hdbscan does not",
+        ),
         (lambda items: RecordLinkage(()), r"the blocks are \(\), expected rules such as"),
         (lambda items: RecordLinkage(("place",)), "the blocks are"),
         (lambda items: RecordLinkage((("place",),), threshold=2), "the threshold is 2"),
         (lambda items: RecordLinkage((("plac",),))(items), "feature 'plac' is not in the release"),
-        (lambda items: RecordLinkage((("place",),), tolerance={"y": 1})(items), "feature 'y' has a tolerance"),
         (lambda items: SplinkLinkage((("place",),), min_probability=-1), "the threshold is -1"),
-        (lambda items: Weights({"a": (0.5, 0, 0.4)}, {"a": (1, 0, 0)}, 0.1), "m of 'a' is"),
-        (lambda items: Weights({"a": (0, 0, 1)}, {"b": (1, 0, 0)}, 0.1), "m and u have different features"),
-        (lambda items: Weights({}, {}, 1.0), "the prior is 1.0"),
     ],
 )
 def test_wrong_use_is_explained(use, match):

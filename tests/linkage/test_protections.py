@@ -9,7 +9,7 @@ from unmask.linkage import Items, PerContext, PerItem, PerPeriod, Split
 from unmask.linkage import protections as module
 from unmask.linkage.datasets import synthetic_traces
 
-PROTECTIONS = [PerItem(), PerPeriod(0.25), PerPeriod(0.3, "own"), PerContext(), Split(1), Split(3), Split(2, "context")]
+PROTECTIONS = [PerItem(), PerPeriod(0.25), PerPeriod(0.3), PerContext(), Split(1), Split(3)]
 
 
 def population(seed=0):
@@ -67,24 +67,6 @@ def test_each_protection_keeps_its_groups_together():
     assert is_one_to_one(groups(Split(1)), user)
     per_user = Counter(user for user, _ in set(zip(user, groups(Split(3)), strict=True)))
     assert set(per_user.values()) == {3}  # 15 items each: a part is empty with chance 3 (2/3)^15 = 0.7 %
-    by_context = groups(Split(2, "context"))
-    assert len(set(zip(user, items.context, strict=True))) == len(
-        set(zip(user, items.context, by_context, strict=True))
-    )
-
-
-def test_own_phases_change_at_different_times():
-    items = Items.read({"user": np.repeat([0, 1], 200), "t": np.tile(np.arange(200), 2)}, pseudonym="user", time="t")
-
-    def changes(phase):
-        release, _ = PerPeriod(50, phase)(items, rng=np.random.default_rng(8))
-        code = release.partition.code[np.argsort(release.ids)].reshape(2, 200)
-        return [np.flatnonzero(np.diff(row)).tolist() for row in code]
-
-    assert changes("common") == [[49, 99, 149]] * 2
-    first, second = changes("own")
-    assert np.diff(first).tolist() in ([50, 50], [50, 50, 50])
-    assert first != second
 
 
 def test_labels_are_dealt_uniformly():
@@ -111,12 +93,9 @@ def test_the_place_of_an_item_says_nothing():
     ("protect", "match"),
     [
         (lambda items, rng: PerPeriod(0), "the length is 0, expected a number above 0"),
-        (lambda items, rng: PerPeriod(1, "mine"), "the phase is 'mine'"),
         (lambda items, rng: Split(0), "k is 0, expected at least 1"),
-        (lambda items, rng: Split(2, "user"), "by is 'user'"),
         (lambda items, rng: PerPeriod(1)(items, rng=rng), "have no time, which PerPeriod needs"),
         (lambda items, rng: PerContext()(items, rng=rng), "have no context, which PerContext needs"),
-        (lambda items, rng: Split(2, "context")(items, rng=rng), "have no context, which Split by context needs"),
         (lambda items, rng: PerItem()(Items.read({"x": [1]}, features="x"), rng=rng), "expected the user of each"),
     ],
 )

@@ -9,7 +9,7 @@ studies; without it, draws use randomness of the operating system.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,10 +62,7 @@ class PerPeriod:
     Parameters
     ----------
     length : float
-        Length of a period, above 0, in the unit of the items' time.
-    phase : {"common", "own"}
-        Start of the periods. "common": at multiples of the length, for all users. "own": shifted for each user by a
-        random part of the length, so pseudonyms do not all change at the same time.
+        Length of a period, above 0, in the unit of the items' time. Periods begin at its multiples, for all users.
 
     Examples
     --------
@@ -80,13 +77,10 @@ class PerPeriod:
     """
 
     length: float
-    phase: Literal["common", "own"] = "common"
 
     def __post_init__(self) -> None:
         if not 0 < self.length < np.inf:
             raise UnmaskError(f"the length is {self.length}, expected a number above 0")
-        if self.phase not in ("common", "own"):
-            raise UnmaskError(f"the phase is {self.phase!r}, expected 'common' or 'own'")
 
     def __call__(self, population: Items, *, rng: np.random.Generator | None = None) -> Released:
         """Return the release under new pseudonyms, and the solution."""
@@ -94,8 +88,7 @@ class PerPeriod:
         users = _users(population)
         if population.time is None:
             raise UnmaskError("the items have no time, which PerPeriod needs; name it in Items.read(time=...)")
-        delay = rng.random(users.n_clusters) if self.phase == "own" else np.zeros(users.n_clusters)
-        period = np.floor(population.time / self.length - delay[users.code]).astype(np.int64)
+        period = np.floor(population.time / self.length).astype(np.int64)
         return _shuffle(population, _pair_groups(users.code, Partition(period).code), rng)
 
 
@@ -124,7 +117,9 @@ class PerContext:
         """Return the release under new pseudonyms, and the solution."""
         rng = secret_unless(rng)
         users = _users(population)
-        return _shuffle(population, _pair_groups(users.code, _contexts(population, "PerContext").code), rng)
+        if population.context is None:
+            raise UnmaskError("the items have no context, which PerContext needs; name it in Items.read(context=...)")
+        return _shuffle(population, _pair_groups(users.code, Partition(population.context).code), rng)
 
 
 @dataclass(frozen=True)
@@ -141,8 +136,6 @@ class Split:
     k : int
         Number of pseudonyms of a user, at least 1; fewer if a pseudonym gets no item. With k = 1, users are only
         renamed.
-    by : {"item", "context"}
-        "item" assigns each item independently, "context" all items of a user in one context together.
 
     Examples
     --------
@@ -158,23 +151,16 @@ class Split:
     """
 
     k: int = 2
-    by: Literal["item", "context"] = "item"
 
     def __post_init__(self) -> None:
         if self.k < 1:
             raise UnmaskError(f"k is {self.k}, expected at least 1 pseudonym for each user")
-        if self.by not in ("item", "context"):
-            raise UnmaskError(f"by is {self.by!r}, expected 'item' or 'context'")
 
     def __call__(self, population: Items, *, rng: np.random.Generator | None = None) -> Released:
         """Return the release under new pseudonyms, and the solution."""
         rng = secret_unless(rng)
         users = _users(population)
-        if self.by == "item":
-            part = rng.integers(self.k, size=len(population))
-        else:
-            cells = _pair_groups(users.code, _contexts(population, "Split by context").code)
-            part = rng.integers(self.k, size=int(cells.max()) + 1)[cells]
+        part = rng.integers(self.k, size=len(population))
         return _shuffle(population, _pair_groups(users.code, part), rng)
 
 
@@ -184,12 +170,6 @@ def _users(population: Items) -> Partition:
             "the items have no pseudonym, expected the user of each; name it in Items.read(pseudonym=...)"
         )
     return population.partition
-
-
-def _contexts(population: Items, protection: str) -> Partition:
-    if population.context is None:
-        raise UnmaskError(f"the items have no context, which {protection} needs; name it in Items.read(context=...)")
-    return Partition(population.context)
 
 
 def _pair_groups(user: NDArray[np.integer[Any]], group: NDArray[np.integer[Any]]) -> NDArray[np.int64]:

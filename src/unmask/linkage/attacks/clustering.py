@@ -25,7 +25,7 @@ class FeatureClustering:
     """Linkage of pseudonyms whose profiles are in one cluster of a scikit-learn algorithm.
 
     A profile is a point with the scaled numeric features as coordinates. Each categorical feature has indicator columns
-    for its labels. They are weighted so that two profiles that differ in the feature have distance `mismatch`. A
+    for its labels. They are weighted so that two profiles that differ in the feature have distance 1. A
     missing numeric cell is replaced by the mean, and a missing categorical cell by 0. Text features are rejected.
 
     Needs scikit-learn: install unmask with the extra [cluster].
@@ -40,19 +40,11 @@ class FeatureClustering:
         "agglomerative" (average linkage; O(n^2) time and memory, at most 20,000 pseudonyms), "kmeans" (O(n k) for each
         iteration), or "hdbscan" (about O(n log n) in few dimensions; its noise points are not linked).
     n_clusters : int or None
-        Number of users that the adversary expects, at most the number of pseudonyms. For "agglomerative" and "kmeans".
-    distance : float or None
-        For "agglomerative", instead of n_clusters: average distance at which merging stops.
-    min_size : int
-        For "hdbscan": smallest number of pseudonyms of a user, at least 2.
+        Number of users that the adversary expects, at most the number of pseudonyms; None for "hdbscan".
     features : tuple of str
         Names of the features to compare. Default: all.
     scale : Scale
         See `Threshold`.
-    mismatch : float
-        Distance between two profiles that differ in one categorical feature only.
-    seed : int
-        Random seed of the initial centers of "kmeans".
 
     Examples
     --------
@@ -69,43 +61,23 @@ class FeatureClustering:
 
     method: Literal["agglomerative", "kmeans", "hdbscan"] = "agglomerative"
     n_clusters: int | None = None
-    distance: float | None = None
-    min_size: int = 2
     features: tuple[str, ...] = ()
     scale: Scale = "deviation"
-    mismatch: float = 1.0
-    seed: int = 0
 
     def __post_init__(self) -> None:
         if self.method not in _METHODS:
             raise UnmaskError(f"the method is {self.method!r}, expected one of {', '.join(_METHODS)}")
-        needs = {"agglomerative": "either n_clusters or distance", "kmeans": "n_clusters", "hdbscan": "min_size only"}
-        parameters = (self.n_clusters is not None, self.distance is not None)
-        allowed = {
-            "agglomerative": [(True, False), (False, True)],
-            "kmeans": [(True, False)],
-            "hdbscan": [(False,) * 2],
-        }
-        if parameters not in allowed[self.method]:
-            raise UnmaskError(
-                f"n_clusters is {self.n_clusters} and distance is {self.distance}; {self.method} expects "
-                f"{needs[self.method]}"
-            )
+        if (self.n_clusters is None) != (self.method == "hdbscan"):
+            raise UnmaskError(f"n_clusters is {self.n_clusters}; agglomerative and kmeans expect it, hdbscan does not")
         if self.n_clusters is not None and self.n_clusters < 1:
             raise UnmaskError(f"n_clusters is {self.n_clusters}, expected at least 1")
-        if self.distance is not None and not self.distance >= 0:
-            raise UnmaskError(f"the distance is {self.distance}, expected a number of at least 0")
-        if self.min_size < 2:
-            raise UnmaskError(f"min_size is {self.min_size}, expected at least 2")
-        if not 0 <= self.mismatch < np.inf:
-            raise UnmaskError(f"the mismatch is {self.mismatch}, expected a number of at least 0")
         check_scale(self.scale)
 
     def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
         """Return the adversary's partition of the items."""
         library = import_extra("sklearn.cluster", "cluster")
-        points = _points(select_profiles(release, self.features), self.scale, self.mismatch)
-        if len(points) < max(2, self.min_size if self.method == "hdbscan" else 2):
+        points = _points(select_profiles(release, self.features), self.scale)
+        if len(points) < 2:
             return partition_items(release, np.arange(len(points)))
         labels = np.asarray(self._algorithm(library, len(points)).fit(points).labels_, dtype=np.int64)
         noise = np.flatnonzero(labels < 0)
@@ -113,21 +85,20 @@ class FeatureClustering:
         return partition_items(release, labels)
 
     def _algorithm(self, library: Any, n: int) -> Any:
-        if self.method == "hdbscan":
-            return library.HDBSCAN(min_cluster_size=self.min_size, copy=True)
+        if self.n_clusters is None:
+            return library.HDBSCAN(min_cluster_size=2, copy=True)
+        n_clusters = min(self.n_clusters, n)
         if self.method == "kmeans":
-            assert self.n_clusters is not None
-            return library.KMeans(n_clusters=min(self.n_clusters, n), n_init=10, random_state=self.seed)
+            return library.KMeans(n_clusters=n_clusters, n_init=10, random_state=0)
         if n > _MAX_AGGLOMERATIVE:
             raise FailedError(
                 f"agglomerative clustering of {n} pseudonyms needs {8e-9 * n * n:.0f} GB, expected at most "
                 f"{_MAX_AGGLOMERATIVE}; use another method, or Threshold"
             )
-        count = None if self.n_clusters is None else min(self.n_clusters, n)
-        return library.AgglomerativeClustering(n_clusters=count, distance_threshold=self.distance, linkage="average")
+        return library.AgglomerativeClustering(n_clusters=n_clusters, linkage="average")
 
 
-def _points(features: tuple[Feature, ...], scale: Scale, mismatch: float) -> NDArray[np.float64]:
+def _points(features: tuple[Feature, ...], scale: Scale) -> NDArray[np.float64]:
     coded = [feature for feature in features if isinstance(feature, Coded)]
     text = next((feature.name for feature in coded if feature.kind == "text"), None)
     if text is not None:
@@ -143,4 +114,4 @@ def _points(features: tuple[Feature, ...], scale: Scale, mismatch: float) -> NDA
         mean = np.where(present, numeric, 0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
         numeric = np.where(present, numeric, mean)
     indicators = [feature.codes[:, None] == np.arange(len(feature.labels)) for feature in coded]
-    return np.column_stack([numeric, *(mismatch / np.sqrt(2) * indicator for indicator in indicators)])
+    return np.column_stack([numeric, *(indicator / np.sqrt(2) for indicator in indicators)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,6 @@ import scipy
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition
 from unmask.linkage.attacks.pairs import (
     Blocks,
@@ -25,9 +24,12 @@ from unmask.linkage.attacks.pairs import (
     select_blocked,
     unite_pairs,
 )
-from unmask.linkage.items import Coded, Feature, Items, Numeric
+from unmask.linkage.items import Coded, Feature, Items
 
 MISSING, DIFFERENT, NEAR, EQUAL = -1, 0, 1, 2
+
+SIMILAR = 0.6
+"""Smallest Dice coefficient of letter pairs for which two texts are near."""
 
 _LEVELS = 3
 _SAMPLE = 1_000_000
@@ -38,7 +40,7 @@ _ROUNDS = 200
 
 @dataclass(frozen=True)
 class Weights:
-    """Agreement probabilities of a linker.
+    """Agreement probabilities that a linker estimated.
 
     Each feature has probabilities of the levels (different, near, equal), which sum to 1. The weight of a feature is
     log(m / u) at its level, natural logarithm; a missing cell has weight 0. The model assumes that features are
@@ -62,18 +64,6 @@ class Weights:
     u: Mapping[str, tuple[float, float, float]]
     prior: float
 
-    def __post_init__(self) -> None:
-        if not 0 < self.prior < 1:
-            raise UnmaskError(f"the prior is {self.prior}, expected a probability between 0 and 1")
-        for letter, table in (("m", self.m), ("u", self.u)):
-            for name, row in table.items():
-                if len(row) != _LEVELS or min(row) < 0 or abs(sum(row) - 1) > 1e-6:
-                    raise UnmaskError(
-                        f"{letter} of {name!r} is {row}, expected the probabilities of (different, near, equal), sum 1"
-                    )
-        if set(self.m) != set(self.u):
-            raise UnmaskError("m and u have different features, expected both for each feature")
-
 
 @dataclass(frozen=True)
 class RecordLinkage:
@@ -83,9 +73,9 @@ class RecordLinkage:
     plus log(m / u) for each feature. Pairs with a probability of at least `threshold` are linked, and the clusters are
     the connected components of the links. `link` returns the pairs for other thresholds and views.
 
-    Without `weights`, all parameters are estimated from the release:
+    Texts are near if they share most letter pairs (`SIMILAR`). All parameters are estimated from the release:
 
-    * u: frequencies of equal values; for near values, up to a million pairs drawn with `seed`.
+    * u: frequencies of equal values; for near values, up to a million random pairs.
     * m: expectation maximization over the pairs of each blocking rule, with fixed u, on the features outside the rule;
       the mean over the rules. A feature in every rule keeps m = (0.05, 0.15, 0.8), or (0.2, 0.8) if its cells cannot be
       near.
@@ -110,14 +100,6 @@ class RecordLinkage:
         Smallest probability of a link.
     features : tuple of str
         Names of the features to compare. Default: all.
-    weights : Weights or None
-        m, u and prior to use instead of estimates.
-    similar : float
-        Smallest Dice coefficient of letter pairs for which two texts are near.
-    tolerance : mapping
-        Numeric feature -> largest difference for which two numbers are near.
-    seed : int
-        Random seed of the pairs for the estimate of u.
 
     Examples
     --------
@@ -136,15 +118,9 @@ class RecordLinkage:
     blocks: Blocks
     threshold: float = 0.9
     features: tuple[str, ...] = ()
-    weights: Weights | None = None
-    similar: float = 0.6
-    tolerance: Mapping[str, float] = field(default_factory=dict)
-    seed: int = 0
 
     def __post_init__(self) -> None:
         check_blocks(self.blocks, self.threshold)
-        if not 0 < self.similar <= 1:
-            raise UnmaskError(f"similar is {self.similar}, expected a coefficient above 0 and at most 1")
 
     def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
         """Return the adversary's partition of the items at the threshold."""
@@ -152,54 +128,43 @@ class RecordLinkage:
 
     def fit(self, release: Items) -> Weights:
         """Estimate m, u and the prior from the release, without the truth."""
-        features = self._select(release)
+        features = select_blocked(release, self.features, self.blocks)
         return self._estimate(features, self._pairs(features))
 
     def link(self, release: Items) -> Links:
         """Return the compared pairs and their match probabilities."""
-        features = self._select(release)
+        features = select_blocked(release, self.features, self.blocks)
         pairs = self._pairs(features)
         first, second = unite_pairs(pairs, release.partition.n_clusters)
         if not len(first):
             return no_links(release)
-        weights = self.weights or self._estimate(features, pairs)
+        weights = self._estimate(features, pairs)
         log_odds = np.full(len(first), np.log(weights.prior) - np.log1p(-weights.prior))
         with np.errstate(divide="ignore"):
             for feature in features:
-                if feature.name in weights.m:
-                    gain = np.log(weights.m[feature.name]) - np.log(np.maximum(weights.u[feature.name], 1e-300))
-                    log_odds += np.append(gain, 0.0)[self._levels(feature, first, second)]  # missing: -1 is the 0
+                gain = np.log(weights.m[feature.name]) - np.log(np.maximum(weights.u[feature.name], 1e-300))
+                log_odds += np.append(gain, 0.0)[compare_cells(feature, first, second)]  # missing: -1 is the 0
         return Links(release, first, second, scipy.special.expit(log_odds))
-
-    def _select(self, release: Items) -> tuple[Feature, ...]:
-        """Return the profiles to compare, and those of the blocking rules."""
-        compared = [feature.name for feature in release.select(self.features)]
-        weighted = (*self.tolerance, *(self.weights.m if self.weights else ()))
-        unknown = next((name for name in weighted if name not in compared), None)
-        if unknown is not None:
-            raise UnmaskError(f"feature {unknown!r} has a tolerance or weights but is not compared; add it to features")
-        return select_blocked(release, self.features, self.blocks)
 
     def _pairs(self, features: tuple[Feature, ...]) -> list[Pairs]:
         """Return the pairs of each blocking rule."""
         return [list_pairs(tuple(feature for feature in features if feature.name in rule)) for rule in self.blocks]
 
-    def _levels(self, feature: Feature, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int8]:
-        return compare_cells(feature, first, second, similar=self.similar, tolerance=self.tolerance.get(feature.name))
-
     def _estimate(self, features: tuple[Feature, ...], pairs: list[Pairs]) -> Weights:
         n = len(features[0].missing)
-        sample = draw_pairs(n, _SAMPLE, self.seed)
-        allowed = np.array([[True, has_near(f, self.tolerance.get(f.name)), True] for f in features])
+        sample = draw_pairs(n, _SAMPLE)
+        allowed = np.array(
+            [[True, isinstance(feature, Coded) and feature.kind == "text", True] for feature in features]
+        )
         u = np.array(
-            [_estimate_u(f, self._levels(f, *sample), allow) for f, allow in zip(features, allowed, strict=True)]
+            [_estimate_u(f, compare_cells(f, *sample), allow) for f, allow in zip(features, allowed, strict=True)]
         )
         m = np.array([_start(allow) for allow in allowed])
         learned: list[tuple[NDArray[np.bool_], NDArray[np.float64], float]] = []
         for rule, (first, second) in zip(self.blocks, pairs, strict=True):
             if len(first):
                 outside = np.array([feature.name not in rule for feature in features])
-                levels = np.array([self._levels(feature, first, second) for feature in features])
+                levels = np.array([compare_cells(feature, first, second) for feature in features])
                 learned.append((outside, *_expectation_maximization(levels, outside, m, u, allowed)))
         mean = _average_m(m, [(outside, m_rule) for outside, m_rule, _ in learned])
         matches = [n_matches / mean[~outside, 2].prod() for outside, _, n_matches in learned]
@@ -281,18 +246,11 @@ def _rows(names: list[str], table: NDArray[np.float64]) -> dict[str, tuple[float
 # --- agreement levels of cells ---
 
 
-def compare_cells(
-    feature: Feature,
-    first: NDArray[np.int64],
-    second: NDArray[np.int64],
-    *,
-    similar: float,
-    tolerance: float | None,
-) -> NDArray[np.int8]:
+def compare_cells(feature: Feature, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int8]:
     """Return (n_pairs,) agreement levels: MISSING if a cell is missing, otherwise DIFFERENT, NEAR or EQUAL.
 
-    Texts are near if the Dice coefficient of their letter pairs is at least `similar`. Numbers are near if they differ
-    by at most `tolerance` (None: never). Categories are equal or different.
+    Texts are near if the Dice coefficient of their letter pairs is at least `SIMILAR`. Other cells are equal or
+    different.
     """
     codes = code_cells(feature)
     a, b = codes[first], codes[second]
@@ -301,18 +259,10 @@ def compare_cells(
     if isinstance(feature, Coded) and feature.kind == "text" and len(open_):
         pair, position = np.unique(_keys(a[open_], b[open_], len(feature.labels)), return_inverse=True)
         lower, upper = np.divmod(pair, len(feature.labels))
-        near = compute_dice(feature.labels, lower, upper) >= similar
+        near = compute_dice(feature.labels, lower, upper) >= SIMILAR
         level[open_[near[position]]] = NEAR
-    if isinstance(feature, Numeric) and tolerance is not None:
-        difference = np.abs(feature.values[first[open_]] - feature.values[second[open_]])
-        level[open_[difference <= tolerance]] = NEAR
     level[(a < 0) | (b < 0)] = MISSING
     return level
-
-
-def has_near(feature: Feature, tolerance: float | None) -> bool:
-    """Return True if cells of this feature can be NEAR."""
-    return feature.kind == "text" if isinstance(feature, Coded) else tolerance is not None
 
 
 def compute_dice(labels: NDArray[Any], first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:

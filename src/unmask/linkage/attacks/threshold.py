@@ -17,7 +17,6 @@ from unmask.linkage.items import Feature, Items, Numeric
 
 Scale = Literal["none", "deviation"] | Mapping[str, float]
 
-_NORM = {"euclidean": 2.0, "manhattan": 1.0, "chebyshev": np.inf}
 _MAX_DISTANCE = 1 + 1e-9
 """Largest linked distance: a relative tolerance for rounding errors of the coordinates."""
 
@@ -66,9 +65,9 @@ class ExactMatch:
 class Threshold:
     """Linkage of pseudonyms within a distance of each other: single-linkage clustering.
 
-    The profile of a pseudonym is a point. Numeric features are coordinates; categorical and text features must be
-    equal. The clusters are the connected components of the pairs with a distance of at most `distance`. A pseudonym
-    with a missing feature is not linked.
+    The profile of a pseudonym is a point, and distances are Euclidean. Numeric features are coordinates. Categorical
+    and text features must be equal. The clusters are the connected components of the pairs with a distance of at most
+    `distance`. A pseudonym with a missing feature is not linked.
 
     Work: a k-d tree needs O(n log n + pairs within the distance) time and memory. Above about ten coordinates, the tree
     hardly helps. More than 100 million pairs within the distance are rejected.
@@ -87,8 +86,6 @@ class Threshold:
     scale : Scale
         Divisor of a feature: 1 ("none"), its standard deviation over the pseudonyms ("deviation"), or a positive number
         for each feature by name (1 if not named).
-    metric : {"euclidean", "manhattan", "chebyshev"}
-        Metric of the scaled features.
 
     Examples
     --------
@@ -105,13 +102,10 @@ class Threshold:
     distance: float
     features: tuple[str, ...] = ()
     scale: Scale = "none"
-    metric: Literal["euclidean", "manhattan", "chebyshev"] = "euclidean"
 
     def __post_init__(self) -> None:
         if not 0 < self.distance < np.inf:
             raise UnmaskError(f"the distance is {self.distance}, expected a number above 0; ExactMatch links at 0")
-        if self.metric not in _NORM:
-            raise UnmaskError(f"the metric is {self.metric!r}, expected one of {', '.join(_NORM)}")
         check_scale(self.scale)
 
     def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
@@ -123,7 +117,7 @@ class Threshold:
         if blocks and len(complete):
             points = np.column_stack([points, 2 * group_rows(blocks)])  # other groups are beyond the distance
         cluster = np.arange(release.partition.n_clusters)
-        cluster[complete] = complete[_find_first(_connect_points(points, _NORM[self.metric]))]
+        cluster[complete] = complete[_find_first(_connect_points(points))]
         return partition_items(release, cluster)
 
 
@@ -154,19 +148,19 @@ def scale_numbers(features: tuple[Feature, ...], scale: Scale) -> NDArray[np.flo
     return np.column_stack([feature.values / width for feature, width in zip(numeric, widths, strict=True)])
 
 
-def _connect_points(points: NDArray[np.float64], norm: float) -> NDArray[np.int32]:
+def _connect_points(points: NDArray[np.float64]) -> NDArray[np.int32]:
     """Return the (n,) connected components of points with pairs at most 1 apart; equal points are compared once."""
     if not points.size:
         return np.arange(len(points), dtype=np.int32)
     distinct, position = np.unique(points, axis=0, return_inverse=True)
     tree = scipy.spatial.cKDTree(distinct)
-    n_pairs = (int(tree.count_neighbors(tree, _MAX_DISTANCE, p=norm)) - len(distinct)) // 2
+    n_pairs = (int(tree.count_neighbors(tree, _MAX_DISTANCE)) - len(distinct)) // 2
     if n_pairs > MAX_PAIRS:
         raise FailedError(
             f"{n_pairs} pairs of pseudonyms are within the distance, expected at most {MAX_PAIRS}; choose a smaller "
             "distance, or compare a categorical feature too"
         )
-    links = tree.query_pairs(_MAX_DISTANCE, p=norm, output_type="ndarray")
+    links = tree.query_pairs(_MAX_DISTANCE, output_type="ndarray")
     return connect(links[:, 0], links[:, 1], len(distinct))[position.ravel()]
 
 
