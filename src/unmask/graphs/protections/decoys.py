@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.core.randomness import secret_unless
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.protections.adopters import check_adopters, choose_adopters
-from unmask.graphs.protections.identities import AssignedContacts, Role, Separated, build_release, spans
+from unmask.graphs.protections.adopters import check_adopters
+from unmask.graphs.protections.identities import AdoptedProtection, AssignedContacts, Role, spans
 
 
 @dataclass(frozen=True)
-class Decoy:
+class Decoy(AdoptedProtection):
     """Adopters have a public identity with most of their contacts and a hidden identity with few contacts.
 
     Of d contacts in random order, the public identity keeps the first round(public d), and the hidden identity the next
@@ -63,13 +62,7 @@ class Decoy:
         shares = (self.public, self.hidden, self.overlap)
         if not (min(shares) >= 0 and self.public + self.hidden <= 1 + 1e-9 and self.overlap <= self.public):
             raise UnmaskError(f"{self!r}: expected shares with public + hidden at most 1 and overlap at most public")
-        check_adopters(self.adopters, minimum_degree=self.minimum_degree)
-
-    def choose(
-        self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None
-    ) -> NDArray[np.int64]:
-        """Return (n_adopters,) the nodes that adopt the protection, ascending."""
-        return choose_adopters(graph, self.adopters, rng=rng, eligible=eligible, minimum_degree=self.minimum_degree)
+        check_adopters(self.adopters, **self.adoption())
 
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> AssignedContacts:
         """Return the two identities of these nodes, and the contacts of each identity."""
@@ -86,14 +79,6 @@ class Decoy:
         role = np.tile(np.array([Role.PUBLIC, Role.HIDDEN], dtype=np.int8), len(adopters))
         tie = graph.indptr[owner[identity]] + np.concatenate((contact[public], contact[hidden]))
         return AssignedContacts(adopters, owner, role, identity, tie)
-
-    def __call__(
-        self, graph: SocialGraph, *, rng: np.random.Generator | None = None, eligible: ArrayLike | None = None
-    ) -> Separated:
-        """Return the release, and the node behind each of its nodes."""
-        rng = secret_unless(rng)
-        sorting = self.sort(graph, self.choose(graph, rng=rng, eligible=eligible), rng=rng)
-        return build_release(graph, [sorting], rng=rng)
 
 
 def _round_counts(contacts: NDArray[np.floating]) -> NDArray[np.int64]:

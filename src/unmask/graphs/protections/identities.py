@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.randomness import secret_unless
 from unmask.graphs.graph import SocialGraph
+from unmask.graphs.protections.adopters import choose_adopters
 
 
 class Role(IntEnum):
@@ -23,12 +25,8 @@ class Role(IntEnum):
     HIDDEN = 3  # the identity that the decoy protects
 
 
-class _Released(NamedTuple):
-    release: SocialGraph
-    origin: NDArray[np.int64]
-
-
-class Separated(_Released):
+@dataclass(frozen=True, eq=False, repr=False)
+class Separated:
     """A release in which some people have several identities; it unpacks as `release, origin`.
 
     Parameters
@@ -48,16 +46,13 @@ class Separated(_Released):
     The origins are lambda_G of G. Gulyas, 2015, section 3.2. They serve evaluation; no attack sees them.
     """
 
+    release: SocialGraph
+    origin: NDArray[np.int64]
     role: NDArray[np.int8]
     adopters: NDArray[np.int64]
 
-    def __new__(
-        cls, release: SocialGraph, origin: NDArray[np.int64], role: NDArray[np.int8], adopters: NDArray[np.int64]
-    ) -> Separated:
-        """Create the tuple of `release` and `origin`; the other fields are attributes only."""
-        instance = super().__new__(cls, release, origin)
-        instance.role, instance.adopters = role, adopters
-        return instance
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.release, self.origin))
 
     def __repr__(self) -> str:
         people = len(np.unique(self.origin))
@@ -82,18 +77,33 @@ class AssignedContacts:
     tie: NDArray[np.int64]
 
 
-class Protection(Protocol):
-    """Protection with several identities: it chooses adopters and assigns their contacts to identities."""
+class AdoptedProtection:
+    """Protection that some people adopt, who appear under several identities; its subclasses sort their contacts."""
+
+    adopters: float
+    minimum_degree: int
+
+    def adoption(self) -> dict[str, Any]:
+        """Return the parameters of `choose_adopters` in addition to the share or number of adopters."""
+        return {"minimum_degree": self.minimum_degree}
 
     def choose(
         self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None
     ) -> NDArray[np.int64]:
-        """Return (n_adopters,) the nodes that adopt the protection, ascending."""
-        ...
+        """Return (n_adopters,) the nodes that adopt the protection, ascending, see `adopters.choose_adopters`."""
+        return choose_adopters(graph, self.adopters, rng=rng, eligible=eligible, **self.adoption())
 
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> AssignedContacts:
         """Return the identities of these nodes, and the contacts of each identity."""
-        ...
+        raise NotImplementedError
+
+    def __call__(
+        self, graph: SocialGraph, *, rng: np.random.Generator | None = None, eligible: ArrayLike | None = None
+    ) -> Separated:
+        """Return the release, and the node behind each of its nodes."""
+        rng = secret_unless(rng)
+        sorting = self.sort(graph, self.choose(graph, rng=rng, eligible=eligible), rng=rng)
+        return build_release(graph, [sorting], rng=rng)
 
 
 def apply_protection(

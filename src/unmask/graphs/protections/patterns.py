@@ -10,14 +10,13 @@ from pathlib import PurePosixPath
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError, nearest
-from unmask.core.randomness import secret_unless
 from unmask.data import files
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.protections.adopters import check_adopters, choose_adopters
-from unmask.graphs.protections.identities import AssignedContacts, Role, Separated, build_release, spans
+from unmask.graphs.protections.adopters import check_adopters
+from unmask.graphs.protections.identities import AdoptedProtection, AssignedContacts, Role, spans
 
 Strategy = Literal["patterns", "circles"]
 
@@ -103,7 +102,7 @@ def facebook_egos() -> tuple[Ego, ...]:
 
 
 @dataclass(frozen=True)
-class EgoPatterns:
+class EgoPatterns(AdoptedProtection):
     """Identity separation with contacts assigned like the circles of real people: one identity for each circle.
 
     Each adopter gets an ego and y identities, one for each of the y largest circles of this ego. Each contact of
@@ -161,13 +160,7 @@ class EgoPatterns:
             raise UnmaskError(f"largest is {self.largest}, expected at least 1 identity, and at least one ego")
         if self.egos is not None and not all(isinstance(ego, Ego) for ego in self.egos):
             raise UnmaskError("egos were not read by read_egos; omit them to use the Facebook egos")
-        check_adopters(self.adopters, minimum_degree=self.minimum_degree)
-
-    def choose(
-        self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None
-    ) -> NDArray[np.int64]:
-        """Return (n_adopters,) the nodes that adopt the protection, ascending."""
-        return choose_adopters(graph, self.adopters, rng=rng, eligible=eligible, minimum_degree=self.minimum_degree)
+        check_adopters(self.adopters, **self.adoption())
 
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> AssignedContacts:
         """Return the identities of these nodes and the contacts of each."""
@@ -207,11 +200,3 @@ class EgoPatterns:
         y = circles[rng.integers(len(egos), size=len(degree))]
         enough = circles >= y[:, None]
         return np.argmax(enough * (1.0 - rng.random(enough.shape)), axis=1), y
-
-    def __call__(
-        self, graph: SocialGraph, *, rng: np.random.Generator | None = None, eligible: ArrayLike | None = None
-    ) -> Separated:
-        """Return the release, and the node behind each of its nodes."""
-        rng = secret_unless(rng)
-        sorting = self.sort(graph, self.choose(graph, rng=rng, eligible=eligible), rng=rng)
-        return build_release(graph, [sorting], rng=rng)

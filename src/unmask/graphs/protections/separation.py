@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.core.errors import UnmaskError, nearest
 from unmask.core.randomness import secret_unless
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.protections.adopters import Cooperation, check_adopters, choose_adopters
+from unmask.graphs.protections.adopters import Cooperation, check_adopters
 from unmask.graphs.protections.contact_sorting import (
     Sorting,
     Total,
@@ -22,7 +22,14 @@ from unmask.graphs.protections.contact_sorting import (
     draw_capacities,
     draw_identities,
 )
-from unmask.graphs.protections.identities import AssignedContacts, Protection, Role, Separated, build_release, spans
+from unmask.graphs.protections.identities import (
+    AdoptedProtection,
+    AssignedContacts,
+    Role,
+    Separated,
+    build_release,
+    spans,
+)
 from unmask.ranges import Range
 
 Model = Literal["basic", "realistic", "realistic_minimal", "best", "worst"]
@@ -86,7 +93,7 @@ class PowerLaw:
 
 
 @dataclass(frozen=True)
-class IdentitySeparation:
+class IdentitySeparation(AdoptedProtection):
     """Adopters appear under y unlinkable identities and sort their contacts among them.
 
     `protection(graph, rng=..., eligible=None)` returns a `Separated`, the pair (release, origin). An identity without a
@@ -172,10 +179,10 @@ class IdentitySeparation:
             raise UnmaskError(
                 f"sorting has {len(self.sorting)} shares for up to {max_identities} identities; give one for each"
             )
-        check_adopters(self.adopters, **self._adoption())
+        check_adopters(self.adopters, **self.adoption())
 
-    def _adoption(self) -> dict[str, Any]:
-        """Return the parameters that choose adopters, without the number of adopters."""
+    def adoption(self) -> dict[str, Any]:
+        """Return the parameters of `choose_adopters` in addition to the share or number of adopters."""
         names = ("cooperation", "group", "refuse_top", "minimum_degree")
         return {name: getattr(self, name) for name in names}
 
@@ -194,12 +201,6 @@ class IdentitySeparation:
             raise UnmaskError(f"the probabilities of identities sum to {p.sum():.6g}, expected 1 and none below 0")
         chances: NDArray[np.float64] = np.concatenate(([0.0], p / p.sum()))
         return chances
-
-    def choose(
-        self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None
-    ) -> NDArray[np.int64]:
-        """Return (n_adopters,) the nodes that adopt the protection, ascending, see `adopters.choose_adopters`."""
-        return choose_adopters(graph, self.adopters, rng=rng, eligible=eligible, **self._adoption())
 
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> AssignedContacts:
         """Return the identities of these nodes, and the contacts of each identity."""
@@ -220,14 +221,6 @@ class IdentitySeparation:
         role = np.full(len(owner), Role.IDENTITY, dtype=np.int8)
         return AssignedContacts(adopters, owner, role, identity, graph.indptr[owner[identity]] + contact)
 
-    def __call__(
-        self, graph: SocialGraph, *, rng: np.random.Generator | None = None, eligible: ArrayLike | None = None
-    ) -> Separated:
-        """Return the release, and the node behind each of its nodes."""
-        rng = secret_unless(rng)
-        sorting = self.sort(graph, self.choose(graph, rng=rng, eligible=eligible), rng=rng)
-        return build_release(graph, [sorting], rng=rng)
-
 
 @dataclass(frozen=True)
 class Together:
@@ -235,7 +228,7 @@ class Together:
 
     Parameters
     ----------
-    parts : tuple[tuple[float, Protection], ...]
+    parts : tuple[tuple[float, AdoptedProtection], ...]
         ((share, protection), ...): the share refers to the adopters that the protection would choose alone. They
         are drawn at random from the adopters that no earlier part has, or all of these if they are too few. Parts
         with equal choices divide the same people: shares .34, .33 and .33 divide one set V_ids.
@@ -259,7 +252,7 @@ class Together:
     array([0, 1, 2, 3])
     """
 
-    parts: tuple[tuple[float, Protection], ...]
+    parts: tuple[tuple[float, AdoptedProtection], ...]
 
     def __post_init__(self) -> None:
         parts: Iterable[Any] = self.parts
