@@ -10,16 +10,14 @@ Adjacency = dict[int, set[int]]
 TIE = 1e-9
 
 
-def nar09(source: Adjacency, target: Adjacency, seeds: dict[int, int], *, theta: float, synchronous: bool, order=None):
-    return _monotone(source, target, seeds, theta, synchronous, order, lambda d_v, d_c: 1 / math.sqrt(d_c))
+def nar09(source: Adjacency, target: Adjacency, seeds: dict[int, int], *, theta: float, synchronous: bool):
+    return _monotone(source, target, seeds, theta, synchronous, lambda d_v, d_c: 1 / math.sqrt(d_c))
 
 
 def bumblebee(
     source: Adjacency, target: Adjacency, seeds: dict[int, int], *, theta: float, delta: float, synchronous: bool
 ):
-    return _monotone(
-        source, target, seeds, theta, synchronous, None, lambda d_v, d_c: min(d_v / d_c, d_c / d_v) ** delta
-    )
+    return _monotone(source, target, seeds, theta, synchronous, lambda d_v, d_c: min(d_v / d_c, d_c / d_v) ** delta)
 
 
 def grasshopper(
@@ -53,11 +51,11 @@ def scores(v, source: Adjacency, target: Adjacency, mu: dict[int, int], factor):
     return {c: n * factor(len(source[v]), len(target[c])) for c, n in shared.items()}
 
 
-def _monotone(source, target, seeds, theta, synchronous, order, factor):
+def _monotone(source, target, seeds, theta, synchronous, factor):
     mu, sweeps = dict(seeds), []
     while not sweeps or sweeps[-1]:
         previous, matches = dict(mu), 0
-        for v in order or sorted(source):
+        for v in sorted(source):
             known_mapping = previous if synchronous else mu
             if v in known_mapping:
                 continue

@@ -44,12 +44,12 @@ def _mutually_best(source, target, mu, least_degree, witnesses):
 # --- iterative repair -----------------------------------------------------------------------------------------------
 
 
-def irma(source: Adjacency, target: Adjacency, seeds: dict[int, int], *, broken: bool):
+def irma(source: Adjacency, target: Adjacency, seeds: dict[int, int]):
     mu, sweeps = dict(seeds), []
     expanded: set[tuple[int, int]] = set()
     for again in (True, False):
         while True:
-            new = _greedy(source, target, marks(source, target, set(mu.items()) | expanded), mu, 2, broken)
+            new = _greedy(source, target, marks(source, target, set(mu.items()) | expanded), mu, 2)
             mu |= new
             sweeps.append(len(new))
             if not new:
@@ -63,10 +63,10 @@ def irma(source: Adjacency, target: Adjacency, seeds: dict[int, int], *, broken:
                 break
     repairs, n_kept, n_kept_before = 0, _count_kept_edges(source, target, mu), 0
     while repairs < 4 or n_kept > 1.02 * n_kept_before:
-        mu = _repaired(source, target, seeds, mu, 2, broken, sweeps)
+        mu = _repaired(source, target, seeds, mu, 2, sweeps)
         repairs, n_kept, n_kept_before = repairs + 1, _count_kept_edges(source, target, mu), n_kept
     for least_marks in (1, 2, 2, 2, 2):
-        mu = _repaired(source, target, seeds, mu, least_marks, broken, sweeps)
+        mu = _repaired(source, target, seeds, mu, least_marks, sweeps)
     return mu, sweeps
 
 
@@ -75,19 +75,19 @@ def marks(source: Adjacency, target: Adjacency, pairs):
     return Counter((u, c) for x, y in pairs for u in source[x] for c in target[y])
 
 
-def _repaired(source, target, seeds, mu, least_marks, broken, sweeps):
-    new = seeds | _greedy(source, target, marks(source, target, set(mu.items())), seeds, least_marks, broken)
+def _repaired(source, target, seeds, mu, least_marks, sweeps):
+    new = seeds | _greedy(source, target, marks(source, target, set(mu.items())), seeds, least_marks)
     sweeps.append(sum(1 for u in source if mu.get(u) != new.get(u)))
     return new
 
 
-def _greedy(source, target, marked, mu, least_marks, broken):
+def _greedy(source, target, marked, mu, least_marks):
     """Return the pairs that the greedy choice adds to a mapping."""
     classes = defaultdict(list)
     for (u, c), n in marked.items():
         if n >= least_marks:
             gap = abs(len(source[u]) - len(target[c]))
-            classes[(-n, gap, _scattered(u, c)) if broken else (-n, gap)].append((u, c))
+            classes[-n, gap].append((u, c))
     closed, closed_target, new = set(mu), set(mu.values()), {}
     for _, pairs in sorted(classes.items()):
         alive = [(u, c) for u, c in pairs if u not in closed and c not in closed_target]
@@ -96,15 +96,6 @@ def _greedy(source, target, marked, mu, least_marks, broken):
         closed |= set(claims)
         closed_target |= set(claims_target)
     return new
-
-
-def _scattered(u: int, c: int) -> int:
-    """The finalizer of SplitMix64: S. Vigna, splitmix64.c, 2015."""
-    mask = 2**64 - 1
-    z = u << 32 | c
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & mask
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & mask
-    return z ^ (z >> 31)
 
 
 def _count_kept_edges(source, target, mu):

@@ -102,12 +102,9 @@ def test_the_default_classes():
     ]
 
 
-def test_own_classes_may_begin_above_one_and_have_to_rise():
-    few_contacts, many_contacts = by_degree(np.array([1, 9, 10]), np.array([2, 0, 0], dtype=np.int8), classes=[10])
-    assert (few_contacts.low, few_contacts.high, few_contacts.recall) == (0, 9, 0.5)
-    assert (many_contacts.low, many_contacts.high, many_contacts.recall) == (10, None, 1.0)
-    with pytest.raises(UnmaskError, match="expected ascending lowest degrees"):
-        by_degree(np.array([1]), np.array([0], dtype=np.int8), classes=[4, 2])
+def test_each_node_needs_an_outcome():
+    with pytest.raises(UnmaskError, match="there are 2 degrees and 1 outcomes"):
+        by_degree(np.array([1, 2]), np.array([0], dtype=np.int8))
 
 
 # --- over runs ------------------------------------------------------------------------------------------------------

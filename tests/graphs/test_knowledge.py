@@ -125,17 +125,15 @@ def test_the_measures_of_a_small_pair_by_hand():
     # Among common people: source 0-1, 1-2, 0-2; target (as source nodes) 1-0, 0-2. Both: 0-1, 0-2.
     assert pair.shared.edges()[1].tolist() == [1, 2]
     assert pair.edge_overlap == 2 / 3
-    assert pair.edge_retention == 2 * 2 / (3 + 2)
 
 
 def test_two_definitions_of_edge_overlap():
-    # Each graph keeps each edge with probability s: Jaccard s / (2 - s), retained share s.
+    # Each graph keeps each edge with probability s: Jaccard index s / (2 - s).
     for s in (0.5, 0.75, 0.9):
         pair = split(PARENT, node_overlap=1, edge_overlap=s / (2 - s), rng=rng())
         assert pair.source.n_edges == round(s * PARENT.n_edges)
-        assert pair.edge_retention == pytest.approx(s, abs=0.01)
-        assert pair.edge_retention == pytest.approx(2 * pair.edge_overlap / (1 + pair.edge_overlap))
-    assert math.isnan(split(PARENT, node_overlap=0, edge_overlap=1, rng=rng()).edge_retention)
+        assert 2 * pair.edge_overlap / (1 + pair.edge_overlap) == pytest.approx(s, abs=0.01)
+    assert math.isnan(split(PARENT, node_overlap=0, edge_overlap=1, rng=rng()).edge_overlap)
 
 
 @pytest.mark.parametrize(("a", "b"), [(-0.1, 0.5), (1.1, 0.5), (0.5, 0.0), (0.5, 1.5), (math.nan, 0.5)])

@@ -429,9 +429,9 @@ def test_empty_truths_and_mixed_scenes_are_refused():
 
 
 def test_attacks_are_written_with_their_parameters():
-    result = parse_attacks(["Nar09", "Nar09:theta=0.5:synchronous=true:order=degree"])
+    result = parse_attacks(["Nar09", "Nar09:theta=0.5:synchronous=false"])
     assert result["Nar09"] == Nar09()
-    assert result["Nar09:theta=0.5:synchronous=true:order=degree"] == Nar09(0.5, synchronous=True, order="degree")
+    assert result["Nar09:theta=0.5:synchronous=false"] == Nar09(0.5, synchronous=False)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from unmask.graphs.attacks.base import (
     Count,
     Matching,
     Theta,
-    check_choice,
     make_side,
     positive_degree,
     score_matching,
@@ -27,8 +26,6 @@ from unmask.ranges import Range, check_ranges
 
 MIN_FLOAT32_NODES = 200_000
 """Number of nodes above which counts are float32, to fit the cache. Smaller graphs reuse the compiled float64 loops."""
-
-Order = Literal["number", "degree"]
 
 
 @dataclass(frozen=True)
@@ -58,10 +55,8 @@ class Nar09:
         Smallest eccentricity of a match, at least 0. The printed pseudo code computes sigma over all nodes, so that its
         theta has another scale.
     synchronous : bool
-        If False, each match affects the nodes after it in the same pass.
-    order : {"number", "degree"}
-        Order of the nodes if not synchronous: by number, or by decreasing degree with ties by number. If both graphs
-        share their numbers, the order discloses the truth.
+        If False, each match affects the nodes after it in the same pass, by node number. If both graphs share their
+        numbers, this order discloses the truth.
     directed : bool
         Use the directions of links. They must have the same meaning in both graphs. If one graph contains mutual links
         only, the directions of the other are not informative.
@@ -101,14 +96,12 @@ class Nar09:
 
     theta: Theta = 0.01
     synchronous: bool = True
-    order: Order = "number"
     directed: bool = False
     listed: Count = 10
     threads: Count = field(default=1, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        check_choice("order", self.order, Order)
 
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
@@ -133,9 +126,8 @@ class Bumblebee:
     theta : float
         Smallest eccentricity of a match, at least 0.
     synchronous : bool
-        If False, each match affects the nodes after it in the same pass.
-    order : {"number", "degree"}
-        Order of the nodes if not synchronous.
+        If False, each match affects the nodes after it in the same pass, by node number. If both graphs share their
+        numbers, this order discloses the truth.
     listed : int
         Largest number of candidates of an unmapped node in the belief.
     threads : int
@@ -162,13 +154,11 @@ class Bumblebee:
     delta: Annotated[float, Range(0, 32)] = 0.5  # beyond 32, a power of a degree overflows
     theta: Theta = 0.01
     synchronous: bool = True
-    order: Order = "number"
     listed: Count = 10
     threads: Count = field(default=1, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        check_choice("order", self.order, Order)
 
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
@@ -198,7 +188,7 @@ def _propagate(
     rule = Rule(ratio, False, float(attack.theta))
     ranked = rank_by_degree(source, target)
     side, other_side, order, _ = ranked
-    nodes = np.argsort(order if attack.order == "number" else -side.degree, kind="stable").astype(np.int32)
+    nodes = np.argsort(order, kind="stable").astype(np.int32)
     sweeps: list[int] = []
     total_visits = 0
     while not sweeps or sweeps[-1]:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.graphs.attacks._structs import Marks, Rule, Side, Wedges
-from unmask.graphs.attacks.base import Count, Matching, check_choice, make_side, score_matching, seed_images
+from unmask.graphs.attacks.base import Count, Matching, make_side, score_matching, seed_images
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary
 from unmask.ranges import check_ranges
 
-Ties = Literal["open", "broken"]
 Pairs = tuple[NDArray[np.int32], NDArray[np.int32]]
 """Source nodes and the target node of each."""
 
@@ -134,7 +133,8 @@ class Irma:
 
     A pair (x, y) marks every pair (u, c) with u a neighbor of x and c a neighbor of y. A greedy selection takes the
     pairs of unmapped nodes with at least m marks, by decreasing marks and then by increasing |deg u - deg c|. A
-    selected pair excludes all other pairs of its two nodes. Seeds are always mapped.
+    selected pair excludes all other pairs of its two nodes. Equal pairs of a node with several free nodes exclude all
+    of these nodes from the selection; the published program breaks such ties. Seeds are always mapped.
 
     1. Percolation (expand when stuck): mapped pairs mark, and the selection with m = 2 extends the mapping, until it
        adds no pair. Then all marked pairs of unmapped nodes mark, too, as if they were mapped, and percolation
@@ -146,11 +146,6 @@ class Irma:
 
     Parameters
     ----------
-    ties : {"open", "broken"}
-        Treatment of a pair of a node that has an equal pair (marks, difference of degrees) with another free node.
-        `open` excludes all nodes of such pairs from this selection. `broken` orders them by a hash of the two numbers,
-        which is equivalent to the published program. It maps more nodes; the additional matches are hardly better than
-        a guess, and include structural twins.
     listed : int
         Largest number of candidates of an unmapped node in the belief. Their score is the number of marks.
 
@@ -179,12 +174,10 @@ class Irma:
     array([ 0,  1,  2, -1], dtype=int32)
     """
 
-    ties: Ties = "open"
     listed: Count = 10
 
     def __post_init__(self) -> None:
         check_ranges(self)
-        check_choice("ties", self.ties, Ties)
 
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
@@ -193,7 +186,7 @@ class Irma:
         auxiliary = knowledge.graph
         image, inverse = seed_images(release, knowledge)
         sides = make_counting_side(auxiliary, image), make_counting_side(release, inverse)
-        state = _State(auxiliary, release, *sides, self.ties == "broken")
+        state = _State(auxiliary, release, *sides)
         seeds = np.flatnonzero(image >= 0)
         seed_pairs = seeds.astype(np.int32), image[seeds]
         sweeps, total_visits = _percolate(state)
@@ -206,13 +199,12 @@ class Irma:
 
 
 class _State(NamedTuple):
-    """Both graphs with their images, which are written to, and whether ties are broken."""
+    """Both graphs with their images, which are written to."""
 
     auxiliary: SocialGraph
     release: SocialGraph
     source: Side
     target: Side
-    breaks_ties: bool
 
     def count_preserved_edges(self) -> int:
         """Return the number of edges of the auxiliary graph that are mapped to edges of the target."""
@@ -298,17 +290,8 @@ def _sort_into_classes(
     """Return the bounds of the classes of equally good pairs, and the pairs from best to worst."""
     gap = np.abs(state.auxiliary.degree[node] - state.release.degree[candidate])
     rank = (int(marks.max(initial=0)) - marks.astype(np.int64)) * 2**32 + gap
-    order = np.lexsort((scatter(node, candidate), rank)) if state.breaks_ties else np.argsort(rank)
+    order = np.argsort(rank)
     rank = rank[order]
     is_first = np.ones(len(rank), dtype=np.bool_)
-    if not state.breaks_ties:
-        is_first[1:] = rank[1:] != rank[:-1]
+    is_first[1:] = rank[1:] != rank[:-1]
     return np.append(np.flatnonzero(is_first), len(rank)), node[order], candidate[order]
-
-
-def scatter(node: NDArray[np.int32], candidate: NDArray[np.int32]) -> NDArray[np.uint64]:
-    """Return a hash of each pair of node numbers, distinct for distinct pairs (finalizer of SplitMix64)."""
-    pair = node.astype(np.uint64) << np.uint64(32) | candidate.astype(np.uint64)
-    pair = (pair ^ (pair >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    pair = (pair ^ (pair >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return pair ^ (pair >> np.uint64(31))

@@ -132,10 +132,8 @@ class DegreeClass:
     precision: float | None
 
 
-def by_degree(
-    degree: NDArray[np.integer], outcome: NDArray[np.int8], *, classes: Sequence[int] = DEGREE_CLASSES
-) -> tuple[DegreeClass, ...]:
-    """Return recall and precision by degree class.
+def by_degree(degree: NDArray[np.integer], outcome: NDArray[np.int8]) -> tuple[DegreeClass, ...]:
+    """Return recall and precision by degree class, see `DEGREE_CLASSES`; nodes without an edge are one more class.
 
     Classes that contain only seeds are omitted.
 
@@ -145,8 +143,6 @@ def by_degree(
         Degree of each source node, usually `pair.source.degree`.
     outcome : (n_source,) int8 array
         Result of `outcomes`.
-    classes : Sequence[int]
-        Lowest degree of each class, ascending. Nodes with a lower degree form one more class.
 
     Returns
     -------
@@ -158,12 +154,9 @@ def by_degree(
     >>> by_degree(np.array([1, 1, 5]), np.array([Outcome.UNMAPPED, Outcome.HIT, Outcome.FALSE_POSITIVE], dtype=np.int8))
     (DegreeClass(low=1, high=1, people=2, recall=0.5, precision=1.0), DegreeClass(low=4, high=7, people=0, ...))
     """
-    lows = [0, *(low for low in classes if low > 0)]
-    if lows != sorted(set(lows)) or degree.shape != outcome.shape:
-        raise UnmaskError(
-            f"the classes {tuple(classes)} were given for {len(degree)} degrees and {len(outcome)} outcomes, expected "
-            "ascending lowest degrees and one outcome for each node"
-        )
+    if degree.shape != outcome.shape:
+        raise UnmaskError(f"there are {len(degree)} degrees and {len(outcome)} outcomes, expected one for each node")
+    lows = [0, *DEGREE_CLASSES]
     class_number = np.searchsorted(lows, degree, side="right") - 1
     table = np.zeros((len(lows), len(Outcome)), dtype=np.int64)
     np.add.at(table, (class_number, outcome), 1)

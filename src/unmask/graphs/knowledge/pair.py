@@ -115,34 +115,16 @@ class Pair:
     def edge_overlap(self) -> float:
         """Return the Jaccard index J of the edges between common people: in both / in either; nan without edges.
 
-        This is the definition of Narayanan and Shmatikov and of Gulyas. Others report `edge_retention`, which is
-        larger.
+        This is the definition of Narayanan and Shmatikov and of Gulyas. Pedarsani and Grossglauser, Korula and Lattanzi
+        and others report the probability that an edge of one graph is in the other: s = 2 J / (1 + J).
         """
-        n_shared, n_source, n_target = self._edges_among_common()
-        either = n_source + n_target - n_shared
-        return n_shared / either if either else math.nan
-
-    @property
-    def edge_retention(self) -> float:
-        """Return the probability s that an edge of one graph is in the other: 2 both / (source + target edges).
-
-        Only edges between common people count; nan without such edges. s = 2 J / (1 + J), where J is `edge_overlap`:
-        J = 0.75 gives s = 0.857, and s = 0.75 gives J = 0.6. Pedarsani and Grossglauser, Korula and Lattanzi and others
-        use s: each graph keeps each edge of a parent graph with probability s. The estimate does not need the parent.
-
-        P. Pedarsani, M. Grossglauser, "On the privacy of anonymized networks", KDD 2011.
-        """
-        n_shared, n_source, n_target = self._edges_among_common()
-        return 2 * n_shared / (n_source + n_target) if n_source + n_target else math.nan
-
-    def _edges_among_common(self) -> tuple[int, int, int]:
-        """Return the number of edges between common people: in both graphs, in the source, in the target."""
         image = np.zeros(self.target.n_nodes, dtype=np.bool_)
         image[self.truth[self.common]] = True
-        u, v = self.source.edges()
-        a, b = self.target.edges()
-        n_source = int(((self.truth[u] >= 0) & (self.truth[v] >= 0)).sum())
-        return self.shared.n_edges, n_source, int((image[a] & image[b]).sum())
+        (u, v), (a, b) = self.source.edges(), self.target.edges()
+        n_source, n_target = int(((self.truth[u] >= 0) & (self.truth[v] >= 0)).sum()), int((image[a] & image[b]).sum())
+        n_shared = self.shared.n_edges
+        either = n_source + n_target - n_shared
+        return n_shared / either if either else math.nan
 
     @property
     def shared(self) -> SocialGraph:
