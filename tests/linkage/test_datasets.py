@@ -44,7 +44,7 @@ def test_same_name_and_day_of_birth_on_rldata():
 
 @pytest.mark.parametrize("difficulty", [0.0, 0.3, 1.0])
 def test_traces_follow_their_stated_law(difficulty):
-    traces = datasets.synthetic_traces(2_000, 20, rng=np.random.default_rng(4), difficulty=difficulty, n_places=10)
+    traces = datasets.synthetic_traces(2_000, 20, rng=np.random.default_rng(4), difficulty=difficulty)
     user = traces.partition.code
     assert traces.partition.sizes.tolist() == [20] * 2_000
     x = traces.feature("x1").values
@@ -52,10 +52,10 @@ def test_traces_follow_their_stated_law(difficulty):
     assert np.var(x) == pytest.approx(1, abs=0.15)  # 2,000 users: standard error 0.032 of the centers' part
     assert np.var(x - center[user]) == pytest.approx(difficulty * 19 / 20, abs=0.04)
     place = traces.feature("place").codes
-    counts = np.zeros((2_000, 10))
+    counts = np.zeros((2_000, 20))
     np.add.at(counts, (user, place), 1)
     p_same = ((counts * (counts - 1)).sum(axis=1) / (20 * 19)).mean()  # two items of a user at one place
-    assert p_same == pytest.approx((1 - difficulty) ** 2 * 0.9 + 0.1, abs=0.02)
+    assert p_same == pytest.approx((1 - difficulty) ** 2 * 0.95 + 0.05, abs=0.02)
 
 
 def test_traces_are_seeded_and_checked():

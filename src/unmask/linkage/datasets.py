@@ -9,53 +9,42 @@ from unmask.linkage.items import Coded, Items, Numeric
 
 __all__ = ["synthetic_traces"]
 
+N_NUMERIC, N_PLACES, N_CONTEXTS = 3, 20, 3
+"""Numbers of numeric features, of places and of contexts."""
 
-def synthetic_traces(
-    n_users: int,
-    n_items: int,
-    *,
-    rng: np.random.Generator,
-    difficulty: float = 0.5,
-    n_numeric: int = 3,
-    n_places: int = 20,
-    n_contexts: int = 3,
-) -> Items:
+
+def synthetic_traces(n_users: int, n_items: int, *, rng: np.random.Generator, difficulty: float = 0.5) -> Items:
     """Draw items of users with habits: an unprotected population, whose pseudonyms are the users.
 
     Each user has n_items items. d is the difficulty, from 0 (features identify the user) to 1 (features are noise).
 
-    x0, x1, ... : n_numeric features, sqrt(1 - d) * center of the user + sqrt(d) * noise. Center and noise are
-    independent
-        standard normal variables. Each feature has variance 1, and users explain the share 1 - d of it.
-    place : categorical with n_places values. With probability 1 - d it is the user's home place, which is uniform over
+    x0, x1, x2 : sqrt(1 - d) * center of the user + sqrt(d) * noise. Center and noise are independent standard normal
+        variables. Each feature has variance 1, and users explain the share 1 - d of it.
+    place : categorical with 20 values. With probability 1 - d it is the user's home place, which is uniform over
         places; otherwise it is uniform.
-    time : uniform on [0, 1). context : uniform on 0 .. n_contexts - 1. Both are independent of everything else.
+    time : uniform on [0, 1). context : uniform on 0, 1, 2. Both are independent of everything else.
 
     The items are in random order.
 
     >>> synthetic_traces(3, 4, rng=np.random.default_rng(1))
     Items(12 items, features=x0+x1+x2+place, 3 pseudonyms)
     """
-    counts = {"n_users": n_users, "n_items": n_items, "n_places": n_places, "n_contexts": n_contexts}
-    invalid = next((name for name, count in counts.items() if count < 1), None)
-    if invalid is not None:
-        raise UnmaskError(f"{invalid} is {counts[invalid]}, expected at least 1")
-    if n_numeric < 0:
-        raise UnmaskError(f"n_numeric is {n_numeric}, expected at least 0")
+    if min(n_users, n_items) < 1:
+        raise UnmaskError(f"n_users is {n_users} and n_items is {n_items}, expected at least 1 of each")
     if not 0 <= difficulty <= 1:
         raise UnmaskError(f"the difficulty is {difficulty}, expected a number from 0 to 1")
     n = n_users * n_items
     user = rng.permutation(np.repeat(np.arange(n_users), n_items))
-    center, noise = rng.standard_normal((n_users, n_numeric)), rng.standard_normal((n, n_numeric))
+    center, noise = rng.standard_normal((n_users, N_NUMERIC)), rng.standard_normal((n, N_NUMERIC))
     x = np.sqrt(1 - difficulty) * center[user] + np.sqrt(difficulty) * noise
-    home = rng.integers(n_places, size=n_users)
-    place = np.where(rng.random(n) < difficulty, rng.integers(n_places, size=n), home[user])
-    labels = np.array(sorted(f"p{i}" for i in range(n_places)), dtype=object)
-    numeric = tuple(Numeric(f"x{i}", np.ascontiguousarray(x[:, i])) for i in range(n_numeric))
+    home = rng.integers(N_PLACES, size=n_users)
+    place = np.where(rng.random(n) < difficulty, rng.integers(N_PLACES, size=n), home[user])
+    labels = np.array(sorted(f"p{i}" for i in range(N_PLACES)), dtype=object)
+    numeric = tuple(Numeric(f"x{i}", np.ascontiguousarray(x[:, i])) for i in range(N_NUMERIC))
     return Items(
         np.arange(n),
         (*numeric, Coded("place", place.astype(np.int32), labels)),
         pseudonym=user,
         time=rng.random(n),
-        context=rng.integers(n_contexts, size=n),
+        context=rng.integers(N_CONTEXTS, size=n),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 from unmask.languages import gettext as _
 from unmask.languages import group, mark
@@ -191,28 +192,14 @@ def _merge_charts(values: str, facts: LinkageFacts, table: Table) -> Iterator[Ch
         title = "Items of others still lacking"
     rules = {f"\u03b2 {plain(facts.beta)}": facts.beta} if values == "linked" else {}
     y_max = 1.0 if values == "linked" else facts.mixed_scale
+    draw = partial(Chart, "lines", table.name, "merges", values, style="style", rules=rules, y_max=y_max)
     if len(facts.guesses) == 1:
-        chart = Chart(
-            "lines", table.name, "merges", values, by="subjects", style="style", title=title, rules=rules, y_max=y_max
-        )
-        yield chart
+        yield draw(by="subjects", title=title)
         return
     for subjects in (AVERAGE, WORST):
-        chart_keys = {"drawn": True, "subjects": subjects} | ({"comparable": True} if values == "mixed" else {})
-        if table.where(**chart_keys).rows:
-            name = f"{title}, {subjects}"
-            yield Chart(
-                "lines",
-                table.name,
-                "merges",
-                values,
-                by="guess",
-                style="style",
-                title=name,
-                rules=rules,
-                y_max=y_max,
-                where=chart_keys,
-            )
+        where = {"drawn": True, "subjects": subjects} | ({"comparable": True} if values == "mixed" else {})
+        if table.where(**where).rows:
+            yield draw(by="guess", title=f"{title}, {subjects}", where=where)
 
 
 def _shown_values(chart: Chart, table: Table) -> dict[str, list[float]]:

@@ -93,7 +93,7 @@ class GuessFacts:
         Number of items of the guess that the truth lacks, if they were kept.
     at_least : dict of str to float
         Lower bounds of "breached" and "clean" if unlabeled items are unknown. The fields "breached" and "clean" are
-        then upper bounds, and fields that depend on merges are NaN or empty.
+        then upper bounds, and fields that depend on merges keep their defaults.
     one_by_one : dict of str to float
         "breached" and "clean" of a single random partition of a view. The fields "breached" and "clean" are based on
         the expected linked shares over all partitions.
@@ -111,20 +111,20 @@ class GuessFacts:
     breached: float
     clean: float
     guessing: float
-    one_away: float
-    median_merges: float
-    most_merges: float
-    gini: float
-    jain: float
-    linked_curve: Curve
-    mixed_curve: Curve
-    worst_linked: Curve
-    worst_mixed: Curve
-    slopes: tuple[tuple[float, Curve], ...]
-    breach_rates: Curve
-    miss_include: tuple[tuple[int, int, int], ...]
-    whole: dict[str, float]
-    kind: str
+    one_away: float = math.nan
+    median_merges: float = math.nan
+    most_merges: float = math.nan
+    gini: float = math.nan
+    jain: float = math.nan
+    linked_curve: Curve = ()
+    mixed_curve: Curve = ()
+    worst_linked: Curve = ()
+    worst_mixed: Curve = ()
+    slopes: tuple[tuple[float, Curve], ...] = ()
+    breach_rates: Curve = ()
+    miss_include: tuple[tuple[int, int, int], ...] = ()
+    whole: dict[str, float] = field(default_factory=dict)
+    kind: str = ""
     recovered: float = math.nan
     unlabeled: int = 0
     at_least: dict[str, float] = field(default_factory=dict)

@@ -308,9 +308,10 @@ class JudgedGuess:
         """
         rate = {name: self.values[name].mean(axis=1).tolist() for name in ("breached", "clean_breach")}
         first = self.contingency.tables[int(np.argmax(self.contingency.probability))]
-        decided = self.sensitivity.unlabeled != "unknown"
-        upper_bounds = {"breached": rate["breached"][1], "clean": rate["clean_breach"][1]}
-        lower_bounds = {"breached": rate["breached"][0], "clean": rate["clean_breach"][0]}
+        lower_bounds, upper_bounds = (
+            {"breached": rate["breached"][end], "clean": rate["clean_breach"][end]} for end in (0, 1)
+        )
+        is_unknown = self.sensitivity.unlabeled == "unknown"
         return GuessFacts(
             name=self.name,
             clusters=len(first.cluster_size),
@@ -322,7 +323,7 @@ class JudgedGuess:
             largest=float(first.cluster_size.max() / first.cluster_size.sum()),
             **({} if self.threshold is None else self.threshold._asdict()),
             **upper_bounds,
-            **(self._of_merges() if decided else _NO_MERGES | {"at_least": lower_bounds}),
+            **({"at_least": lower_bounds} if is_unknown else self._of_merges()),
         )
 
     def _one_by_one(self) -> dict[str, float]:
@@ -369,13 +370,6 @@ class JudgedGuess:
                 alpha,
                 tuple(overall_slope(measured.linked_curve, measured.mixed_curve, alpha, beta) for beta in BETAS),
             )
-
-
-_NO_MERGES: Final[dict[str, Any]] = (
-    dict.fromkeys(("one_away", "median_merges", "most_merges", "gini", "jain"), float("nan"))
-    | dict.fromkeys(("linked_curve", "mixed_curve", "worst_linked", "worst_mixed"), ())
-    | {"slopes": (), "breach_rates": (), "miss_include": (), "kind": ""}
-)
 
 
 def _between(values: Floats) -> Interval:

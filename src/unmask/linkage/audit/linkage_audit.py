@@ -103,7 +103,7 @@ def audit_contingencies(
         list_subjects(judged_guesses, subjects)
     rows = tuple(row for guess in judged_guesses for row in guess.rows())
     return describe(
-        _measure(judged_guesses, sensitivity), rows, _not_run(judged_guesses, sensitivity, rows), sensitivity
+        _measure(judged_guesses, sensitivity), rows, _list_not_run(judged_guesses, sensitivity, rows), sensitivity
     )
 
 
@@ -131,7 +131,7 @@ def _measure(guesses: Sequence[JudgedGuess], sensitivity: Sensitivity) -> Linkag
 def describe(
     facts: LinkageFacts,
     rows: tuple[Row, ...],
-    not_run: Sequence[tuple[str, str]] = (),
+    not_run: Iterable[tuple[str, str]] = (),
     sensitivity: Sensitivity | None = None,
 ) -> Result:
     """Return the result for facts about guesses: tables, findings and advice."""
@@ -202,14 +202,10 @@ _IF_UNLABELED: Final[Mapping[Unlabeled, tuple[str, ...]]] = {
 }
 
 
-def _not_run(
+def _list_not_run(
     guesses: Sequence[JudgedGuess], sensitivity: Sensitivity, rows: Sequence[Row]
-) -> tuple[tuple[str, str], ...]:
-    return tuple(_reasons(guesses, sensitivity, {row.adversary for row in rows if row.measure == "foreign_subjects"}))
-
-
-def _reasons(guesses: Sequence[JudgedGuess], sensitivity: Sensitivity, counted: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield skipped computations and reasons; `counted` has the guesses with counted owners of foreign items."""
+) -> Iterator[tuple[str, str]]:
+    """Yield skipped computations and reasons."""
     views = [guess.name for guess in guesses if len(guess.contingency.tables) > 1]
     if views:
         yield (
@@ -225,7 +221,7 @@ def _reasons(guesses: Sequence[JudgedGuess], sensitivity: Sensitivity, counted: 
             "Misses, includes, merges and risk slopes",
             "they depend on the whole order of merges, which unknown items leave open; foreign or drop decides it",
         )
-    uncounted = {guess.name for guess in guesses} - counted
+    uncounted = {guess.name for guess in guesses} - {row.adversary for row in rows if row.measure == "foreign_subjects"}
     if uncounted:
         yield (
             f"Subjects that the foreign items of {', '.join(sorted(uncounted))} come from",

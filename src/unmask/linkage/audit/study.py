@@ -24,7 +24,7 @@ DATASET = {
     "own": dict_of(str),
 }
 COLUMNS = ("pseudonym", "features", "kinds", "item", "time", "context")
-ROLES: Mapping[str, str] = {"features": "features", "tolerance": "features"}
+ROLES: Mapping[str, str] = {"features": "features"}
 ADVERSARY = parameters(
     "unmask.linkage.audit.judged_guess:Sensitivity", "alpha", "beta", "wanted", "min_size", "baseline", "shuffles"
 )

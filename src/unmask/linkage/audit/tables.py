@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from unmask.linkage.audit.facts import Curve, GuessFacts, LinkageFacts
 from unmask.measures.names import PARTITION_SCORES
@@ -22,16 +23,18 @@ AVERAGE, WORST = "average subject", "most exposed tenth"
 
 BREACHED, CLEAN, RANDOM = "breached", "breached, no items of others", "breached by random guesses"
 
-STYLE = Column("style", "Style", "number")
+GUESS, STYLE, DRAWN = Column("guess", "Guess"), Column("style", "Style", "number"), Column("drawn", "Drawn")
+
+THRESHOLD = Column("threshold", "Threshold \u03b2: share of items linked", "share")
 
 
 def make_tables(facts: LinkageFacts) -> tuple[Table, ...]:
     """Return all tables of a linkage audit."""
     tables = (
         _summary_table(facts),
-        guess_table(facts),
-        score_table(facts.guesses),
-        link_table(facts),
+        _guess_table(facts),
+        _score_table(facts.guesses),
+        _link_table(facts),
         _threshold_table(facts),
         _slope_table(facts),
         curve_table(facts),
@@ -53,21 +56,22 @@ def drawn_guesses(facts: LinkageFacts) -> list[tuple[GuessFacts, int]]:
     return list(zip(strongest, styles if distinct else range(len(styles)), strict=True))
 
 
+def _styled_guesses(facts: LinkageFacts) -> Iterator[tuple[GuessFacts, int, bool]]:
+    """Yield the guesses, strongest first, with a style number, and True if the guess is drawn."""
+    styles = {guess.name: style for guess, style in drawn_guesses(facts)}
+    for i, guess in enumerate(facts.strongest_first):
+        yield guess, styles.get(guess.name, i), guess.name in styles
+
+
 def _summary_table(facts: LinkageFacts) -> Table:
     columns = (
-        Column("items", "Items", "number"),
-        Column("subjects", "Subjects", "number"),
-        Column("counted", "Counted subjects", "number"),
-        Column("min_size", "Fewest items", "number"),
-        Column("alpha", "\u03b1", "number"),
-        Column("beta", "\u03b2", "share"),
-        Column("wanted", "Foreign items welcome"),
-        Column("unlabeled", "Unlabeled items"),
-        Column("own", "Own values"),
-    )
-    counts = (facts.items, facts.subjects, facts.counted, facts.min_size)
-    record = (*counts, facts.alpha, facts.beta, facts.wanted, facts.unlabeled, ", ".join(facts.own))
-    return Table.from_records("linkage", columns, [record])
+        Column("items", "Items", "number"), Column("subjects", "Subjects", "number"),
+        Column("counted", "Counted subjects", "number"), Column("min_size", "Fewest items", "number"),
+        Column("alpha", "\u03b1", "number"), Column("beta", "\u03b2", "share"),
+        Column("wanted", "Foreign items welcome"), Column("unlabeled", "Unlabeled items"), Column("own", "Own values"),
+    )  # fmt: skip
+    values = vars(facts) | {"own": ", ".join(facts.own)}
+    return Table.from_records("linkage", columns, [[values[column.name] for column in columns]])
 
 
 def guess_heading(baseline: str) -> str:
@@ -75,72 +79,42 @@ def guess_heading(baseline: str) -> str:
     return "Shuffled" if baseline == "shuffled" else "Random"
 
 
-def guess_table(facts: LinkageFacts) -> Table:
+def _guess_table(facts: LinkageFacts) -> Table:
     """Return breaches, merges and inequality of each guess, strongest first."""
     columns = (
-        Column("name", "Guess"),
-        Column("clusters", "Clusters", "number"),
-        Column("partitions", "Partitions", "number"),
-        Column("breached", "Breached", "share"),
-        Column("breached_at_least", "Breached at least", "share"),
+        Column("name", "Guess"), Column("clusters", "Clusters", "number"), Column("partitions", "Partitions", "number"),
+        Column("breached", "Breached", "share"), Column("breached_at_least", "Breached at least", "share"),
         Column("guessing", guess_heading(facts.baseline), "share"),
-        Column("clean", "Clean", "share"),
-        Column("clean_at_least", "Clean at least", "share"),
+        Column("clean", "Clean", "share"), Column("clean_at_least", "Clean at least", "share"),
         Column("breached_alone", "Breached by one partition", "share"),
-        Column("clean_alone", "Clean by one partition", "share"),
-        Column("one_away", "One away", "share"),
-        Column("median_merges", "Median merges", "number"),
-        Column("most_merges", "Most", "number"),
-        Column("gini", "Gini", "number", places=2),
-        Column("jain", "Jain", "number", places=2),
-        Column("recovered", "Recovered", "share"),
-        Column("unlabeled", "Unlabeled items", "people"),
+        Column("clean_alone", "Clean by one partition", "share"), Column("one_away", "One away", "share"),
+        Column("median_merges", "Median merges", "number"), Column("most_merges", "Most", "number"),
+        Column("gini", "Gini", "number", places=2), Column("jain", "Jain", "number", places=2),
+        Column("recovered", "Recovered", "share"), Column("unlabeled", "Unlabeled items", "people"),
         Column("kind", "Kind"),
-    )
+    )  # fmt: skip
     views = any(guess.partitions > 1 for guess in facts.guesses)
-    table = Table.from_records("linkage_guesses", columns, map(_guess_record, facts.strongest_first))
-    return table if views else table.select(column.name for column in columns if column.name != "partitions")
+    names = [column.name for column in columns if views or column.name != "partitions"]
+    records = ([record[name] for name in names] for record in map(_guess_record, facts.strongest_first))
+    return Table.from_records("linkage_guesses", (column for column in columns if column.name in names), records)
 
 
-def _guess_record(guess: GuessFacts) -> tuple[object, ...]:
-    return (
-        guess.name,
-        guess.clusters,
-        guess.partitions,
-        guess.breached,
-        guess.at_least.get("breached"),
-        guess.guessing,
-        guess.clean,
-        guess.at_least.get("clean"),
-        guess.one_by_one.get("breached"),
-        guess.one_by_one.get("clean"),
-        *map(
-            _none_if_nan,
-            (guess.one_away, guess.median_merges, guess.most_merges, guess.gini, guess.jain, guess.recovered),
-        ),
-        guess.unlabeled or None,
-        guess.kind or None,
-    )
+def _guess_record(guess: GuessFacts) -> dict[str, Any]:
+    """Return the values of a guess by column, None if unknown."""
+    bounds = {f"{name}_at_least": guess.at_least.get(name) for name in ("breached", "clean")}
+    alone = {f"{name}_alone": guess.one_by_one.get(name) for name in ("breached", "clean")}
+    values = vars(guess) | bounds | alone | {"unlabeled": guess.unlabeled or None, "kind": guess.kind or None}
+    return {name: None if value != value else value for name, value in values.items()}  # nan differs from itself
 
 
-def _none_if_nan(value: float) -> float | None:
-    return None if math.isnan(value) else value
-
-
-def score_table(guesses: Iterable[GuessFacts]) -> Table:
+def _score_table(guesses: Iterable[GuessFacts]) -> Table:
     """Return the scores of whole partitions, known scores first, then by guess."""
     columns = (
-        Column("score", "Score"),
-        Column("meaning", "Meaning"),
-        Column("guess", "Guess"),
-        Column("value", "Value", "number", places=3),
-    )
+        Column("score", "Score"), Column("meaning", "Meaning"), GUESS, Column("value", "Value", "number", places=3)
+    )  # fmt: skip
     scores = {guess.name: guess.whole for guess in guesses}
-    shown_names = dict.fromkeys(name for values in scores.values() for name in values)
-    order = [
-        *(name for name in PARTITION_SCORES if name in shown_names),
-        *(n for n in shown_names if n not in PARTITION_SCORES),
-    ]
+    shown = dict.fromkeys(name for values in scores.values() for name in values)
+    order = [*(name for name in PARTITION_SCORES if name in shown), *(n for n in shown if n not in PARTITION_SCORES)]
     records = (
         (*_describe_score(name), guess, values[name])
         for name in order
@@ -155,57 +129,39 @@ def _describe_score(name: str) -> tuple[str, str]:
     return (name.replace("_", " "), "") if definition is None else (definition.label, definition.meaning)
 
 
-def link_table(facts: LinkageFacts) -> Table:
+def _link_table(facts: LinkageFacts) -> Table:
     """Return the breaches at each score threshold of links."""
     columns = (
-        Column("links", "Links"),
-        Column("subjects", "Subjects"),
-        Column("score", "Threshold: least score of a link", "number"),
-        Column("share", "Share of subjects", "share"),
-        Column("largest", "Largest cluster, share of items", "share"),
-        Column("clusters", "Clusters", "number"),
-    )
+        Column("links", "Links"), Column("subjects", "Subjects"),
+        Column("score", "Threshold: least score of a link", "number"), Column("share", "Share of subjects", "share"),
+        Column("largest", "Largest cluster, share of items", "share"), Column("clusters", "Clusters", "number"),
+    )  # fmt: skip
     scored = sorted((guess for guess in facts.guesses if guess.links), key=lambda guess: (guess.links, guess.score))
-    records = [
+    records = (
         (guess.links, line, guess.score, share, guess.largest, guess.clusters)
         for guess in scored
         for line, share in ((BREACHED, guess.breached), (CLEAN, guess.clean), (RANDOM, guess.guessing))
-    ]
+    )
     return Table.from_records("linkage_links", columns, records)
 
 
 def _threshold_table(facts: LinkageFacts) -> Table:
     """Return the share of subjects breached at each threshold, and by random guesses at the chosen threshold."""
-    columns = (
-        Column("guess", "Guess"),
-        STYLE,
-        Column("mark", "Mark"),
-        Column("drawn", "Drawn"),
-        Column("threshold", "Threshold \u03b2: share of items linked", "share"),
-        Column("breached", "Subjects breached", "share"),
-    )
-    styles = {guess.name: style for guess, style in drawn_guesses(facts)}
-    records = [
-        (guess.name, styles.get(guess.name, i), mark, guess.name in styles, beta, share)
-        for i, guess in enumerate(facts.strongest_first)
-        for mark, points in _breach_points(guess, facts)
+    columns = (GUESS, STYLE, Column("mark", "Mark"), DRAWN, THRESHOLD, Column("breached", "Subjects breached", "share"))
+    records = (
+        (guess.name, style, mark, is_drawn, beta, share)
+        for guess, style, is_drawn in _styled_guesses(facts)
+        for mark, points in (
+            ("point", zip(facts.betas, guess.breach_rates, strict=False)),
+            ("hollow", [(facts.beta, guess.guessing)]),
+        )
         for beta, share in points
-    ]
+    )
     return Table.from_records("linkage_thresholds", columns, records if facts.betas else ())
 
 
-def _breach_points(guess: GuessFacts, facts: LinkageFacts) -> Iterator[tuple[str, Iterable[tuple[float, float]]]]:
-    yield "point", zip(facts.betas, guess.breach_rates, strict=False)
-    yield "hollow", [(facts.beta, guess.guessing)]
-
-
 def _slope_table(facts: LinkageFacts) -> Table:
-    columns = (
-        Column("guess", "Guess"),
-        Column("alpha", "\u03b1"),
-        Column("threshold", "Threshold \u03b2: share of items linked", "share"),
-        Column("slope", "Risk slope", "number"),
-    )
+    columns = (GUESS, Column("alpha", "\u03b1"), THRESHOLD, Column("slope", "Risk slope", "number"))
     records = (
         (guess.name, f"\u03b1 {alpha:.3g}", beta, slope)
         for guess in facts.guesses
@@ -218,23 +174,15 @@ def _slope_table(facts: LinkageFacts) -> Table:
 def curve_table(facts: LinkageFacts) -> Table:
     """Return linked and mixed shares by number of merges, until all curves are flat."""
     columns = (
-        Column("guess", "Guess"),
-        STYLE,
-        Column("drawn", "Drawn"),
-        Column("comparable", "Comparable"),
-        Column("subjects", "Subjects"),
-        Column("n", "Number of subjects", "group"),
-        Column("merges", "Merges (clusters joined)", "number"),
-        Column("linked", "Own items linked", "share"),
-        Column("mixed", "Items of others mixed in", "share"),
-    )
-    styles = {guess.name: style for guess, style in drawn_guesses(facts)}
+        GUESS, STYLE, DRAWN, Column("comparable", "Comparable"), Column("subjects", "Subjects"),
+        Column("n", "Number of subjects", "group"), Column("merges", "Merges (clusters joined)", "number"),
+        Column("linked", "Own items linked", "share"), Column("mixed", "Items of others mixed in", "share"),
+    )  # fmt: skip
     single = len(facts.guesses) == 1
     records = (
-        (guess.name, style, guess.name in styles, guess.name != facts.far_guess, subjects, n, j, *values)
-        for i, guess in enumerate(facts.strongest_first)
+        (guess.name, style + shift * single, is_drawn, guess.name != facts.far_guess, subjects, n, j, *values)
+        for guess, style, is_drawn in _styled_guesses(facts)
         for shift, (subjects, n, linked, mixed) in enumerate(_curves(guess, facts))
-        for style in [styles.get(guess.name, i) + (shift if single else 0)]
         for j, values in enumerate(_prolong(linked, mixed, facts.horizon))
     )
     return Table.from_records("linkage_curves", columns, records)
@@ -258,16 +206,12 @@ def _prolong(linked: Curve, mixed: Curve, horizon: int) -> Iterator[tuple[float,
 def error_table(facts: LinkageFacts) -> Table:
     """Return the number of subjects for each pair of misses and includes, most frequent first."""
     columns = (
-        Column("guess", "Guess"),
-        STYLE,
-        Column("misses", "Misses: own items lacking", "number"),
-        Column("includes", "Includes: items of others", "number"),
-        Column("subjects", "Subjects", "group"),
-    )
-    styles = {guess.name: style for guess, style in drawn_guesses(facts)}
+        GUESS, STYLE, Column("misses", "Misses: own items lacking", "number"),
+        Column("includes", "Includes: items of others", "number"), Column("subjects", "Subjects", "group"),
+    )  # fmt: skip
     records = (
-        (guess.name, styles.get(guess.name, i), miss, include, n)
-        for i, guess in enumerate(facts.strongest_first)
+        (guess.name, style, miss, include, n)
+        for guess, style, _ in _styled_guesses(facts)
         for miss, include, n in sorted(_gather(guess.miss_include), key=lambda error: (-error[2], error[:2]))
     )
     return Table.from_records("linkage_errors", columns, records)
