@@ -114,7 +114,7 @@ def test_a_measure_that_some_seeds_lack_is_not_known():
     result = results(summary("p", "risk", 0.05, seeds=1), summary("p", "utility", 1.0))
     assert choose(result, [RISK])[0].failures == ("risk: 1 of 2 seeds have it against a, identity",)
     nothing = results(summary("p", "risk", 0.05), summary("p", "utility", math.nan))
-    assert choose(nothing, [RISK])[0].failures == ("utility is not known in one unit",)
+    assert choose(nothing, [RISK])[0].failures == ("utility is unknown: it was not measured, or in several units",)
 
 
 def test_protections_without_the_required_row_are_not_judged():
@@ -130,7 +130,7 @@ def test_scores_of_several_units_are_not_averaged():
     second = replace(summary("p", "utility", 1.0, adversary="b", target="x"), unit="km")
     (option,) = choose(results(summary("p", "risk", 0.0), summary("p", "utility", 1.0), second), [RISK])
     assert math.isnan(option.utility)
-    assert option.failures == ("utility is not known in one unit",)
+    assert option.failures == ("utility is unknown: it was not measured, or in several units",)
 
 
 @pytest.mark.parametrize("text", ["inf k=3:risk<=0.1", "a:b<c:risk<=0.1"])

@@ -107,7 +107,7 @@ def _judge_dataset(dataset: str, results: Results, policy: Policy, maximize: str
         ]
         utility, unit = _mean_over_adversaries(maximize, protection_rows)
         unknown = [*_describe_gaps(judged_rows, [gap for gap in gaps if gap.protection == name])]
-        unknown += [f"{maximize} is not known in one unit"] if math.isnan(utility) else []
+        unknown += [f"{maximize} is unknown: it was not measured, or in several units"] if math.isnan(utility) else []
         heard = tuple(replace(item, silent_adversaries=()) for item in assessments.get(name, untested))
         yield Option(dataset, name, utility, unit, heard, tuple(unknown))
 
