@@ -104,9 +104,10 @@ def _check(path: Path, current: Any) -> None:
     differences = [line for line in compared if line]
     for line in differences:
         print_line(line)
-    print_line(f"{len(compared) - len(differences):,} values are the same, {len(differences):,} are not")
     if differences:
+        print_line(f"{path} differs: {len(differences):,} of {len(compared):,} values are not the same")
         raise click.exceptions.Exit(EXIT_DIFFERS)
+    print_line(f"{path} is confirmed: all {len(compared):,} values are the same")
 
 
 def _compare_page(path: Path, earlier: Any) -> Iterator[str]:

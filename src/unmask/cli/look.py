@@ -90,14 +90,9 @@ def _ask_person(roles: Roles) -> str:
 def _list_findings(result: Result) -> Iterator[str]:
     """Yield the most important finding, and the protection that is enough or comes closest."""
     from unmask.findings.sentences import sentences
-    from unmask.render.first_screen import select_change
-    from unmask.results.formats import percent
+    from unmask.render.first_screen import describe_next
 
     yield ""
     yield from sentences(result)[:1]
-    change = select_change(result.changes)
-    if change is not None:
-        effect = "meets every tested condition" if not change.missed else f"misses {change.missed} conditions"
-        detail = "" if change.utility is None else f" and keeps {percent(change.utility)} of the detail"
-        yield f"What next: {change.name[:1].lower()}{change.name[1:]}, which {effect}{detail}."
+    yield from filter(None, [describe_next(result.changes)])
     yield ""

@@ -233,17 +233,17 @@ def _print_release(made: _Release, output: Path, *, as_json: bool) -> None:
     if as_json or output == STANDARD_OUTPUT:
         return
     context = click.get_current_context()
-    if DOCUMENT in context.meta:
-        _suggest_audit_of_document(context.meta[DOCUMENT], output)
-        return
     params = context.params
-    truth = ["--original", params["data"], "--origin", params["origin"]] if params["origin"] else []
     held_back = ["--hold-back", f"{params['hold_back']:g}"] if params["hold_back"] else []
+    if DOCUMENT in context.meta:
+        _suggest_audit_of_document(context.meta[DOCUMENT], output, held_back if "hold_back" in context.obj else [])
+        return
+    truth = ["--original", params["data"], "--origin", params["origin"]] if params["origin"] else []
     not_released = ("identifiers", *(() if truth else ("person", "household")))
     suggest_command("audit", *name_table(output, leave_out=(*not_released, *FILE_FORM)), *truth, *held_back)
 
 
-def _suggest_audit_of_document(document: str, release: Path) -> None:
+def _suggest_audit_of_document(document: str, release: Path, options: Sequence[str]) -> None:
     """Print the next command; before it, that the document has to name the release if it does not."""
     from unmask.document import derive_audit_options
     from unmask.studies.reading import checked_document
@@ -251,7 +251,7 @@ def _suggest_audit_of_document(document: str, release: Path) -> None:
     audited, _options = derive_audit_options(checked_document(Path(document)), Path(document).parent)
     if release.resolve() not in [Path(file).resolve() for file in audited]:
         print_line(f"{document} does not name {release}, so its audit attacks other files: set [[releases]]", err=True)
-    suggest_command("audit", document)
+    suggest_command("audit", document, *options)
 
 
 # --- notes and warnings ---

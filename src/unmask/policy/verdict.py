@@ -303,7 +303,7 @@ def _select(
         and condition.field in CONTROL_FIELDS
         and any(map(replace(condition, field=None).applies_to, items))
     ):
-        return _Selection(requirement, [], _("needs a control group"))
+        return _Selection(requirement, [], _("needs a control group (--control, --hold-back)"))
     reasons = (reason for name, reason in not_run if condition.measure in re.findall(r"\w+", name))
     reason = _find_obstacle(condition, selected, next(reasons, ""))
     return _Selection(requirement, [] if reason else selected, reason)
@@ -331,7 +331,7 @@ def _describe_measure(measure: str) -> str:
     """Return the meaning of a measure, or the name that is nearest to an unknown one."""
     quantity = described(measure) or CRITERIA.get(measure)
     hint = nearest(measure, [*MEASURES, *CRITERIA])
-    return f", {quantity.meaning}" if quantity else f"; {hint}" if hint.startswith("did") else ""
+    return f" ({quantity.meaning})" if quantity else f"; {hint}" if hint.startswith("did") else ""
 
 
 def describe_item(item: ReleaseItem) -> str:

@@ -45,7 +45,7 @@ from unmask.results.formats import SPACE, percent
 from unmask.results.names import IDENTITY, PROBABILITIES, PROSECUTOR
 from unmask.results.rows import ORIGINAL
 from unmask.results.scope import Scope
-from unmask.results.words import as_sentences, format_count, format_share, join_names, release_name
+from unmask.results.words import as_sentences, format_count, format_share, join_names, plural, release_name
 
 LOOK = {"acceptable": "met", "not acceptable": "missed", "not decided": "untested"}
 """A verdict -> how its words look."""
@@ -452,6 +452,16 @@ def _to_alternative(change: Change) -> Alternative:
 def select_change(changes: Sequence[Change]) -> Change | None:
     """Return the first change with the fewest missed conditions; None without changes."""
     return min((change for change in changes if change.k is not None), key=lambda change: change.missed, default=None)
+
+
+def describe_next(changes: Sequence[Change]) -> str:
+    """Return the protection that is enough or comes closest, with its measured effect; "" without changes."""
+    change = select_change(changes)
+    if change is None:
+        return ""
+    effect = f"misses {plural(change.missed, 'condition')}" if change.missed else "meets every tested condition"
+    detail = "" if change.utility is None else f" and keeps {percent(change.utility)} of the detail"
+    return f"What next: {change.name[:1].lower()}{change.name[1:]}, which {effect}{detail}."
 
 
 def _write_command(changes: Sequence[Change]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from unmask.findings.row_words import row_value
 from unmask.render.charts import Figure
-from unmask.render.first_screen import make_screen
+from unmask.render.first_screen import describe_next, make_screen
 from unmask.render.page import fill_template
 from unmask.render.page_parts import Screen
 from unmask.results import Result
@@ -16,7 +16,7 @@ MAX_ROWS = 8
 
 
 def show(result: Result) -> str:
-    """Return the verdict, what each adversary reaches, and the chart of people by risk, as a part of an HTML page.
+    """Return the verdict, the next step, what each adversary reaches, and people by risk, as a part of an HTML page.
 
     Charts and tables show nothing about small groups, as on the page. `Result.to_html` is the whole page.
     """
@@ -24,7 +24,8 @@ def show(result: Result) -> str:
     screen = make_screen(scope)
     head, n_names, rows = _list_adversaries(scope) or _list_conditions(screen)
     figure = screen.people or _find_first_chart(result)
-    return fill_template("notebook.html.j2", screen=screen, head=head, n_names=n_names, rows=rows, figure=figure)
+    parts = {"screen": screen, "head": head, "n_names": n_names, "rows": rows, "figure": figure}
+    return fill_template("notebook.html.j2", next=describe_next(result.changes), **parts)
 
 
 Cells = tuple[tuple[str, ...], int, list[tuple[str, ...]]]
