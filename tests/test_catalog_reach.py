@@ -36,6 +36,7 @@ WITH = {
     "tables.Generalize": {"levels": {"age": 10}},
     "tables.Suppress": {"k": 1},
     "tables.AddNoise": {"sd": {"age": 1.0}},
+    "tables.NoisyMarginals": {"bounds": {"age": [0, 100], "zip": [0, 99_999]}},
     "linkage.ExactMatch": {"features": ["place"]},
     "linkage.Threshold": {"distance": 0.3, "features": ["x0", "x1"]},
     "linkage.FeatureClustering": {"n_clusters": 12, "features": ["x0", "x1"]},
@@ -126,7 +127,7 @@ def run_study(tmp_path, data, protections, adversaries):
 
 
 FIRST = {
-    "tables": ("tables.Identity", "tables.NearestNeighbor"),
+    "tables": ("tables.Identity", "tables.BackOff"),
     "linkage": ("linkage.PerItem", "linkage.Threshold"),
     "channels": ("channels.RandomizedResponse", "channels.BayesChannelAttack"),
     "graphs": ("graphs.SwitchEdges", "graphs.Nar09"),

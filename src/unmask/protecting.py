@@ -24,13 +24,13 @@ class Protected:
     """A release and its cost, as `protect` returns it. It unpacks into the release and its origin.
 
     release : table that may be published
-    origin  : (n_released,) the row of the original behind each record; it reverses the release
-    facts   : rows, classes, the smallest class, and the information lost
+    origin  : (n_released,) the row of the original behind each record; it reverses the release. None for synthetic rows
+    facts   : rows, classes, the smallest class, and the information lost; only rows if these are synthetic
     width   : uncertainty of a released cell of each column, see `tables.utility`
     """
 
     release: Table
-    origin: NDArray[np.int64]
+    origin: NDArray[np.int64] | None
     facts: Mapping[str, float]
     width: Mapping[str, Any]
 
@@ -54,6 +54,8 @@ def describe_cost(facts: Mapping[str, Any], width: Mapping[str, Any]) -> str:
     """Return the cost of a release in a sentence. facts, width : as in `Protected`"""
     from unmask.results.formats import percent
 
+    if "classes" not in facts:
+        return f"{facts['rows']:,} synthetic rows"
     by_k_alone = f" ({percent(facts['gcp_of_k_alone'])} by k alone)" if "gcp_of_k_alone" in facts else ""
     people = facts.get("k_people", 0)
     smallest = f"{people:,} {'person' if people == 1 else 'people'}" if people else f"{facts['k']}"
@@ -82,7 +84,8 @@ def protect(
     """Generalize a table until every class has k people, l values and distance t, or apply another protection.
 
     protection : protection of tables, by default Mondrian: its name in unmask list, with parameters after colons.
-        Python takes the object, or your own: called with the table, it returns a release and its origin
+        Python takes the object, or your own: called with the table, it returns a release and its origin,
+        which is None if rows are synthetic
     k, l, t    : parameters of `tables.Mondrian`, which protects by default
     levels     : finest levels of quasi-identifiers, for `tables.Mondrian`
     coarsen    : recode a column of the release to wider bins, a period, a level, hidden characters, or *. See
@@ -108,11 +111,17 @@ def protect(
     chosen = Mondrian(k=k, l=l, t=t, levels=levels or {}) if protection is None else protection
     people = divide(table, hold_back, rng=rng) if hold_back else Sample(table)
     pair = chosen(people.members) if rng is None else chosen(people.members, rng=rng)
-    if not isinstance(pair, tuple) or not isinstance(pair[0], Table) or np.shape(pair[-1]) != (pair[0].n_rows,):
+    is_release = isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], Table)
+    if not is_release or (pair[1] is not None and np.shape(pair[1]) != (pair[0].n_rows,)):
         raise UnmaskError(
             f"the protection returned {spoken(pair)}, expected a table and the row behind each of its rows"
         )
     release, origin = pair
+    if origin is None:
+        if hold_back:
+            raise UnmaskError("synthetic rows do not show who was held back; leave hold_back out and split the file")
+        release = Generalize(coarsen)(release, rng=rng)[0] if coarsen else release
+        return Protected(release, None, {"rows": release.n_rows}, {})
     if coarsen:
         release, order = Generalize(coarsen)(release, rng=rng)
         origin = origin[order]

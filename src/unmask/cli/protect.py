@@ -114,6 +114,8 @@ def protect(
     with source as made:
         if made is None:  # a dry run makes no release
             return
+        if origin is not None and made.origin is None:
+            raise UnmaskError("the protection makes synthetic rows, which have no origin; leave --origin out")
         show = partial(_print_json, made) if as_json else None
         write_release(made.write, output, "" if origin is None else format_origin(made.origin), origin, show=show)
     _print_release(made, output, as_json=as_json)
@@ -151,7 +153,7 @@ class _Release(NamedTuple):
     """A release to write, and what is printed about it.
 
     write : function that writes it to a path
-    origin : row of the original behind each record; None if an engine keeps the rows
+    origin : row of the original behind each record; None if an engine keeps the rows, or if they are synthetic
     """
 
     write: Callable[[Path], object]
@@ -239,6 +241,8 @@ def _print_release(made: _Release, output: Path, *, as_json: bool) -> None:
         _suggest_audit_of_document(context.meta[DOCUMENT], output, held_back if "hold_back" in context.obj else [])
         return
     truth = ["--original", params["data"], "--origin", params["origin"]] if params["origin"] else []
+    if "classes" not in made.facts:
+        truth = ["--original", params["data"], "--synthetic"]
     not_released = ("identifiers", *(() if truth else ("person", "household")))
     suggest_command("audit", *name_table(output, leave_out=(*not_released, *FILE_FORM)), *truth, *held_back)
 

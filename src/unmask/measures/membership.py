@@ -50,6 +50,12 @@ epsilon_at_least = declare(Quantity(
     needs_truth=True,
 ))  # fmt: skip
 
+membership_success_at_most = declare(Quantity(
+    "membership_success_at_most", "Success, at most",
+    "probability with which no adversary is right more often about a person who is in the table with probability 1/2, "
+    "by the epsilon of the protection", "probability",
+    range=(0.5, 1.0), source='C. Dwork, "Differential privacy", ICALP 2006', needs_truth=False,
+))  # fmt: skip
 
 vulnerability_correlation = declare(Quantity(
     "vulnerability_correlation", "Vulnerability and belief",

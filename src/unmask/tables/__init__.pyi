@@ -32,6 +32,7 @@ from unmask.tables.protections import Identity as Identity
 from unmask.tables.protections import Lattice as Lattice
 from unmask.tables.protections import Microaggregate as Microaggregate
 from unmask.tables.protections import Mondrian as Mondrian
+from unmask.tables.protections import NoisyMarginals as NoisyMarginals
 from unmask.tables.protections import RankSwap as RankSwap
 from unmask.tables.protections import Shuffle as Shuffle
 from unmask.tables.protections import Suppress as Suppress

@@ -14,6 +14,7 @@ PROTECTIONS = (
     tables.Mondrian(), tables.Suppress(), tables.SuppressCells(), tables.Generalize(), tables.Identity(),
     tables.PRAM(), tables.AddNoise(sd={"age": 1.0}), tables.RankSwap(), tables.Shuffle(),
     tables.Microaggregate(), tables.Lattice(), tables.TopBottomCode(),
+    tables.NoisyMarginals(bounds={"age": (0, 100)}),
 )  # fmt: skip
 
 DATASETS = (tables.datasets.synthetic_census, tables.datasets.adult)

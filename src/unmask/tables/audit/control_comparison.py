@@ -180,6 +180,8 @@ def _membership_block(members: Sequence[Row], rows: Sequence[Row], words: Mappin
     if (row := next(filter(None, rates), None)) is not None:
         alarms = _alarms(row.measure)
         sentence += f" With {alarms} among other people, {row_estimate(row)} of the members are recognized."
+    if (row := by_measure.get("membership_success_at_most")) is not None:
+        sentence += f" The epsilon of the protection limits every adversary to {percent(row.posterior)}."
     measures = dict.fromkeys(row.measure for row in rows if row.measure in RATES)
     charts = tuple(
         _compare(MEMBERSHIP, measure, f"Members recognized at {_alarms(measure)}", baseline="prior")

@@ -18,6 +18,7 @@ from unmask.findings.people_at_risk import Watched
 from unmask.languages import mark
 from unmask.measures import calibration_error, log_loss_bits, realized_success, success_probability
 from unmask.measures.base import build_row
+from unmask.measures.interval import Interval
 from unmask.measures.membership import (
     IN,
     OUT,
@@ -26,6 +27,7 @@ from unmask.measures.membership import (
     auc,
     epsilon_at_least,
     evaluate_membership,
+    membership_success_at_most,
     rank_correlation,
     true_positive_rate,
     vulnerability_correlation,
@@ -99,6 +101,8 @@ def audit_membership(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Aud
         audited = attack.audit()
         rows += audited.rows
         not_run += audited.not_run
+        if (epsilon := getattr(knowledge.protections.get(scene.release), "epsilon", None)) is not None:
+            rows.append(limit_by_epsilon(epsilon, attack.adversary, n=len(sample.inside)))
     rows += attacks[-1].companion_rows() if attacks else ()
     return Audit(tuple(_describe_sample(row, scene.release, sample) for row in rows), tuple(not_run))
 
@@ -238,6 +242,22 @@ class MembershipAttack:
         if self.belief.status == "calibrated" and len(highest):
             risky = self.belief.take(highest)
             watched.see(risky, rows[highest], release=release, adversary=self.adversary, target=MEMBERSHIP)
+
+
+def limit_by_epsilon(epsilon: float, adversary: str, *, n: int) -> Row:
+    """Return the largest success of any adversary that the epsilon of a protection announces, for n people."""
+    limit = 1 / (1 + math.exp(-epsilon))
+    return build_row(
+        membership_success_at_most,
+        (0.5, limit),
+        Interval(None, None, "none: it is a limit itself"),
+        (np.full(1, limit), np.ones(1)),
+        n=n,
+        n_observations=n,
+        worst=limit,
+        worst_observation=0,
+        names=("", adversary, MEMBERSHIP, "for a person who is in the table with probability 1/2"),
+    )
 
 
 def _without_epsilon(rows: Iterable[Row]) -> Sequence[Row]:

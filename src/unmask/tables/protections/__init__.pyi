@@ -14,6 +14,7 @@ from unmask.tables.protections.generalization import Identity as Identity
 from unmask.tables.protections.lattice import Lattice as Lattice
 from unmask.tables.protections.microaggregation import Microaggregate as Microaggregate
 from unmask.tables.protections.mondrian import Mondrian as Mondrian
+from unmask.tables.protections.noisy_marginals import NoisyMarginals as NoisyMarginals
 from unmask.tables.protections.perturbations import PRAM as PRAM
 from unmask.tables.protections.perturbations import AddNoise as AddNoise
 from unmask.tables.protections.perturbations import RankSwap as RankSwap

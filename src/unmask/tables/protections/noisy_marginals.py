@@ -1,0 +1,332 @@
+"""Synthetic rows with differential privacy: noisy marginals, and a distribution that is fitted to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain, combinations
+from math import prod
+from typing import Annotated
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unmask.core.arrays import Floats, Integers
+from unmask.core.errors import FailedError, UnmaskError
+from unmask.core.randomness import secret_unless
+from unmask.extras import import_extra
+from unmask.ranges import Range, check_types
+from unmask.tables.cells import read_levels
+from unmask.tables.column import Column
+from unmask.tables.protections.base import evaluated_rows, exact_numbers, format_call, sort_release
+from unmask.tables.protections.recoding import Recoded
+from unmask.tables.table import Table
+
+MAX_CELLS = 5_000_000
+"""Largest number of combinations of values, whose probabilities are in memory."""
+
+MAX_ROUNDS, MAX_CHANGE = 50, 1e-7
+"""Largest number of rounds of proportional fitting, and change of a share below which it ends."""
+
+MIN_SHARE = 1e-9
+"""Total share of a marginal that is spread evenly, so that no combination of values becomes impossible."""
+
+Marginals = dict[tuple[int, ...], Floats]
+"""Cells of each marginal, by the positions of its columns. Axes are in the order of the positions."""
+
+
+@dataclass(frozen=True)
+class NoisyMarginals:
+    """Synthetic rows with epsilon-differential privacy, drawn from a distribution with noisy marginals.
+
+    1. All marginals of `order` columns are counted. Each count gets discrete Laplace noise of scale M / epsilon, by
+       OpenDP's measurement; M is the number of marginals, because a row counts once in each.
+    2. Least squares make the marginals consistent. Each is then projected onto nonnegative counts with the same total.
+    3. Iterative proportional fitting finds the distribution of largest entropy with these marginals. As many rows as
+       the noisy total are drawn.
+
+    Steps 2 and 3 read only noisy counts. So for every adversary and every row, the odds that the row was in the table
+    change by a factor of at most exp(epsilon). An adversary with even prior odds is right with a probability of at most
+    exp(epsilon) / (1 + exp(epsilon)).
+
+    Numbers and dates become `bins` intervals of equal width between `bounds`; others beyond a bound count as the bound.
+    With `rng`, for tests and studies, noise of the same distribution is drawn from it, without OpenDP.
+
+    Assumes: bounds, and the values of columns that are not numbers, are public. Each row is one person.
+
+    Fails when: analyses need relations of more columns than `order`; or epsilon is small for the number of cells, so
+        that noise exceeds the counts.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy loss of one row that is added or removed, in nats.
+    order : int
+        Number of columns of a marginal, 1 to 3.
+    bounds : mapping
+        Lowest and highest value of each column of numbers or dates, known without the table.
+    bins : int
+        Number of intervals of a column of numbers or dates.
+
+    References
+    ----------
+    B. Barak et al., "Privacy, accuracy, and consistency too", PODS 2007; R. McKenna, G. Miklau & D. Sheldon, "Winning
+    the NIST contest: a scalable and general approach to differentially private synthetic data", Journal of Privacy and
+    Confidentiality 11(3), 2021. Noise: OpenDP, https://opendp.org.
+
+    Examples
+    --------
+    >>> people = {"age": [20, 25, 38] * 100, "sex": list("ffm") * 100}
+    >>> table = Table.read(people, quasi_identifiers=["age", "sex"])
+    >>> protection = NoisyMarginals(epsilon=2.0, bounds={"age": (20, 40)}, bins=2)
+    >>> release, origin = protection(table, rng=np.random.default_rng(1))
+    >>> sorted(set(release["age"])), release.n_rows, origin
+    (['[20, 30)', '[30, 40]'], 302, None)
+    """
+
+    epsilon: Annotated[float, Range(0, above=True)] = 1.0
+    order: Annotated[int, Range(1, 3)] = 2
+    bounds: Mapping[str, tuple[float | str, float | str]] = field(default_factory=dict, hash=False)
+    bins: Annotated[int, Range(1)] = 16
+
+    __repr__ = format_call
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "bounds", {name: tuple(ends) for name, ends in self.bounds.items()})
+        check_types(type(self), vars(self))
+
+    def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> tuple[Table, None]:
+        """Return synthetic rows, which have no origin."""
+        if table.person is not None:
+            raise UnmaskError("several rows are one person, and epsilon protects one row; keep one row of each person")
+        people = table.take(evaluated_rows(table))
+        columns = [self._discretize(column) for column in people.columns]
+        sizes = tuple(len(column.levels) for column in columns)
+        if (n_cells := prod(sizes)) > MAX_CELLS:
+            raise FailedError(
+                f"the columns have {n_cells:,} combinations of values, expected at most {MAX_CELLS:,}; release fewer "
+                "columns, generalize them, or use fewer bins"
+            )
+        noisy = self._count_marginals([column.codes for column in columns], sizes, rng)
+        consistent = fit_consistent(noisy, sizes)
+        total = max(float(next(iter(consistent.values())).sum()), 1.0)
+        shares = {subset: project_on_simplex(cells / total) for subset, cells in consistent.items()}
+        cumulative = np.cumsum(fit_joint(shares, sizes))
+        rng = secret_unless(rng)
+        cells = np.searchsorted(cumulative, rng.random(round(total)) * cumulative[-1], side="right")
+        drawn = {
+            column.name: replace(column, codes=codes.astype(np.int32))
+            for column, codes in zip(columns, np.unravel_index(cells, sizes), strict=True)
+        }
+        quasi_identifiers, sensitive, kept = (
+            tuple(drawn[column.name] for column in role)
+            for role in (people.quasi_identifiers, people.sensitive, people.kept)
+        )
+        release = Table(
+            quasi_identifiers, sensitive, kept, missing=people.missing, order=people.order, library=people.library
+        )
+        return sort_release(release, np.arange(release.n_rows), rng)[0], None
+
+    def _discretize(self, column: Column) -> Column:
+        """Return a column with intervals in place of numbers or dates."""
+        if column.levels.kind != "numeric":
+            return column
+        if column.name not in self.bounds:
+            raise UnmaskError(
+                f"column {column.name!r} needs bounds, because its smallest and largest value are of single people; "
+                f"add bounds={{{column.name}=[LOW, HIGH]}}"
+            )
+        levels, codes = _cut(column, self.bounds[column.name], self.bins)
+        return replace(column, levels=levels, codes=codes)
+
+    def _count_marginals(
+        self, codes: list[NDArray[np.int32]], sizes: tuple[int, ...], rng: np.random.Generator | None
+    ) -> Marginals:
+        """Return the marginals with noise."""
+        subsets = list(combinations(range(len(sizes)), min(self.order, len(sizes))))
+        shapes = [tuple(sizes[column] for column in subset) for subset in subsets]
+        counts = [
+            np.bincount(np.ravel_multi_index([codes[column] for column in subset], shape), minlength=prod(shape))
+            for subset, shape in zip(subsets, shapes, strict=True)
+        ]
+        noisy = add_laplace(np.concatenate(counts), self.epsilon, n_marginals=len(subsets), rng=rng)
+        parts = np.split(noisy, np.cumsum([len(count) for count in counts])[:-1])
+        return {
+            subset: part.reshape(shape).astype(np.float64)
+            for subset, part, shape in zip(subsets, parts, shapes, strict=True)
+        }
+
+
+def _cut(column: Column, bounds: tuple[float | str, float | str], n_bins: int) -> Recoded:
+    """Return the column with intervals of equal width; a missing cell stays one."""
+    scale, name = column.levels.scale, column.name
+    ends = [scale.read(str(bound)) for bound in bounds]
+    if len(ends) != 2 or None in ends or not ends[0] < ends[1]:  # type: ignore[operator]
+        raise UnmaskError(f"bounds: {name!r} has no interval of values, expected for example {name}=[0, 100]")
+    edges = np.linspace(ends[0][0], ends[1][1], n_bins + 1)  # type: ignore[index]
+    if column.type != "number":
+        edges = np.unique(np.floor(edges))
+        exact = column.levels.low
+    else:
+        exact = exact_numbers(column)
+    last = len(edges) - 2
+    highs = [*map(scale.previous_value, edges[1:-1].tolist()), float(edges[-1])]
+    texts: list[str | None] = [scale.write(low, high) for low, high in zip(edges[:-1].tolist(), highs, strict=True)]
+    if column.levels.missing >= 0:
+        texts.append(None)
+    levels, code = read_levels(texts, as_type=column.type, column=name)
+    interval = np.clip(np.searchsorted(edges, np.nan_to_num(exact), side="right") - 1, 0, last)
+    interval[column.levels.is_missing] = len(texts) - 1
+    return levels, code[interval][column.codes]
+
+
+def add_laplace(
+    counts: Integers, epsilon: float, *, n_marginals: int, rng: np.random.Generator | None = None
+) -> Integers:
+    """Return counts with discrete Laplace noise, p(z) proportional to exp(-|z| epsilon / n_marginals).
+
+    Parameters
+    ----------
+    counts : (n_cells,) array
+        Counts of marginals, in each of which a row counts once.
+    epsilon : float
+        Privacy loss of one row, in nats.
+    n_marginals : int
+        Number of marginals.
+    rng : Generator, optional
+        Generator of a study. By default OpenDP draws from the operating system.
+
+    Returns
+    -------
+    (n_cells,) array
+        Whole numbers, which may be negative.
+
+    Raises
+    ------
+    FailedError
+        If OpenDP is needed and not installed.
+
+    References
+    ----------
+    A. Ghosh, T. Roughgarden & M. Sundararajan, "Universally utility-maximizing privacy mechanisms", SIAM J. Comput.
+    41(6), 2012.
+
+    Examples
+    --------
+    >>> add_laplace(np.array([5, 0, 12]), 1.0, n_marginals=1, rng=np.random.default_rng(1))
+    array([ 3,  3, 12])
+    """
+    if rng is not None:
+        p = -np.expm1(-epsilon / n_marginals)
+        return counts + rng.geometric(p, len(counts)) - rng.geometric(p, len(counts))
+    dp = import_extra("opendp.prelude", "opendp")
+    dp.enable_features("contrib")
+    space = dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int)
+    measure = dp.binary_search_chain(
+        lambda scale: space >> dp.m.then_laplace(scale=scale), d_in=n_marginals, d_out=float(epsilon), T=float
+    )
+    return np.asarray(measure(counts.tolist()), dtype=np.int64)
+
+
+def fit_consistent(noisy: Marginals, sizes: tuple[int, ...]) -> Marginals:
+    """Return the marginals of one table that are nearest to noisy ones, by least squares.
+
+    A marginal is the sum of the effects of its subsets of columns. Effects of different subsets are orthogonal, so the
+    least squares are means: of the effect in each marginal that contains the subset, with weights inverse to the number
+    of cells that are added up.
+
+    Parameters
+    ----------
+    noisy : mapping of tuple of int to array
+        All marginals with the same number of columns, by the positions of their columns. Equal variance of all cells.
+    sizes : tuple of int
+        Number of values of each column.
+
+    Returns
+    -------
+    mapping of tuple of int to array
+        Cells may be negative.
+
+    Examples
+    --------
+    >>> noisy = {(0, 1): np.array([[4.0, 2], [1, 3]]), (0, 2): np.array([[5.0], [3]]), (1, 2): np.array([[6.0], [6]])}
+    >>> consistent = fit_consistent(noisy, (2, 2, 1))
+    >>> consistent[0, 1].sum(axis=1), consistent[0, 2].ravel()
+    (array([6., 4.]), array([6., 4.]))
+    """
+    sums: dict[tuple[int, ...], Floats] = {}
+    weights: dict[tuple[int, ...], float] = {}
+    for subset, cells in noisy.items():
+        for part in _list_subsets(subset):
+            effect = cells
+            for axis, column in enumerate(subset):
+                mean = effect.mean(axis=axis, keepdims=True)
+                effect = effect - mean if column in part else mean * sizes[column]
+            weight = 1 / prod(sizes[column] for column in subset if column not in part)
+            sums[part] = sums.get(part, 0.0) + weight * effect.reshape([sizes[column] for column in part])
+            weights[part] = weights.get(part, 0.0) + weight
+    consistent = {}
+    for subset in noisy:
+        total = np.zeros([sizes[column] for column in subset])
+        for part in _list_subsets(subset):
+            n_cells = prod(sizes[column] for column in subset if column not in part)
+            shape = [sizes[column] if column in part else 1 for column in subset]
+            total += (sums[part] / weights[part] / n_cells).reshape(shape)
+        consistent[subset] = total
+    return consistent
+
+
+def _list_subsets(columns: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    return chain.from_iterable(combinations(columns, n) for n in range(len(columns) + 1))
+
+
+def project_on_simplex(shares: Floats) -> Floats:
+    """Return the nearest nonnegative array with sum 1, by least squares.
+
+    >>> project_on_simplex(np.array([0.7, 0.5, -0.2]))
+    array([0.6, 0.4, 0. ])
+    """
+    descending = np.sort(shares, axis=None)[::-1]
+    excess = (np.cumsum(descending) - 1) / np.arange(1, descending.size + 1)
+    return np.asarray(np.maximum(shares - excess[np.count_nonzero(descending > excess) - 1], 0.0))
+
+
+def fit_joint(shares: Marginals, sizes: tuple[int, ...]) -> Floats:
+    """Return the distribution of largest entropy with given marginals, by iterative proportional fitting.
+
+    If no distribution has all of them, the last round of fitting is returned.
+
+    Parameters
+    ----------
+    shares : mapping of tuple of int to array
+        Marginals with sum 1, by the positions of their columns.
+    sizes : tuple of int
+        Number of values of each column.
+
+    Returns
+    -------
+    array of shape `sizes`
+        Probabilities.
+
+    References
+    ----------
+    W. E. Deming & F. F. Stephan, Annals of Mathematical Statistics 11(4), 1940.
+
+    Examples
+    --------
+    >>> fit_joint({(0,): np.array([0.5, 0.5]), (1,): np.array([0.2, 0.8])}, (2, 2)).round(3)
+    array([[0.1, 0.4],
+           [0.1, 0.4]])
+    """
+    p = np.full(sizes, 1 / prod(sizes))
+    for _ in range(MAX_ROUNDS):
+        change = 0.0
+        for subset, share in shares.items():
+            others = tuple(column for column in range(len(sizes)) if column not in subset)
+            current = p.sum(axis=others, keepdims=True)
+            goal = ((1 - MIN_SHARE) * share + MIN_SHARE / share.size).reshape(current.shape)
+            change = max(change, float(np.abs(goal - current).max()))
+            p *= goal / current
+        if change < MAX_CHANGE:
+            break
+    return p
