@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import check_one_sentence, invoke
-from unmask.cli.new import ATTACK, PROTECTION
+from unmask.cli.new import TEMPLATES
 
 PAGE = Path(__file__).parents[1] / "docs" / "how-to" / "attack.md"
 
@@ -27,8 +27,9 @@ def test_a_new_file_keeps_the_laws_and_its_test_passes(kind, name, tmp_path, mon
     sys.modules.pop(module)
 
 
-@pytest.mark.parametrize(("template", "name"), [(ATTACK, "OneColumn"), (PROTECTION, "EveryOther")])
-def test_the_documentation_shows_the_files(template, name):
+@pytest.mark.parametrize(("kind", "name"), [("attack", "OneColumn"), ("protection", "EveryOther")])
+def test_the_documentation_shows_the_files(kind, name):
+    template = (TEMPLATES / f"{kind}.txt").read_text(encoding="utf-8")
     assert template.replace("NAME", name) in PAGE.read_text(encoding="utf-8")
 
 

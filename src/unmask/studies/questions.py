@@ -5,8 +5,10 @@ Each question has an assumed default answer and documented figures, because only
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Literal
 
 from unmask.toml_text import format_value
@@ -31,7 +33,7 @@ class Question:
     role: str
     asks: str
     holds: Holds
-    assumed: Any
+    assumed: Any = None
     anchor: str = ""
 
     @property
@@ -45,59 +47,10 @@ class Question:
         return self.key.partition(".")[2]
 
 
-QUESTIONS: Final = (
-    Question(
-        "publisher.benefit", "controller", "What are the unprotected data worth to you?", "amount", 100_000,
-        "ARX starts from 1,200 a record; a protection keeps the share of its utility",
-    ),
-    Question(
-        "publisher.loss", "controller", "What does it cost if one person is re-identified, in notices, claims, care?",
-        "amount", 500,
-        "a leaked record costs 165 USD on average (IBM, Cost of a Data Breach 2023); ARX starts from 300",
-    ),
-    Question(
-        "publisher.penalty", "lawyer", "Which fine would a regulator impose on you?", "amount", 0,
-        "at most 20 million EUR or 4 % of turnover (GDPR, article 83(5))",
-    ),
-    Question(
-        "publisher.threshold", "lawyer", "From how many people re-identified on?", "whole", 500,
-        "a breach of 500 people is reported at once (HIPAA, 45 CFR 164.408)",
-    ),
-    Question("publisher.prices", "controller", "What is the most that you could ask for access?", "most", [0, 1_000]),
-    Question(
-        "publisher.fines", "lawyer", "What is the highest fine by contract that a court would uphold?", "most",
-        [0, 50_000], "10,000 in the case study of Xia et al. 2015",
-    ),
-    Question(
-        "attackers.gain", "controller", "What is one re-identified person worth to an attacker?", "range",
-        {"from": 10, "to": 500}, "ARX starts from 300; 8,000 in the case study of Xia et al. 2015",
-    ),
-    Question(
-        "attackers.access_cost", "controller", "What do the data cost that they compare with?", "amount", 100,
-        "voter lists: 0 to 17,000 USD for each person re-identified, by state (Benitez and Malin 2010)",
-    ),
-    Question(
-        "attackers.exploit_cost", "controller", "What does one try cost them, in work?", "amount", 4,
-        "ARX starts from 4; 10 in the case study of Xia et al. 2015",
-    ),
-    Question(
-        "attackers.max_fines", "lawyer", "How often can they be fined before they are shut out?", "whole", 1,
-        "an attacker who loses access after the first fine is fined once",
-    ),
-    Question(
-        "attackers.detection", "security officer", "How likely is it that you notice one try?", "share",
-        {"from": 0.001, "to": 0.05}, "no measurement exists; 1 % in the case study of Xia et al. 2015",
-    ),
-    Question(
-        "attackers.detection_prior", "security officer",
-        "Or, of tries of your own: how many did you notice, and how many not?", "tries", None,
-        "attackers do not know either, and learn from every try how likely it is",
-    ),
-    Question(
-        "attackers.false_alarms", "controller", "How likely is it that a wrong person looks right to them?", "part", 0,
-        "no measurement exists; at 0 nothing misleads them",
-    ),
-)  # fmt: skip
+QUESTIONS: Final = tuple(
+    Question(**question)
+    for question in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["question"]
+)
 """Questions in the order of the document; questions about attackers concern the first kind."""
 
 REPLACED_BY: Final = {"attackers.detection": "detection_prior"}
