@@ -90,7 +90,7 @@ def protect(
     levels     : finest levels of quasi-identifiers, for `tables.Mondrian`
     coarsen    : recode a column of the release to wider bins, a period, a level, hidden characters, or *. See
         `tables.Generalize`
-    hold_back  : share of the people to hold back at random, as control group of the audit; needs the origin
+    hold_back  : share of the people to hold back at random, as control group of the audit. It needs the origin
     rng        : for studies only; by default a release is drawn by the operating system's randomness
 
     >>> import unmask

@@ -127,7 +127,7 @@ def write_release(
     path : Path
         Parquet file.
     formulas : {"keep", "escape", "refuse"}
-        Treatment of cells that a spreadsheet would run; escape puts an apostrophe before them.
+        Treatment of cells that a spreadsheet would run. Escape puts an apostrophe before them.
     force : bool
         Overwrite an existing file.
 

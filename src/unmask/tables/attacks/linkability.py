@@ -25,7 +25,7 @@ class Parts(Background):
         First part of the columns, one row per person.
     population : Table | None, optional
         See `Background`.
-    others : Table | None, optional
+    person : (n_people,) array, optional
         See `Background`.
     other : Table | None, optional
         Second part of the columns of the same people, in an independent random order.

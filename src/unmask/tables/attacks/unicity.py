@@ -29,7 +29,7 @@ class Traces(Background):
         One row for each observation.
     population : Table | None, optional
         See `Background`.
-    others : Table | None, optional
+    person : (n_people,) array, optional
         See `Background`.
     observations : Integers | None, optional
         (n_people, m) rows of `people` with the m observations of each person.

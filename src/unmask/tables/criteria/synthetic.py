@@ -126,9 +126,7 @@ class Attribution(NamedTuple):
     defined: float
 
 
-def attribution_probability(
-    release: Table, people: Table, sensitive: str, *, rtol: float = 0.0, atol: float = 0.0
-) -> Attribution:
+def attribution_probability(release: Table, people: Table, sensitive: str, *, rtol: float = 0.0) -> Attribution:
     """Return the correct attribution probability (CAP) of a synthetic table.
 
     A person's CAP is the share of the released rows with their quasi-identifiers that have their sensitive value. It is
@@ -143,8 +141,8 @@ def attribution_probability(
         Table of people, with the same columns.
     sensitive : str
         Name of the sensitive column.
-    rtol, atol : float
-        Numbers count as equal if they differ by at most `atol` plus `rtol` times the person's number.
+    rtol : float
+        Numbers count as equal if they differ by at most `rtol` times the person's number.
 
     Returns
     -------
@@ -163,11 +161,11 @@ def attribution_probability(
     Attribution(probability=0.666..., prior=0.5, defined=0.75)
     """
     sides = _Sides.of(release, people, sensitive)
-    return _attribute(sides.people, sides.release, sides.people.find_tolerance(rtol, atol))
+    return _attribute(sides.people, sides.release, rtol * np.abs(sides.people.values))
 
 
 def targeted_attribution_probability(
-    release: Table, people: Table, sensitive: str, *, threshold: float = 1.0, rtol: float = 0.0, atol: float = 0.0
+    release: Table, people: Table, sensitive: str, *, threshold: float = 1.0, rtol: float = 0.0
 ) -> Attribution:
     """Return the targeted correct attribution probability (TCAP): CAP of the values that the release states clearly.
 
@@ -183,8 +181,8 @@ def targeted_attribution_probability(
         Name of the sensitive column.
     threshold : float
         Share of equal values that an adversary demands of a class, up to 1.
-    rtol, atol : float
-        Numbers count as equal if they differ by at most `atol` plus `rtol` times the released number.
+    rtol : float
+        Numbers count as equal if they differ by at most `rtol` times the released number.
 
     Returns
     -------
@@ -204,7 +202,7 @@ def targeted_attribution_probability(
     if not 0 < threshold <= 1:
         raise UnmaskError(f"threshold is {threshold:g}, expected a share above 0 and at most 1")
     sides = _Sides.of(release, people, sensitive)
-    tolerance = sides.release.find_tolerance(rtol, atol)
+    tolerance = rtol * np.abs(sides.release.values)
     near, n_rows = _count_near(sides.release, sides.release, tolerance)
     clear = np.flatnonzero(near >= threshold * n_rows - 1e-9)
     return _attribute(sides.release.take(clear), sides.people, tolerance[clear])
@@ -218,10 +216,6 @@ class _Values(NamedTuple):
 
     def take(self, rows: Integers | Booleans) -> _Values:
         return _Values(self.keys[rows], self.values[rows])
-
-    def find_tolerance(self, rtol: float, atol: float) -> Floats:
-        """Return the largest difference from each value that counts as equal."""
-        return atol + rtol * np.abs(self.values)
 
 
 class _Sides(NamedTuple):

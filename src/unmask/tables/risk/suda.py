@@ -40,8 +40,6 @@ class SpecialUniques:
     ----------
     columns : tuple of str
         Quasi-identifiers.
-    largest : int
-        Largest number of columns that was searched.
     score : (n_rows,) array
         Sum of the weights of the minimal uniques, 0 for rows without one.
     n_minimal : (n_rows,) array
@@ -52,18 +50,16 @@ class SpecialUniques:
         Searched sets of columns, by their positions.
     contribution : (n_rows, n_columns) array
         Share of the score that is due to sets with this column; 0 for rows without a minimal unique.
-    n_uniques, n_pairs : int
-        Rows that are unique in all columns, and pairs of rows that are alike and unlike all others.
+    n_pairs : int
+        Pairs of rows that are alike and unlike all others.
     """
 
     columns: tuple[str, ...]
-    largest: int
     score: Floats
     n_minimal: Integers
     smallest: Integers
     subsets: tuple[tuple[int, ...], ...]
     contribution: Floats
-    n_uniques: int
     n_pairs: int
 
     def name_smallest(self) -> list[str]:
@@ -172,13 +168,11 @@ def find_special_uniques(table: Table, *, weighting: Weighting = "elliot") -> Sp
     score_of, minimal_of, smallest_of = (values[of_row] for values in rows)
     return SpecialUniques(
         tuple(column.name for column in table.quasi_identifiers),
-        largest,
         score_of,
         minimal_of,
         smallest_of,
         tuple(subsets),
         np.vstack([contribution, np.zeros(n_columns)])[of_row],
-        int(np.count_nonzero(classes.sizes == 1)),
         int(np.count_nonzero(classes.sizes == 2)),
     )
 

@@ -64,7 +64,11 @@ class Utility(InformationLoss):
 
     Parameters
     ----------
-    ncp, gcp, discernibility, precision, width
+    ncp : Mapping[str, float]
+        See `InformationLoss`.
+    gcp, discernibility : float, int
+        See `InformationLoss`.
+    precision, width : Mapping
         See `InformationLoss`.
     marginal_distance : Mapping[str, float]
         Total variation between the distributions of each column, from 0 to 1.

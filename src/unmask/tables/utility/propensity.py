@@ -41,15 +41,12 @@ class PropensityScore(NamedTuple):
         1 - pmse / (c (1 - c)), from 0 to 1.
     n_terms : int
         Independent terms of the model, with the constant.
-    has_pairs : bool
-        Whether the model has products of two columns. Without them it does not see changed associations.
     """
 
     pmse: float
     ratio: float
     indistinguishable: float
     n_terms: int
-    has_pairs: bool
 
 
 def score_propensity(original: Table, release: Table, columns: Sequence[str] = ()) -> PropensityScore:
@@ -90,7 +87,7 @@ def score_propensity(original: Table, release: Table, columns: Sequence[str] = (
     if not names or not original.n_rows or not release.n_rows:
         raise UnmaskError("the original and the release have no column or no row in common; give both the same columns")
     tables = [_draw_rows(table) for table in (original, release)]
-    design, has_pairs = _make_design([tuple(table.column(name) for table in tables) for name in names])
+    design = _make_design([tuple(table.column(name) for table in tables) for name in names])
     is_released = np.repeat([0.0, 1.0], [table.n_rows for table in tables])
     share, n_rows = float(is_released.mean()), len(is_released)
     propensity = scipy.special.expit(design @ fit_logistic(design, is_released, np.ones(n_rows)))
@@ -98,7 +95,7 @@ def score_propensity(original: Table, release: Table, columns: Sequence[str] = (
     n_terms = int(np.linalg.matrix_rank(design.T @ design / n_rows, tol=1e-9, hermitian=True))
     expected = (n_terms - 1) * (1 - share) ** 2 * share / n_rows
     ratio = pmse / expected if expected else 0.0
-    return PropensityScore(pmse, ratio, 1 - pmse / (share * (1 - share)), n_terms, has_pairs)
+    return PropensityScore(pmse, ratio, 1 - pmse / (share * (1 - share)), n_terms)
 
 
 def _draw_rows(table: Table) -> Table:
@@ -106,8 +103,8 @@ def _draw_rows(table: Table) -> Table:
     return table.take(np.random.default_rng(0).permutation(table.n_rows)[:MAX_ROWS])
 
 
-def _make_design(columns: Sequence[tuple[Column, ...]]) -> tuple[Floats, bool]:
-    """Return the constant and the terms of all rows, and whether they have products of terms of two columns.
+def _make_design(columns: Sequence[tuple[Column, ...]]) -> Floats:
+    """Return the constant, the terms of all rows, and products of terms of two columns.
 
     Products are of as many common values as `MAX_TERMS` leaves room for.
     """
@@ -118,8 +115,8 @@ def _make_design(columns: Sequence[tuple[Column, ...]]) -> tuple[Floats, bool]:
         pairs = list(combinations(coarse, 2))
         if n_single + sum(a.shape[1] * b.shape[1] for a, b in pairs) <= MAX_TERMS:
             products = [(a[:, :, None] * b[:, None, :]).reshape(n_rows, -1) for a, b in pairs]
-            return np.concatenate([np.ones((n_rows, 1)), *terms, *products], axis=1), bool(pairs)
-    return np.concatenate([np.ones((n_rows, 1)), *terms], axis=1), False
+            return np.concatenate([np.ones((n_rows, 1)), *terms, *products], axis=1)
+    return np.concatenate([np.ones((n_rows, 1)), *terms], axis=1)
 
 
 def _list_terms(columns: tuple[Column, ...], n_values: int) -> Floats:
