@@ -314,6 +314,24 @@ def test_invariant_matrix_keeps_the_margins_and_is_the_kernel():
     assert changed > 500 > 150 > kept
 
 
+def test_swapped_cells_keep_the_counts_exactly_and_follow_the_kernel(people, general):
+    protection = PRAM(keep=0.6, invariant=("sex", "zip"))
+    release, origin = protection(people, rng=np.random.default_rng(3))
+    for name in ("sex", "zip"):
+        assert (np.sort(release.column(name).codes) == np.sort(people.column(name).codes)).all()
+    assert (np.sort(release.column("age").codes) != np.sort(people.column("age").codes)).any()
+    kernel = np.exp(protection.row_kernel(people.column("sex"), release.column("sex"), rng=None).log_k)
+    true, released = people.column("sex").codes[origin], release.column("sex").codes
+    for x, r in np.ndindex(kernel.shape):
+        n = np.sum(true == x)
+        assert abs(np.mean(released[true == x] == r) - kernel[x, r]) < 4 * np.sqrt(kernel[x, r] / n)
+    knowledge = known_of(people, origin)
+    belief = MechanismAttack(protection)(release, Background(knowledge.people, general))
+    realized = realized_success.per_target(belief, knowledge.truth)
+    error = realized.std() / np.sqrt(len(realized))
+    assert abs(success_probability(belief, knowledge.truth) - realized.mean()) < 3 * error
+
+
 @pytest.mark.parametrize("invariant", ["", "sex"])
 def test_adversary_uses_the_matrix(people, general, invariant):
     matrix = {"female": {"female": 0.7, "male": 0.3}, "male": {"male": 0.9, "female": 0.1}}
@@ -368,7 +386,6 @@ def test_missing_cells_are_left_alone():
     [
         (lambda: PRAM(keep=1.2), "keep is 1.2"),
         (lambda: PRAM(matrices={"sex": {"f": {"f": 0.5}}}), "sum to 1"),
-        (lambda: PRAM(invariant="sex"), "column 'sex' has no matrix"),
         (lambda: AddNoise(sd={"age": -1.0}), "sd is age -1.0"),
         (lambda: AddNoise(base={"age": 0}), "base is age 0"),
         (lambda: RankSwap(share=0), "share is 0"),
@@ -387,6 +404,8 @@ def test_a_protection_that_says_nothing_of_itself_is_refused(people):
         AddNoise(sd={"sex": 1.0})(people)
     with pytest.raises(UnmaskError, match="no order"):
         RankSwap(columns="sex")(people)
+    with pytest.raises(UnmaskError, match="sxe"):
+        PRAM(invariant="sxe")(people)
     with pytest.raises(UnmaskError, match="column 'sex' has no value 'femle'"):
         PRAM(matrices={"sex": {"femle": {"male": 1.0}}})(people)
     assert replace(MechanismAttack(), protection=PRAM()) == MechanismAttack(PRAM())

@@ -64,7 +64,8 @@ class PRAM:
         R = P B',  B[x][v] = P[x][v] t[x] / sum_y P[y][v] t[y]
 
     A value is drawn from P, and a true value that may have become it is drawn by Bayes' rule. The adversary takes the
-    released counts for t.
+    released counts for t. In an invariant column without a matrix, the cells that are not kept change places, so that
+    the counts stay exactly (data swapping).
 
     Assumes: a kept cell looks like a drawn one.
 
@@ -79,12 +80,13 @@ class PRAM:
         For each column, a mapping from each true value to the probabilities of the released values, which sum to 1.
         Values that are not named are not changed.
     invariant : str or tuple of str
-        Columns with a matrix whose expected counts stay.
+        Columns whose counts stay: in expectation with a matrix, and exactly without one.
 
     References
     ----------
     J. M. Gouweleeuw, P. Kooiman, L. Willenborg & P.-P. de Wolf, "Post randomisation for statistical disclosure control:
-    theory and implementation", Journal of Official Statistics 14(4), 1998.
+    theory and implementation", Journal of Official Statistics 14(4), 1998. T. Dalenius & S. P. Reiss, "Data-swapping: a
+    technique for disclosure control", Journal of Statistical Planning and Inference 6(1), 1982.
 
     Examples
     --------
@@ -110,8 +112,6 @@ class PRAM:
         names = (self.invariant,) if isinstance(self.invariant, str) else tuple(self.invariant)
         object.__setattr__(self, "invariant", names)
         check_types(type(self), {"keep": self.keep, "matrices": self.matrices, "invariant": self.invariant})
-        if without := sorted({*self.invariant} - {*self.matrices}):
-            raise UnmaskError(f"invariant: column {without[0]!r} has no matrix; add it to matrices, or leave it out")
         for name, matrix in self.matrices.items():
             for value, row in matrix.items():
                 if min(row.values(), default=-1.0) < 0 or abs(sum(row.values()) - 1) > 1e-9:
@@ -120,7 +120,7 @@ class PRAM:
     def __call__(self, table: Table, *, rng: Rng | None = None) -> Released:
         """Return the release with randomized cells, and its origin."""
         rng, rows = secret_unless(rng), evaluated_rows(table)
-        for name in (*self.matrices, *(self.keep if isinstance(self.keep, Mapping) else ())):
+        for name in (*self.matrices, *self.invariant, *(self.keep if isinstance(self.keep, Mapping) else ())):
             column_position(table, name)
         drawn = [self._draw(column.take(rows), rng) for column in table.quasi_identifiers]
         return release_rows(table, rows, drawn, rng)
@@ -140,7 +140,11 @@ class PRAM:
     def _draw(self, column: Column, rng: Rng) -> Recoded:
         name, codes, n = column.name, column.codes, column.codes.size
         if name not in self.matrices:
-            return column.levels, np.where(rng.random(n) < self._keep(name), codes, rng.choice(codes, n))
+            is_kept = rng.random(n) < self._keep(name)
+            drawn = rng.choice(codes, n)
+            if name in self.invariant:
+                drawn[~is_kept] = rng.permutation(codes[~is_kept])
+            return column.levels, np.where(is_kept, codes, drawn)
         if unknown := [value for value in self.matrices[name] if value not in column.levels.labels]:
             raise UnmaskError(f"matrices: column {name!r} has no value {unknown[0]!r}; correct the value, or remove it")
         levels = column.levels
