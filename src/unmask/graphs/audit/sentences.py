@@ -286,13 +286,16 @@ def _most_contacts(strongest: ProtectionEffect, effects: Sequence[ProtectionEffe
 
 
 def describe_run_scores(tables: Mapping[str, Table], *, attack: str) -> str:
-    """Return the shares of people re-identified in every run, and of people matched rightly as often as wrongly."""
+    """Return the shares of people re-identified in every run, and of people matched rightly as often as wrongly.
+
+    Shares are rounded up to groups that may be shown, so that they can add up to more than 100 %.
+    """
     rows = tables["graph_run_scores"].where(attack=attack).rows
     shares = {row["run_score"]: percent(row["share"]) for row in rows}
     return (
-        f"Of {rows[0]['people']:,} people who could be found in several runs, {attack} re-identifies "
-        f"{shares.get(1.0, '0 %')} in every run. {shares.get(0.0, '0 %')} are matched rightly as often as wrongly, or "
-        "never."
+        f"Of {rows[0]['people']:,} people who could be found in several runs, {attack} re-identifies at most "
+        f"{shares.get(1.0, '0 %')} in every run. At most {shares.get(0.0, '0 %')} are matched rightly as often as "
+        "wrongly, or never."
     )
 
 
