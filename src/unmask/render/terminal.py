@@ -142,6 +142,9 @@ def _adversaries(heads: Sequence[Row], result: Result) -> Iterator[Line]:
     if exceed and heads:
         note = " They are counted among those who were drawn at random." if drawn else ""
         yield from (Line(""), Line(f"At risk: {_counted({target for _, _, target in exceed})}.{note}"))
+    highest_risks = ((row.posterior, worst.get((row.release, row.adversary, row.target), math.inf)) for row in heads)
+    if any(success > highest and percent(success) != percent(highest) for success, highest in highest_risks):
+        yield Line("Success counts right guesses. The highest risk is what the adversary believes, and can be lower.")
 
 
 def _counted(targets: Collection[str]) -> str:
