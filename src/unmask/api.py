@@ -158,12 +158,12 @@ def read_channel(source: Any, *, prior: Any = None) -> Channel:
     array([0.55, 0.45])
     """
     from unmask.channels import Channel
-    from unmask.channels.matrix_files import read_channels
+    from unmask.channels.matrix_files import read_channel_file
 
     secrets = outputs = None
     if isinstance(source, str | os.PathLike):
         prior_file = Path(prior) if isinstance(prior, str | os.PathLike) else None
-        (channel,), _ = read_channels([Path(source)], prior_file)
+        channel = read_channel_file(Path(source), prior_file)
         source, secrets, outputs = channel.p_y_given_x, channel.x_labels, channel.y_labels
         prior = prior if prior_file is None else channel.prior
     elif _has_columns(source):

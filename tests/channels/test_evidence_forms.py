@@ -4,7 +4,7 @@ import pytest
 from click.testing import CliRunner
 
 from unmask.channels.evidence.forms import recognize_form
-from unmask.channels.matrix_files import read_channels
+from unmask.channels.matrix_files import read_channel
 from unmask.cli import main
 from unmask.data.event_logs import read_lines
 
@@ -70,5 +70,5 @@ def test_counts_that_are_refused_never_advise_a_division(tmp_path):
 
 def test_the_option_overrides_the_recognition(tmp_path):
     path = write(tmp_path, ",y0,y1\na,80,20\nb,20,80\n")
-    (channel,), _ = read_channels([path], None, evidence="counts")
+    channel, _ = read_channel(path, read_lines(path), "counts", None, None)
     assert channel.samples == 200

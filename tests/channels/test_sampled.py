@@ -9,8 +9,9 @@ from click.testing import CliRunner
 import unmask
 from unmask.channels import Channel
 from unmask.channels.criteria.samples import counted_information
-from unmask.channels.matrix_files import read_channels
+from unmask.channels.matrix_files import read_channel, read_channel_file
 from unmask.cli import main
+from unmask.data.event_logs import read_lines
 
 
 def run_audit(path, *options):
@@ -41,7 +42,7 @@ def test_counts_and_samples_and_tallied_samples_are_the_same_evidence(tmp_path):
         written(tmp_path / "swapped.csv", "Output,Secret\n" + "".join(f"{line[2]},{line[0]}\n" for line in lines)),
         written(tmp_path / "tallied.csv", "secret,output,count\nx,a,30\ny,b,30\nx,b,10\ny,a,10\n"),
     )  # fmt: skip
-    channels = [read_channels([path], None)[0][0] for path in files]
+    channels = [read_channel_file(path) for path in files]
     for channel in channels:
         assert channel.samples == 80
         assert np.allclose(channel.dense(), [[0.75, 0.25], [0.25, 0.75]])
@@ -122,7 +123,7 @@ def test_numeric_outputs_are_learned_by_the_nearest_neighbor(tmp_path):
 def test_counts_that_sum_to_100_are_asked_about(tmp_path):
     path = written(tmp_path / "c.csv", ",a,b\nx,60,40\ny,50,50\n")
     assert CliRunner().invoke(main, ["audit", "channel", str(path)]).exit_code == 2
-    assert read_channels([path], None, evidence="counts")[0][0].samples == 200
+    assert read_channel(path, read_lines(path), "counts", None, None)[0].samples == 200
 
 
 @pytest.mark.parametrize("content", ["", "secret,output\n", "secret,output\nx\n", "secret,output,count\nx,a,-1\n"])
@@ -147,7 +148,7 @@ def test_a_prior_next_to_counts_is_refused(tmp_path):
 
 
 def test_a_channel_of_whole_numbers_is_exact(tmp_path):
-    assert read_channels([written(tmp_path / "c.csv", ",a,b\nx,1,0\ny,0,1\n")], None)[0][0].samples is None
+    assert read_channel_file(written(tmp_path / "c.csv", ",a,b\nx,1,0\ny,0,1\n")).samples is None
 
 
 def test_a_loss_may_be_an_array():

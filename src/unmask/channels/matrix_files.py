@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,7 +15,6 @@ from unmask.channels.evidence.forms import (
     MAX_ROUNDING,
     PERCENT,
     SECRET_NAMES,
-    Evidence,
     Form,
     check_secrets,
     is_list,
@@ -56,24 +54,13 @@ class Matrix(NamedTuple):
     corner: str
 
 
-def read_channels(
-    paths: Sequence[Path], prior: Path | None, *, evidence: Evidence = "auto"
-) -> tuple[list[Channel], list[str]]:
-    """Read channels of the same secrets, in the order of the first file, with one prior; uniform without a file.
+def read_channel_file(path: Path, prior: Path | None = None) -> Channel:
+    """Read the channel of a file, whose form is recognized, with the prior of another file; uniform without one.
 
-    Counts and samples become channels with their number of samples. Also returns a note on each file of counts, and of
-    rounded numbers.
+    Counts and samples become channels with their number of samples.
     """
-    chances = None if prior is None else read_prior(prior)
-    notes = [] if chances is None else [chances.note]
-    channels: list[Channel] = []
-    for path in paths:
-        lines = read_lines(path)
-        form = recognize_form(path, lines) if evidence == "auto" else evidence
-        channel, note = read_channel(path, lines, form, chances, channels[0].x_labels if channels else None)
-        channels.append(channel)
-        notes.append(note)
-    return channels, [note for note in notes if note]
+    lines, chances = read_lines(path), None if prior is None else read_prior(prior)
+    return read_channel(path, lines, recognize_form(path, lines), chances, None)[0]
 
 
 def read_channel(

@@ -17,24 +17,6 @@ from unmask.measures.losses.discrete import Medoid
 from unmask.measures.losses.problem import expected_cost, shares_unlisted
 
 
-def variation_of_divergence_nats(divergence: ArrayLike) -> Floats:
-    """Return Pinsker's bound of the total variation, sqrt(D / 2) with D in nats; at most 1.
-
-    >>> float(variation_of_divergence_nats(0.5))
-    0.5
-    """
-    return np.minimum(np.sqrt(np.asarray(divergence, dtype=np.float64) / 2.0), 1.0)
-
-
-def variation_of_divergence_bits(divergence: ArrayLike) -> Floats:
-    """Return Pinsker's bound of the total variation, sqrt(D ln 2 / 2) = 0.5887 sqrt(D) with D in bits.
-
-    >>> float(variation_of_divergence_bits(1.0).round(4))
-    0.5887
-    """
-    return variation_of_divergence_nats(np.asarray(divergence, dtype=np.float64) * LN2)
-
-
 def divergence_nats_for_regret(regret: float, *, largest: float) -> float:
     """Return the divergence t, in nats, for which the bound sqrt(2) d_max sqrt(t) equals a regret: (regret / d_max)^2 /
     2.

@@ -132,11 +132,6 @@ class Leakage:
         return float(self.weight @ self.information_bits)
 
     @property
-    def t_divergence_bits(self) -> float:
-        """Return the largest divergence: t read as Kullback-Leibler, blind to the similarity of values."""
-        return self._worst(self.information_bits)
-
-    @property
     def t_equal(self) -> float:
         """Return the largest total variation: t under the equal distance."""
         return self._worst(self.total_variation)

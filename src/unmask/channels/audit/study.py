@@ -16,7 +16,7 @@ from unmask.channels.channel import Channel
 from unmask.channels.datasets import Grid, Visits, read_check_ins
 from unmask.channels.evidence.forms import is_check_ins
 from unmask.channels.loss_model import LossModel
-from unmask.channels.matrix_files import read_channels
+from unmask.channels.matrix_files import read_channel_file
 from unmask.channels.mechanisms import PlanarGaussian, PlanarLaplace, Shrink
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
@@ -99,7 +99,7 @@ def load(dataset: Part, made: Any) -> Secrets:
     elif grid_settings:
         raise UnmaskError(f"{next(iter(grid_settings))} is a setting of check-ins, a file with user,time,lat,lon")
     if isinstance(made, Path):
-        (system,), _ = read_channels([made], None)
+        system = read_channel_file(made)
         names = system.x_labels or ()
         points = np.array(names, dtype=np.float64) if all(map(is_number, names)) else None
         return Secrets(None, points, system.prior, system=system)

@@ -36,27 +36,17 @@ def loss_column(name: str, label: str, unit: str) -> Column:
 
 def _summary_table(facts: ChannelFacts) -> Table:
     model = facts.model
-    columns = (
-        Column("secrets", "Secrets", "number"),
-        Column("observations", "Outputs", "number"),
-        Column("loss", "Loss"),
-        Column("unit", "Unit"),
-        Column("distortion_unit", "Unit of the distortion"),
-        loss_column("prior_error", "Error without any output", model.unit),
-        Column("detail", "Mechanism in detail"),
-        Column("worst_off", "Most exposed secrets", "number"),
-    )
-    record = (
-        facts.n_secrets,
-        facts.n_outputs,
-        model.name,
-        model.unit,
-        model.distortion_unit,
-        facts.prior_error,
-        facts.first.name,
-        facts.n_most_exposed,
-    )
-    return Table.from_records("channel", columns, [record])
+    values = {
+        Column("secrets", "Secrets", "number"): facts.n_secrets,
+        Column("observations", "Outputs", "number"): facts.n_outputs,
+        Column("loss", "Loss"): model.name,
+        Column("unit", "Unit"): model.unit,
+        Column("distortion_unit", "Unit of the distortion"): model.distortion_unit,
+        loss_column("prior_error", "Error without any output", model.unit): facts.prior_error,
+        Column("detail", "Mechanism in detail"): facts.first.name,
+        Column("worst_off", "Most exposed secrets", "number"): facts.n_most_exposed,
+    }
+    return Table.from_records("channel", values, [values.values()])
 
 
 def mechanism_table(facts: ChannelFacts) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
@@ -16,8 +16,6 @@ Form = Literal["channel", "counts", "samples", "traces", "rounds", "messages"]
 
 Evidence = Literal["auto", "channel", "counts", "samples", "traces", "rounds", "messages"]
 """Form of a file, or "auto" to recognize it."""
-
-FORMS: tuple[Form, ...] = get_args(Form)
 
 COLUMNS: Mapping[Form, tuple[str, ...]] = {
     "messages": ("sender", "receiver", "entered", "left"),
