@@ -23,7 +23,8 @@ from unmask.economics import (
     sweep,
     tornado,
 )
-from unmask.economics.campaigns.campaign import remove_discount
+from unmask.economics.campaigns.campaign import bound_value, remove_discount, solve
+from unmask.economics.campaigns.targets import Targets
 from unmask.economics.deterrence.search import bisect, find_root, minimize_convex
 
 AMOUNTS = ("fine", "exploit_cost", "access_cost", "gain")
@@ -263,6 +264,18 @@ def test_e4_the_stopping_fine_of_one_group_is_its_break_even_fine():
             pays, stops = stopping_fine(attacker, [size])
             assert pays <= break_even(attacker, [size])[0] * (1 + 1e-9)
             assert stops == pytest.approx(break_even(attacker, [size])[0], rel=1e-7)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    sizes=st.lists(st.integers(1, 30), min_size=5, max_size=9, unique=True),
+    fine=st.floats(100, 1e7),
+    cap=st.integers(1, 40),
+)
+def test_bounds_without_a_plan_are_those_of_the_plan(sizes, fine, cap):
+    attacker = replace(CASE, fine=fine, max_fines=cap, access_cost=0.0)
+    targets = Targets.of(attacker, sizes, [1000] * len(sizes))
+    assert bound_value(targets) == pytest.approx(solve(targets)[1], rel=1e-9, abs=1e-11 * targets.unfined_value)
 
 
 def test_fines_that_stop_a_campaign_against_2000_records():

@@ -106,9 +106,11 @@ def bound_by_convolution(targets: Targets, cap: int) -> tuple[float, bool]:
 
 def expect_all_fines(targets: Targets, cap: int) -> float:
     """Return the expected fines, at most `cap`, of all tries that are worth it without fines."""
-    fines = _expect_fines(targets.solve_alone_by_cap(cap, np.zeros(len(targets)))[:, FINES], targets.count)
-    assert fines is not None
-    return fines
+    if cap not in targets.all_fines:
+        fines = _expect_fines(targets.solve_alone_by_cap(cap, np.zeros(len(targets)))[:, FINES], targets.count)
+        assert fines is not None
+        targets.all_fines[cap] = fines
+    return targets.all_fines[cap]
 
 
 def _expect_fines(capped: Floats, count: NDArray[np.int64]) -> float | None:

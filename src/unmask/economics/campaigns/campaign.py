@@ -154,6 +154,17 @@ def solve(targets: Targets, actual: Attacker | None = None) -> tuple[CampaignPla
     return solve_false_alarms(targets, solve) if targets.attacker.is_uncertain else _solve_capped(targets, actual)
 
 
+def bound_value(targets: Targets) -> float:
+    """Return the upper bound of `solve` up to rounding, without a plan that would only show that it is attained."""
+    attacker = targets.attacker
+    has_few_states = not attacker.capped or count_states(targets, int(attacker.max_fines)) <= EXACT_STATES
+    if has_few_states or attacker.arrest or attacker.is_uncertain or attacker.learns or _are_separate(targets):
+        return solve(targets)[1]
+    cap = int(attacker.max_fines)
+    upper, is_attained = _bound_first(targets, cap)
+    return upper if is_attained else min([upper, *(bound() for bound in _list_bounds(targets, cap))])
+
+
 def bound_payoff(targets: Targets, plan: CampaignPlan, upper: float) -> tuple[float, float]:
     """Return the bounds on the payoff less the access; equal if the bounds meet, 0 if no campaign pays."""
     price, tie = targets.attacker.access_cost, TIE * targets.attacker.gain

@@ -115,6 +115,11 @@ class Targets:
         return float(self.count @ self.unfined[VALUE])
 
     @cached_property
+    def all_fines(self) -> dict[int, float]:
+        """Return what `bounds.expect_all_fines` found by cap, which does not depend on the fine."""
+        return {} if self.original is None else self.original.all_fines
+
+    @cached_property
     def size(self) -> NDArray[np.int64]:
         """Return (m,) numbers of candidates."""
         return np.concatenate([np.zeros(0, dtype=np.int64), *(groups.size for groups in self.parts)])

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.economics.attacker import Amount, Attacker, check_fields
 from unmask.economics.campaigns.bounds import Bounds, CampaignPlan
-from unmask.economics.campaigns.campaign import ROUNDING, bound_payoff, remove_discount, solve, to_campaign
+from unmask.economics.campaigns.campaign import ROUNDING, bound_payoff, bound_value, remove_discount, solve, to_campaign
 from unmask.economics.campaigns.targets import Targets
 from unmask.economics.deterrence.search import bisect_whole, find_root, minimize_convex
 from unmask.economics.plans.plan import CLEAN, FINE_SLOPE, VALUE, compute_margin
@@ -147,12 +147,16 @@ class SizeAttack:
         """Return the targets of a campaign whose access is paid, its plan and its upper bound; each is solved once."""
         key = resource, first, fine
         if key not in self.campaigns:
-            if (resource, first) not in self.targets:
-                attacker = replace(self.attackers[resource], access_cost=0.0)
-                self.targets[resource, first] = Targets.of(attacker, self.sizes[first:], self.records[first:])
-            targets = self.targets[resource, first].with_attacker(fine=fine)
+            targets = self._fine_targets(resource, first, fine)
             self.campaigns[key] = (targets, *solve(targets))
         return self.campaigns[key]
+
+    def _fine_targets(self, resource: int, first: int, fine: float) -> Targets:
+        """Return the targets of a campaign whose access is paid."""
+        if (resource, first) not in self.targets:
+            attacker = replace(self.attackers[resource], access_cost=0.0)
+            self.targets[resource, first] = Targets.of(attacker, self.sizes[first:], self.records[first:])
+        return self.targets[resource, first].with_attacker(fine=fine)
 
     def expect_fines(self, first: int, fine: float) -> float:
         """Return the expected number of fines with the resource that pays most: minus the slope of the payoff."""
@@ -166,14 +170,25 @@ class SizeAttack:
 
         end : 0 for the lower bound, at a price below which an attack surely pays
         """
-        payoffs = [self.payoff(i, first, fine)[end] for i in range(len(self.attackers))]
+        return self._subtract_ties([self.payoff(i, first, fine)[end] for i in range(len(self.attackers))])
+
+    def bound_excess(self, first: int, fine: float) -> float:
+        """Return `excess` up to rounding; of campaigns from bounds, without plans, in a tenth of the time."""
+        if not self.is_campaign or first == len(self.sizes):
+            return self.excess(first, fine)
+        worths = [bound_value(self._fine_targets(i, first, fine)) for i in range(len(self.attackers))]
+        payoffs = [worth - attacker.access_cost for worth, attacker in zip(worths, self.attackers, strict=True)]
+        return self._subtract_ties(payoffs)
+
+    def _subtract_ties(self, payoffs: Sequence[float]) -> float:
+        """Return the largest payoff of the resources beyond a tie."""
         margins = [float(compute_margin(attacker, np.asarray(attacker.gain))) for attacker in self.attackers]
         return max(payoff - margin for payoff, margin in zip(payoffs, margins, strict=True))
 
     def bound_fine(self, first: int = 0) -> Bounds:
         """Return the largest fine at which the attack surely pays, and the smallest one at which it surely does not."""
         start = max(self.fine, 1.0)
-        stops = find_root(lambda fine: self.excess(first, fine), start)
+        stops = find_root(lambda fine: self.bound_excess(first, fine), start)
         if not math.isfinite(stops[1]) or self.excess(first, stops[0], end=0) > 0 or not stops[1]:
             return Bounds(*stops)
         return Bounds(find_root(lambda fine: self.excess(first, fine, end=0), start)[0], stops[1])
@@ -238,14 +253,14 @@ def _find_size(release: SizeAttack) -> int | None:
 
     def is_safe(size: int) -> bool:
         equal = replace(release, sizes=np.array([size]), records=np.array([n]), targets={}, campaigns={})
-        return equal.excess(0, release.fine) <= 0
+        return equal.bound_excess(0, release.fine) <= 0
 
     return bisect_whole(is_safe, n)
 
 
 def _find_rows(release: SizeAttack) -> Mix:
     """Return the fewest rows to leave out, smallest classes first, so that no attack pays."""
-    steps = bisect_whole(lambda step: release.excess(step - 1, release.fine) <= 0, len(release.sizes) + 1)
+    steps = bisect_whole(lambda step: release.bound_excess(step - 1, release.fine) <= 0, len(release.sizes) + 1)
     assert steps is not None  # without rows nothing pays
     return _make_mix(release, steps - 1, release.fine, 0.0, Costs())
 

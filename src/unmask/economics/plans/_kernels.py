@@ -256,8 +256,13 @@ def _convolve(x: Floats, y: Floats, result: Floats) -> None:
     """Write the distribution of the sum of two counts, larger sums in the last entry."""
     result[:] = 0.0
     last, tail = len(result) - 1, 0.0
+    width = last  # chances of counts from `width` to before `last` are 0
+    while width > 0 and y[width - 1] == 0.0:
+        width -= 1
     for a in range(last + 1):
         tail += y[last - a]
-        for b in range(last - a):
+        if x[a] == 0.0:
+            continue
+        for b in range(min(width, last - a)):
             result[a + b] += x[a] * y[b]
         result[last] += x[a] * tail
