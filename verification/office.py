@@ -30,9 +30,12 @@ from unmask.tables.criteria import (
     attribution_probability,
     closer_to_members,
     evaluate,
+    fit_log_linear,
+    model_risk,
     targeted_attribution_probability,
 )
 from unmask.tables.criteria.risk import sample_weight_risk
+from unmask.tables.reading import read_encoded
 from unmask.tables.risk.records import evaluate_records
 from unmask.tables.risk.suda import find_special_uniques
 from unmask.tables.utility import interval_overlap, score_propensity
@@ -275,6 +278,74 @@ def verify_suppression() -> Section:
     return Section("Local suppression of testdata", verdicts=verdicts)
 
 
+MODELED: dict[str, tuple[tuple[float, int, int, int], ...]] = {
+    "Adult": ((0.01, 80, 63, 16), (0.1, 796, 729, 460)),
+    "Fertility": ((0.01, 144, 137, 46), (0.1, 1424, 1384, 1033)),
+    "ACS": ((0.05, 640, 637, 193), (0.1, 1300, 1373, 577)),
+}
+"""Share of people that are sampled; sums over the sample of 1/F, of the risk by the model, and of the risk by weights.
+They are those of an independent prototype with other samples."""
+
+ACS_KEYS = ("AGEP", "SEX", "MSP", "RAC1P", "PUMA", "HISP")
+
+
+def verify_model() -> Section:
+    """Compare the log-linear model with the truth in samples of people who are all known.
+
+    The probability exp(-v) that a sample unique is a population unique needs v, the expected number of people who are
+    not sampled. With mu (1 - pi) in its place, as in modRisk of sdcMicro, the count is over three times the truth.
+    """
+    people = {"Adult": _read_adult(), "Fertility": _read_fertility(), "ACS": _read_acs()}
+    verdicts = []
+    for name, codes in people.items():
+        for share, *published in MODELED[name]:
+            sums = np.mean([_sum_risks_of_sample(codes, share, seed) for seed in range(2)], axis=0)
+            ours, holds = tuple(sums.round().astype(int).tolist()), np.allclose(sums, published, rtol=0.06, atol=2)
+            verdicts.append(Verdict(f"{name}, {share:.0%}: 1/F, model, weights", tuple(published), ours, holds))
+    sampled, frequency, sizes = _draw_classes(people["Adult"], 0.05, seed=0)
+    mean = fit_log_linear(sampled, frequency)[frequency == 1] * 0.95
+    truth, ours, without = int(np.sum(sizes[frequency == 1] == 1)), np.exp(-mean / 0.05).sum(), np.exp(-mean).sum()
+    verdicts.append(Verdict("Adult, 5%: population uniques", truth, round(ours), abs(ours / truth - 1) < 0.3))
+    verdicts.append(Verdict("without 1/pi, at least", 3 * truth, round(without), without >= 3 * truth))
+    return Section("Log-linear model of the population", verdicts=verdicts)
+
+
+def _sum_risks_of_sample(codes: np.ndarray, share: float, seed: int) -> tuple[float, float, float]:
+    """Return the sums of 1/F, of the risk by the model and of the risk by weights, over the rows of a sample."""
+    sampled, frequency, sizes = _draw_classes(codes, share, seed)
+    by_weights = sample_weight_risk(frequency, frequency / share)
+    return frequency @ (1 / sizes), frequency @ model_risk(sampled, frequency, share), frequency @ by_weights
+
+
+def _draw_classes(codes: np.ndarray, share: float, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the classes of a simple random sample, their rows, and their people in the population."""
+    rows = np.random.default_rng(seed).choice(len(codes), round(share * len(codes)), replace=False)
+    _, of_person, sizes = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
+    sampled, first, frequency = np.unique(codes[rows], axis=0, return_index=True, return_counts=True)
+    return sampled, frequency, sizes[of_person.ravel()[rows[first]]]
+
+
+def _read_adult() -> np.ndarray:
+    """Return the codes of five columns of the 48,842 people of Adult."""
+    folder = Path(os.environ["UNMASK_DATA"]) / "tables" / "adult"
+    text = "".join((folder / f"adult.{part}").read_text(encoding="utf-8") for part in ("data", "test"))
+    people = [cells for line in text.splitlines() if len(cells := line.split(", ")) == 15]
+    columns = ([person[column] for person in people] for column in (0, 4, 5, 8, 9))
+    return np.stack([np.unique(column, return_inverse=True)[1] for column in columns], axis=1)
+
+
+def _read_fertility() -> np.ndarray:
+    """Return the codes of the eight columns of Fertility 1980."""
+    columns = read_encoded(Path(os.environ["UNMASK_DATA"]) / "tables" / "fertility1980.parquet").columns
+    return np.stack([column.codes for column in columns.values()], axis=1)
+
+
+def _read_acs() -> np.ndarray:
+    """Return the codes of six columns of the NIST excerpt of the American Community Survey."""
+    path = Path(os.environ["UNMASK_DATA"]) / "tables" / "nist" / "national2019.csv.gz"
+    return np.stack([column.codes for column in read_encoded(path, names=ACS_KEYS).columns.values()], axis=1)
+
+
 N_BOOTSTRAP = 1000
 """Bootstrap replicates of households."""
 
@@ -337,6 +408,7 @@ PARTS = {
     "synthetic": verify_synthetic_scores,
     "suppression": verify_suppression,
     "design": verify_design,
+    "model": verify_model,
     "size": verify_size,
 }
 

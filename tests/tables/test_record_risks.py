@@ -192,7 +192,10 @@ def test_audit_writes_the_risk_file_for_its_owner_and_judges_households(people):
 
 
 def test_risks_of_a_survey_are_gates_of_audits_and_choices(people):
-    limits = "individual_risk_max<=0.5", "expected_reidentifications<=9", "household_risk_max<=0.9", "dis_suda_max<=0.1"
+    limits = (
+        "individual_risk_max<=0.5", "model_risk_max<=0.5", "expected_reidentifications<=9", "household_risk_max<=0.9",
+        "dis_suda_max<=0.1",
+    )  # fmt: skip
     options = [option for limit in limits for option in ("--policy", limit)]
     roles = "-q", "age,sex", "--weight", "w", "--household", "home"
     audited = parsed(invoke("audit", "people.csv", *roles, *options, "--json").stdout)
@@ -202,6 +205,7 @@ def test_risks_of_a_survey_are_gates_of_audits_and_choices(people):
     expected = {
         "individual_risk_max": columns["individual_risk"].max(),
         "expected_reidentifications": columns["individual_risk"].sum(),
+        "model_risk_max": columns["model_risk"].max(),
         "household_risk_max": columns["household_risk"].max(),
         "dis_suda_max": columns["dis_suda"].max(),
     }

@@ -217,7 +217,7 @@ subjects_option = output_option(
 
 risk_file_option = output_option(
     "--risk-file", "details", type=FILE, metavar="FILE",
-    help="Write the risk of each record, for the owner alone: class size, individual and household risk, SUDA scores.",
+    help="Write the risk of each record, for the owner alone: class size, individual, model and household risk, SUDA.",
 )  # fmt: skip
 
 

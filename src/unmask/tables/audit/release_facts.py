@@ -27,12 +27,16 @@ from unmask.tables.risk.population import estimate
 from unmask.tables.risk.suda import find_special_uniques
 from unmask.tables.table import Table
 
-IF_KNOWN = frozenset({"k_map", "population_uniques", "unique_share", "unique_share_low", "unique_share_high"})
+IF_KNOWN = frozenset({
+    "k_map", "population_uniques", "unique_share", "unique_share_low", "unique_share_high", "model_risk_average",
+    "model_risk_max",
+})  # fmt: skip
 """Criteria that are listed if they are known: by a register with the whole population, or by survey weights."""
 
 OF_PEOPLE = frozenset({
     "k", "unique_share", "unique_share_low", "unique_share_high",
     "prosecutor_average", "prosecutor_max", "individual_risk_average", "individual_risk_max",
+    "model_risk_average", "model_risk_max",
     "expected_reidentifications", "expected_reidentifications_low", "expected_reidentifications_high", "household_k",
     "household_risk_average", "household_risk_max",
 })  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -26,6 +27,7 @@ from unmask.tables.criteria.closeness import (
 from unmask.tables.criteria.diversity import alpha, l_entropy, l_recursive, map_error
 from unmask.tables.criteria.histograms import Histograms, hierarchy_paths, rank_order
 from unmask.tables.criteria.households import Households, evaluate_households
+from unmask.tables.criteria.log_linear import model_risk
 from unmask.tables.criteria.risk import journalist, marketer, population_sizes, prosecutor, sample_weight_risk
 from unmask.tables.criteria.survey_errors import error_of_expected_reidentifications, estimate_mean
 from unmask.tables.meanings import scale_weights
@@ -75,6 +77,9 @@ class IdentityCriteria:
         Mean risk by survey weights; None without weights.
     individual_risk_max : float | None
         Largest risk of a class.
+    model_risk_average, model_risk_max : float | None
+        Probability of re-identifying a row by a log-linear model of the population, see `model_risk`: mean over rows,
+        and largest; None without weights or the population size.
     expected_reidentifications : float | None
         Sum of the risk by survey weights over all rows.
     expected_reidentifications_low, expected_reidentifications_high : float | None
@@ -101,6 +106,8 @@ class IdentityCriteria:
     population_uniques: int | None
     individual_risk_average: float | None
     individual_risk_max: float | None
+    model_risk_average: float | None
+    model_risk_max: float | None
     expected_reidentifications: float | None
     expected_reidentifications_low: float | None
     expected_reidentifications_high: float | None
@@ -190,6 +197,8 @@ class Criteria(Disclosure, IdentityCriteria):
     k_map, population_uniques : int | None
         See `IdentityCriteria`.
     individual_risk_average, individual_risk_max, expected_reidentifications : float | None
+        See `IdentityCriteria`.
+    model_risk_average, model_risk_max : float | None
         See `IdentityCriteria`.
     expected_reidentifications_low, expected_reidentifications_high : float | None
         See `IdentityCriteria`.
@@ -284,6 +293,10 @@ def evaluate(
     interval: tuple[float, float] | tuple[None, None] = (None, None)
     if survey is not None and weight is not None:
         interval = frame.expect_reidentifications(survey, weight)
+    n_people, modeled = population_size if weight is None else float(weight.sum()), None
+    if n_people is not None:
+        with suppress(UnmaskError):
+            modeled = frame.model_risk(n_people)
     unique_share, unique_share_low, unique_share_high = frame.estimate_unique_share()
     return Criteria(
         rows=rows,
@@ -302,6 +315,8 @@ def evaluate(
         population_uniques=None if people is None else int(frame.rows[people == 1].sum()),
         individual_risk_average=None if survey is None else float(np.sum(survey * frame.rows)) / rows,
         individual_risk_max=None if survey is None else float(survey.max()),
+        model_risk_average=None if modeled is None else float(modeled @ frame.rows) / rows,
+        model_risk_max=None if modeled is None else float(modeled.max()),
         expected_reidentifications=None if survey is None else float(np.sum(survey * frame.rows)),
         expected_reidentifications_low=interval[0],
         expected_reidentifications_high=interval[1],
@@ -404,6 +419,19 @@ class Frame:
         is_unique = (self.sizes == 1).astype(np.float64)[self.table.classes.of_row]
         share, error = estimate_mean(is_unique, weight, self.table.design)
         return share, max(share - Z95 * error, 0.0), min(share + Z95 * error, 1.0)
+
+    def model_risk(self, n_people: float) -> Floats:
+        """Return the (n_classes,) risk by the log-linear model of a population of so many people.
+
+        Raises
+        ------
+        UnmaskError
+            If classes overlap, or if the model is too large.
+        """
+        if self.relation is not None:
+            raise UnmaskError("the log-linear model needs cells that are equal or not, and some classes overlap")
+        sampling_fraction = min(float(self.rows.sum()) / n_people, 1.0)
+        return model_risk(self.table.classes.levels, self.rows, sampling_fraction)
 
     def evaluate_households(self, risk: Floats) -> Households | None:
         """Return facts about the household of each row from the (n_classes,) risk of a row; None without households."""

@@ -37,6 +37,7 @@ class RecordRisks:
         * `class_size`: records with the same quasi-identifiers.
         * `weighted_class_size`: their survey weights together.
         * `individual_risk`: expected 1/F, where F people of the population are in the class (Franconi and Polettini).
+        * `model_risk`: expected 1/F by a log-linear model of the population, see `criteria.model_risk`.
         * `household_size`, `household_class_size`: members of the household, and households with the same members.
         * `household_risk`: probability that a member is re-identified, who reveals the others.
         * `register_matches`: people of a register who fit the record.
@@ -71,8 +72,8 @@ def evaluate_records(table: Table, *, register: Table | None = None, population:
     register : Table, optional
         Register with some of the quasi-identifiers.
     population : int, optional
-        Number of people of the population, from which the sampling fraction of DIS-SUDA follows. By default the sum of
-        the weights.
+        Number of people of the population, from which the sampling fraction of the model and of DIS-SUDA follows. By
+        default the sum of the weights.
 
     Returns
     -------
@@ -103,12 +104,19 @@ def evaluate_records(table: Table, *, register: Table | None = None, population:
     columns: dict[str, Values] = {"row": table.complete_rows, "class_size": frame.sizes[of_row]}
     if weight is not None:
         columns |= {"weighted_class_size": frame.sum_weights(weight)[of_row], "individual_risk": risk[of_row]}
+    people = population if weight is None or population is not None else float(weight.sum())
+    not_run: tuple[tuple[str, str], ...] = ()
+    if people is not None:
+        try:
+            columns["model_risk"] = frame.model_risk(people)[of_row]
+        except UnmaskError as error:
+            not_run = (("model_risk", str(error)),)
     if (households := frame.evaluate_households(risk)) is not None:
         columns |= {f"household_{name}": values for name, values in households._asdict().items()}
     if register is not None:
         columns["register_matches"] = population_sizes(frame.table, register)[of_row]
-    people = population if weight is None or population is not None else float(weight.sum())
-    special, not_run = _find_special_uniques(frame.table, None if people is None else len(of_row) / people)
+    special, without_suda = _find_special_uniques(frame.table, None if people is None else len(of_row) / people)
+    not_run += without_suda
     if table.weight is not None and weight is None:
         reason = "the sum of the weights is about the number of rows, so that the population of a class is unknown"
         not_run = (("individual_risk", reason), *not_run)
