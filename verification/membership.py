@@ -25,7 +25,16 @@ from unmask import Posterior, Truth
 from unmask.core.posterior import log_odds
 from unmask.measures import realized_success
 from unmask.measures.membership import area, classify_members, evaluate_membership
-from unmask.tables import Background, ClosestRecord, MarginalRatio, Mondrian, ShadowMembership, Table, datasets
+from unmask.tables import (
+    Background,
+    ClosestRecord,
+    MarginalRatio,
+    Mondrian,
+    NoisyMarginals,
+    ShadowMembership,
+    Table,
+    datasets,
+)
 from unmask.tables.attacks.membership import margins_of
 from unmask.tables.control.membership import cross_fit, join_scores
 
@@ -416,6 +425,36 @@ def _costs() -> Iterator[Verdict]:
     yield Verdict("closest records, both joined and calibrated", "0.5", f"{seconds:.2f}", seconds <= 0.5)
 
 
+# --- epsilon ----------------------------------------------------------------------------------------------------------
+
+EPSILONS = (0.5, 2.0, 1000.0)
+BOUNDS = {"age": (17, 90), "education-num": (1, 16), "hours-per-week": (1, 99), "capital-gain": (0, 100_000)}
+
+
+def verify_epsilon() -> Section:
+    """Compare the limit that epsilon announces with audits of 1,000 synthetic people; OpenDP draws the noise."""
+    columns, n = read_adult()
+    table = Table.read({name: columns[name] for name in BOUNDS}, quasi_identifiers=tuple(BOUNDS), na=())
+    order = np.random.default_rng(0).permutation(n)
+    members, control = table.take(order[:1000]), table.take(order[1000:5000])
+    rows, verdicts = [], []
+    for epsilon in EPSILONS:
+        protection = NoisyMarginals(epsilon=epsilon, order=3, bounds=BOUNDS, bins=24)
+        release, _ = protection(members)
+        result = unmask.audit(release, original=members, control=control, synthetic=True, protection=protection)
+        audited = {row.measure: row for row in result.rows if row.target == "membership"}
+        limit, bound = (audited[name].posterior for name in ("membership_success_at_most", "epsilon_at_least"))
+        success = audited["realized_success"]
+        rows.append((f"{epsilon:g}", f"{limit:.3f}", f"{success.posterior:.3f}", f"{bound:.3f}"))
+        claim = f"epsilon {epsilon:g}: success is below the limit, or its interval contains it"
+        is_below = success.low is not None and success.low <= limit
+        verdicts.append(Verdict(claim, f"at most {limit:.3f}", f"{success.posterior:.3f}", is_below))
+        claim = f"epsilon {epsilon:g}: the guesses do not rule it out"
+        verdicts.append(Verdict(claim, f"at most {epsilon:g}", f"{bound:.3f}", bound <= epsilon))
+    head = ("epsilon", "limit", "realized success", "epsilon, at least")
+    return Section("Noisy marginals of Adult, with a control group", head, rows, (), verdicts)
+
+
 PARTS = {
     "synthesizers": verify_synthesizers,
     "reliability": verify_reliability,
@@ -423,6 +462,7 @@ PARTS = {
     "shadows": verify_shadows,
     "audits": verify_audits,
     "cuts": verify_cuts,
+    "epsilon": verify_epsilon,
 }
 
 if __name__ == "__main__":

@@ -66,7 +66,9 @@ COIN = "a bound only if chance decided, for each person alone, whether they are 
 
 MEASURES = (success_probability, realized_success, calibration_error, log_loss_bits)
 
-MEMBERSHIP_MEASURES = (auc.name, *(true_positive_rate(rate).name for rate in RATES), epsilon_at_least.name)
+MEMBERSHIP_MEASURES = (
+    auc.name, *(true_positive_rate(rate).name for rate in RATES), epsilon_at_least.name, membership_success_at_most.name
+)  # fmt: skip
 """Further measures of study cells."""
 
 QUESTION = mark("Who is in the table")
@@ -101,8 +103,7 @@ def audit_membership(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Aud
         audited = attack.audit()
         rows += audited.rows
         not_run += audited.not_run
-        if (epsilon := getattr(knowledge.protections.get(scene.release), "epsilon", None)) is not None:
-            rows.append(limit_by_epsilon(epsilon, attack.adversary, n=len(sample.inside)))
+        rows += limit_by_epsilon(knowledge.protections.get(scene.release), sample, adversary=attack.adversary)
     rows += attacks[-1].companion_rows() if attacks else ()
     return Audit(tuple(_describe_sample(row, scene.release, sample) for row in rows), tuple(not_run))
 
@@ -244,10 +245,15 @@ class MembershipAttack:
             watched.see(risky, rows[highest], release=release, adversary=self.adversary, target=MEMBERSHIP)
 
 
-def limit_by_epsilon(epsilon: float, adversary: str, *, n: int) -> Row:
-    """Return the largest success of any adversary that the epsilon of a protection announces, for n people."""
-    limit = 1 / (1 + math.exp(-epsilon))
-    return build_row(
+def limit_by_epsilon(protection: Any, sample: MembershipSample, **names: Any) -> list[Row]:
+    """Return the largest success of any adversary, if the protection has an epsilon.
+
+    names : release and adversary of the row
+    """
+    if (epsilon := getattr(protection, "epsilon", None)) is None:
+        return []
+    limit, n = 1 / (1 + math.exp(-epsilon)), len(sample.inside)
+    row = build_row(
         membership_success_at_most,
         (0.5, limit),
         Interval(None, None, "none: it is a limit itself"),
@@ -256,8 +262,9 @@ def limit_by_epsilon(epsilon: float, adversary: str, *, n: int) -> Row:
         n_observations=n,
         worst=limit,
         worst_observation=0,
-        names=("", adversary, MEMBERSHIP, "for a person who is in the table with probability 1/2"),
+        names=("", "", MEMBERSHIP, "for a person who is in the table with probability 1/2"),
     )
+    return [replace(row, **names)]
 
 
 def _without_epsilon(rows: Iterable[Row]) -> Sequence[Row]:

@@ -32,7 +32,7 @@ from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release, loc
 from unmask.tables.audit.files import READING
 from unmask.tables.audit.linked_parts import measure_linkability
 from unmask.tables.audit.linked_rows import attack_person
-from unmask.tables.audit.membership import MEMBERSHIP_MEASURES, measure_membership, sample_members
+from unmask.tables.audit.membership import MEMBERSHIP_MEASURES, limit_by_epsilon, measure_membership, sample_members
 from unmask.tables.audit.perturbed import refuse_perturbed
 from unmask.tables.audit.release_facts import evaluate_criteria, list_criteria
 from unmask.tables.audit.singling_out import measure_singling_out
@@ -200,7 +200,8 @@ def _attack(cell: Cell, population: Sample, released: Released, attack: Any) -> 
         knowledge = _knowledge(cell.adversary)
         assert isinstance(knowledge, Knowledge)
         sample = sample_members(population, released, knowledge, rng)
-        return measure_membership(scene, adversary, sample, attack, rng=rng)
+        limit = limit_by_epsilon(released.protection, sample, release=scene.release, adversary=adversary)
+        return (*measure_membership(scene, adversary, sample, attack, rng=rng), *limit)
     if isinstance(attack, SinglingOut):
         return measure_singling_out(scene, adversary, attack, population.members, population.control, rng=rng)
     scene, attack = _add_knowledge(cell, population, scene, attack, rng)
