@@ -18,6 +18,7 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
+from unmask.app.adversaries_screen import COVERAGE, TARGETS
 from unmask.economics.audit.parameters import PARAMETERS
 from unmask.languages import SENTENCE_END
 from unmask.measures.registry import CRITERIA
@@ -69,10 +70,7 @@ def list_sentences() -> list[str]:
 
 def _read_sentences(path: str, name: str) -> Iterator[str]:
     tree = ast.parse((SOURCE / path).read_text(encoding="utf-8"))
-    found = [
-        node for node in tree.body
-        if getattr(node, "name", None) == name or f"{name} " in ast.unparse(node).partition("=")[0].replace(":", " ")
-    ]  # fmt: skip
+    found = [node for node in tree.body if name in _list_names(node)]
     assert len(found) == 1, f"{path} has no {name}; correct SENTENCES in {__file__}"
     docstring = ast.get_docstring(found[0], clean=False) if isinstance(found[0], ast.FunctionDef) else None
     inner = {id(value) for node in ast.walk(found[0]) if isinstance(node, ast.JoinedStr) for value in node.values}
@@ -82,6 +80,13 @@ def _read_sentences(path: str, name: str) -> Iterator[str]:
             for sentence in re.split(PARTS, _write_message(node).strip()):
                 if " " in sentence and re.search("[a-z]{2}", re.sub(r"\{\w+\}", "", sentence)):
                     yield sentence
+
+
+def _list_names(node: ast.stmt) -> set[str]:
+    """Return the names of a function, or of the constants that a statement assigns."""
+    targets = getattr(node, "targets", [getattr(node, "target", None)])
+    names = {item.id for target in targets if target for item in ast.walk(target) if isinstance(item, ast.Name)}
+    return names | {getattr(node, "name", "")}
 
 
 def _write_message(node: ast.expr) -> str:
@@ -104,6 +109,7 @@ PARTS = rf"{SENTENCE_END.pattern}|(?<=[.!?]) (?={{)|(?<=}}) (?=[A-Z])"
 def list_terms() -> list[str]:
     """Return the messages that are data: names of adversaries and targets, shipped policies, measures and roles."""
     terms = [*TERMS, *CERTIFICATE_TEXTS.values(), *INPUTS.values(), *(name for name, _ in PARAMETERS.values())]
+    terms += [COVERAGE.title, TARGETS.title]
     for policy in read_shipped_policies().values():
         for requirement in policy.requirements:
             terms += [requirement.name, requirement.source, requirement.purpose]
@@ -117,6 +123,9 @@ TERMS = (
     "prosecutor", "acquaintance", "insider", "modeler", "journalist", "matcher", "expert", "order reader", "observer",
     "collector", "eavesdropper",
     "Price", "Prices of group sizes", "all {n} records", "1 record", "Deterrence", "What deters an attack",
+    "survey weight: number of people that a row represents",
+    "unprotected", "drop", "quasi-identifier", "sensitive", "weight", "month", "quarter", "year", "decade", "rare",
+    "Conditions",
     "{value} attacks", "{value} may attack", "Publisher's game", "Study", "Utility", "Contractual fine",
     "are re-identified", "would be re-identified",
     "Take {name}: of the acceptable protections it keeps the most utility.", "{n} protections", "1 protection", "With",
@@ -134,6 +143,15 @@ SENTENCES: dict[str, tuple[str, ...]] = {
     "economics/audit/deterrence.py": ("GAINS", "FAILS", "_make_decision", "_describe_change"),
     "economics/audit/group_sizes.py": ("_make_decision",),
     "economics/audit/sentences.py": ("describe_campaign", "format_bounds"),
+    "app/adversaries_screen.py": ("PRICES", "REGISTER", "CONTROL", "HELD_BACK"),
+    "app/channel_workflow.py": ("TRIALS",),
+    "app/column_shapes.py": ("_count_bars", "_build_ladder", "_list_levels"),
+    "app/graph_workflow.py": ("TRIALS",),
+    "app/hierarchy_screen.py": ("STARTS", "_list_starts"),
+    "app/protect_screen.py": ("COLUMNS",),
+    "app/roles_screen.py": ("ROLES", "TYPES"),
+    "app/table_workflow.py": ("TRIALS",),
+    "tables/risk/columns.py": ("_suggest_role", "_REASONS", "POSSIBLY_KNOWN"),
     "studies/decision.py": (
         "COUNTED_TARGETS",
         "NO_LIMIT",

@@ -79,7 +79,7 @@ def test_kept_columns_are_attacked_only_in_step_4(browser: Browser, project: Pro
     open_points(browser, project, monkeypatch, point(6))
     assert "attacks only in step 4" not in browser.at("/protect").text
     project.save({**project.document, "columns": {**project.document["columns"], "ward": "keep"}})
-    warning = "ward is released unchanged. The adversary who knows it attacks only in step 4"
+    warning = "Released unchanged: ward. The adversary who knows these columns attacks only in step 4"
     assert warning in browser.at("/protect").text
 
 

@@ -10,6 +10,7 @@ import pytest
 from tests.app.conftest import Browser
 from tests.app.hospital import write_hospital
 from tests.app.requests import generated
+from tests.app.test_hierarchy_screen import ROLES
 from unmask.app.file_loading import open_path
 from unmask.app.jobs import Jobs
 from unmask.app.project import Project
@@ -74,11 +75,28 @@ def test_the_app_follows_the_language_of_the_browser(browser: Browser, header: s
     assert f"<h1>{words}</h1>" in page
 
 
-def test_screens_without_a_translation_are_marked_as_english(browser: Browser, hospital: Path):
+def test_screens_without_a_translation_are_marked_as_english(browser: Browser, tmp_path: Path):
+    clusters = tmp_path / "clusters.csv"
+    clusters.write_text("item,subject,guess\n1,a,x\n2,a,y\n3,b,x\n")
     browser.at("/open")
-    browser.sends("/open", do="open", path=str(hospital))
+    browser.sends("/open", do="open", path=str(clusters))
+    browser.sends("/open", do="workflow", workflow="linkage")
     page = browser.get("/roles", headers={"accept-language": "de"}).text
     assert '<html lang="de">' in page
     assert '<main id="main" lang="en">' in page
-    assert "Rollen" in page
-    assert "What does each column do?" in page
+    assert "What does each column hold?" in page
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "es"])
+def test_the_screens_of_tables_have_no_english_sentence(browser: Browser, hospital: Path, language: str):
+    browser.at("/open")
+    browser.sends("/open", do="open", path=str(hospital))
+    browser.at("/roles")
+    browser.sends("/roles", **ROLES, do="continue")
+    for name in ("roles", "roles?column=ward", "adversaries"):
+        page = browser.get(f"/{name}", headers={"accept-language": language}).text
+        assert f'<html lang="{language}">' in page
+        text = re.sub(
+            r"<style.*?</style>|<code>.*?</code>|<footer.*|<[^>]*>|\w+, [A-Z][^<]*", " ", page, flags=re.DOTALL
+        )
+        assert not re.findall(r"\b(?:the|and|with|they|rows|released|column|which|of the)\b", text), name

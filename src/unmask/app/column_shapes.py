@@ -134,7 +134,7 @@ def _list_levels(column: Column) -> Iterator[tuple[str, Level]]:
         yield from ((f"steps of {width:g}", width) for width in list_widths(column))
     elif column.levels.by_prefix:
         longest = column.levels.longest
-        yield from ((f"first {longest - hidden}", hidden) for hidden in range(1, min(longest, 5)))
+        yield from ((f"first {longest - hidden} characters", hidden) for hidden in range(1, min(longest, 5)))
 
 
 def list_widths(column: Column) -> list[float]:

@@ -19,7 +19,7 @@ from unmask.app.project import Project
 from unmask.app.workflow import Step
 from unmask.app.workflows import find_workflow
 from unmask.core.errors import visible
-from unmask.languages import Language, gettext, group, mark, retranslate, use_language
+from unmask.languages import Language, gettext, group, mark, ngettext, retranslate, use_language
 from unmask.results.formats import percent
 from unmask.toml_text import DOCUMENT
 
@@ -35,8 +35,8 @@ DOWNLOADS = (
 MADE = (files.WORKBOOK, files.PARQUET, files.MAPPING)
 """Files that are made when they are downloaded."""
 
-TRANSLATED = frozenset({"open", "verdict", "sign", "problem"})
-"""Screens in the language of the browser; the other ones are in English, in a translated frame."""
+UNTRANSLATED = frozenset({"form", "game"})
+"""Templates in English, in a translated frame; the other screens are in the language of the browser."""
 
 CHANGES = "changes"
 """The job that tries other protections after a verdict that is not acceptable."""
@@ -74,14 +74,16 @@ def _environment() -> Environment:
     )
     environment.filters["html"] = Markup
     environment.filters["grouped"] = group
-    environment.globals |= {"_": gettext, "again": retranslate}
+    environment.globals |= {"_": gettext, "ngettext": ngettext, "again": retranslate}
+    environment.filters["again"] = retranslate
     environment.filters["share"] = lambda text: percent(float(text)) if text else "\u2013"
     return environment
 
 
-def is_translated(name: str, language: Language) -> bool:
+def is_translated(name: str, project: Project, language: Language) -> bool:
     """Return whether the texts of a screen are in a language; the frame around them always is."""
-    return language == "en" or name in TRANSLATED
+    template = "form" if name in find_workflow(project.document).forms else name
+    return language == "en" or template not in UNTRANSLATED
 
 
 def render_screen(step: Step | None, project: Project, values: Mapping[str, Any], language: Language = "en") -> str:
@@ -99,7 +101,7 @@ def render_screen(step: Step | None, project: Project, values: Mapping[str, Any]
         "steps": list(workflow.list_steps(project)),
         "about": say(mark("attack a release before you share it")) if project.file is None else project.file.name,
         "language": language,
-        "is_translated": is_translated(name, language),
+        "is_translated": is_translated(name, project, language),
         "say": say,
         "busy": None,
         "commands": (),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -16,6 +17,8 @@ from unmask.app.workflow import Trials
 from unmask.app.workflows import find_workflow
 from unmask.core.errors import UnmaskError
 from unmask.document import group_by_role
+from unmask.languages import gettext as _
+from unmask.languages import retranslate
 from unmask.render import draw
 from unmask.results import Chart, Column, Table
 
@@ -106,7 +109,7 @@ def show_points(points: Sequence[Point], trials: Trials, project: Project, query
     )
     return {
         "best": points[best_index].name if accepted else "",
-        "chart": draw(CHART, build_table(points, trials, index, reference)),
+        "chart": draw(replace(CHART, x_rules={_("the limit"): 1.0}), build_table(points, trials, index, reference)),
         "index": index,
         "reference": reference,
         "sliders": build_sliders(points, trials, index, reference),
@@ -118,7 +121,7 @@ def build_sliders(points: Sequence[Point], trials: Trials, index: int, reference
     sliders = []
     for parameter in trials.parameters if points[index].values else ():
         stops = tuple(
-            (parameter.format(value) if (value := point.values.get(parameter.name)) is not None else "any",
+            (parameter.format(value) if (value := point.values.get(parameter.name)) is not None else _("any"),
              _format_address(position, reference), position == index)
             for position, point in enumerate(points)
             if point.values and _drop_parameter(point, parameter.name) == _drop_parameter(points[index], parameter.name)
@@ -141,18 +144,19 @@ def build_table(points: Sequence[Point], trials: Trials, index: int, reference: 
         (
             "",
             int(has_squares and bool(point.values) and (point.values.get(last) or 0) > smallest),
-            point.name if point.is_best or position in (index, reference) else "",
+            retranslate(point.name) if point.is_best or position in (index, reference) else "",
             "point" if point.is_best else "hollow",
             "solid" if position == index else "dashed" if position == reference else "",
             _format_address(position, reference),
-            "every tested condition met" if point.is_met else "a condition is missed",
+            _("every tested condition met") if point.is_met else _("a condition is missed"),
             point.ratio,
             point.utility,
         )
         for position, point in enumerate(points)
     ]
     records.sort(key=lambda record: record[7:])
-    return Table.from_records("releases", COLUMNS, records)
+    columns = [replace(column, label=retranslate(column.label)) for column in COLUMNS]
+    return Table.from_records("releases", columns, records)
 
 
 def _format_address(position: int, reference: int) -> str:

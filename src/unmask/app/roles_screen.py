@@ -17,6 +17,7 @@ from unmask.core.errors import UnmaskError
 from unmask.document import group_by_role
 from unmask.facts import ColumnFacts
 from unmask.first_document import adversaries, first_document, reasons, unit_of
+from unmask.languages import gettext as _
 
 ROLES = {
     "drop": "drop", "quasi-identifier": "quasi-identifier", "sensitive": "sensitive", "keep": "keep unchanged",
@@ -80,9 +81,13 @@ def _show_unit(document: Mapping[str, Any], facts: Sequence[ColumnFacts]) -> dic
 
     unit, n_rows = unit_of(facts), facts[0].rows
     people = {column.name: column.distinct + int(column.missing) for column in sorted(facts, key=lambda x: -x.key)}
-    shared = {name: f"No: equal {name} is one person, {n:,} people" for name, n in people.items() if n < n_rows}
+    shared = {
+        name: _("No: equal {column} is one person, {n} people", column=name, n=n)
+        for name, n in people.items()
+        if n < n_rows
+    }
     return {
-        "answers": {ROW: f"Yes: {n_rows:,} rows are {n_rows:,} people", **shared},
+        "answers": {ROW: _("Yes: {n} rows are {n} people", n=n_rows), **shared},
         "selected": document.get("data", {}).get("person", "" if unit.question else ROW),
         "reason": unit.words if unit != ASSUMED else "",
         "column": unit.column,

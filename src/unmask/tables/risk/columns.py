@@ -175,7 +175,7 @@ def _suggest_role(
         return "identifier", "hashes or keys: a guess of the hashed value can be checked"
     counts = _is_measured(column) or (column.levels.kind == "numeric" and named_role is None)
     if facts.distinct >= MIN_DISTINCT_SHARE * present and named_role in (None, "identifier") and not counts:
-        return "identifier", f"differs in {'every' if facts.distinct == present else 'almost every'} row"
+        return "identifier", "differs in every row" if facts.distinct == present else "differs in almost every row"
     if twin := _find_equivalent_column(facts, previous):
         return "drop", f"equivalent to {twin}"
     if named_role == "identifier":
