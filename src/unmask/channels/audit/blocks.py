@@ -284,7 +284,7 @@ def _output_block(facts: ChannelFacts) -> Block:
     introduction = f"{scope} Probability is how often an output occurs; error is the expected loss of the best answer."
     sentence = f"At the first of them the adversary is {wrong_by(facts.outputs[0].error, facts.model.unit)}."
     heading = "The most revealing outputs"
-    return Block("outputs", heading, sentence, (), ("channel_per_observation",), introduction)
+    return Block("outputs", heading, sentence, (), ("channel_per_observation",), introduction, is_finding=False)
 
 
 def _secret_block(facts: ChannelFacts) -> Block:

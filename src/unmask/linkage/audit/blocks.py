@@ -93,9 +93,7 @@ def make_blocks(facts: LinkageFacts) -> tuple[Block, ...]:
 
 def _threshold_block(facts: LinkageFacts) -> Block:
     sentences = findings(facts)[1:]
-    sentence = (
-        " ".join(sentences) or "How many subjects would be breached if another share of their items were the limit."
-    )
+    caption = "How many subjects would be breached if another share of their items were the limit."
     chosen = {f"\u03b2 {plain(facts.beta)}": facts.beta}
     if not facts.betas:
         return Block("linkage", "Which items the adversary links", " ".join(sentences), open=True)
@@ -114,7 +112,10 @@ def _threshold_block(facts: LinkageFacts) -> Block:
     )  # fmt: skip
     hollow = f"Hollow: breached by {BASELINES[facts.baseline].clusters}, at \u03b2 {plain(facts.beta)}."
     notes = (hollow, *((SLOPE_NOTE,) if sloping else ()))
-    return Block("linkage", "Which items the adversary links", sentence, (chart, *slopes), notes=notes, open=True)
+    return Block(
+        "linkage", "Which items the adversary links", " ".join(sentences) or caption, (chart, *slopes), notes=notes,
+        open=True, is_finding=bool(sentences),
+    )  # fmt: skip
 
 
 def _panel_title(title: str, guess: GuessFacts, facts: LinkageFacts) -> str:
@@ -150,13 +151,15 @@ def _guess_block(facts: LinkageFacts) -> Block:
     heading = "Who is breached, and how near the others are"
     sentence = nearness(facts.strongest_first[0])
     introduction = " ".join((setting(facts), policy(facts), *breached_by_definition(facts)))
-    return Block("guesses", heading, sentence, (), ("linkage_guesses",), introduction, tuple(notes))
+    return Block(
+        "guesses", heading, sentence, (), ("linkage_guesses",), introduction, tuple(notes), is_finding=False
+    )  # fmt: skip
 
 
 def _score_block(facts: LinkageFacts) -> Block | None:
     if not any(guess.whole for guess in facts.guesses):
         return None
-    return Block("scores", "Scores of the whole partition", SCORE_NOTE, (), ("linkage_scores",))
+    return Block("scores", "Scores of the whole partition", SCORE_NOTE, (), ("linkage_scores",), is_finding=False)
 
 
 # --- by merges -------------------------------------------------------------------------------------------------------
@@ -178,7 +181,7 @@ def _after_one_merge(guess: GuessFacts) -> str:
     if len(curve) < 2:
         return ""
     now, then = percent(curve[0]), percent(curve[1])
-    return f"Of the average subject {now} of the items are in one cluster, and {then} once one more is joined to it."
+    return f"{now} of the average subject's items are in one cluster, and {then} once one more is joined to it."
 
 
 def _merge_charts(values: str, facts: LinkageFacts, table: Table) -> Iterator[Chart]:
