@@ -14,15 +14,12 @@ from unmask import UnmaskError
 from unmask.economics import Attacker, exploitation_table
 from unmask.economics.plans.plan import (
     CLEAN,
-    COST_SLOPE,
     FINE_SLOPE,
     FINES,
-    GAIN_SLOPE,
     SUCCESS,
     TRIES,
     VALUE,
     CandidateGroups,
-    Stakes,
     solve_plans,
     solve_plans_by_cap,
 )
@@ -108,7 +105,7 @@ def test_plans_of_every_cap_are_those_of_each_alone(attacker, sizes, largest_cap
         noticed_before = [np.cumsum(chances) - chances for chances in chance]
         games = CandidateGroups(games.size, start, np.concatenate(chance), np.concatenate(noticed_before))
     result = solve_plans_by_cap(replace(attacker, max_fines=largest_cap), games)
-    assert result.shape == (largest_cap + 1, 8, len(sizes))
+    assert result.shape == (largest_cap + 1, 6, len(sizes))
     for cap, plan in enumerate(result):
         assert plan == pytest.approx(solve_plans(replace(attacker, max_fines=cap), games), rel=1e-9, abs=1e-9)
 
@@ -123,12 +120,12 @@ def test_groups_solved_together_are_groups_solved_alone():
 def test_an_empty_group_is_worth_nothing():
     for attacker in (CASE, replace(CASE, max_fines=math.inf), replace(CASE, max_fines=math.inf, detection_growth=0.1)):
         plan = solve_plans(attacker, CandidateGroups.uniform(np.array([0, 3]), np.array([0.0, 0.63])))
-        assert plan[:, 0].tolist() == [0] * 8
+        assert plan[:, 0].tolist() == [0] * 6
         assert plan[VALUE, 1] > 0
 
 
 def test_no_groups_have_no_plans():
-    assert solve_plans(CASE, CandidateGroups.uniform(np.array([], dtype=np.int64), np.array([]))).shape == (8, 0)
+    assert solve_plans(CASE, CandidateGroups.uniform(np.array([], dtype=np.int64), np.array([]))).shape == (6, 0)
 
 
 @pytest.mark.parametrize("max_fines", [0, 1, 2, math.inf])
@@ -285,7 +282,7 @@ def test_steps_too_far_to_matter_do_not_upset_anything():
 def test_a_tie_is_broken_as_the_attacker_says(audit_every):
     # prosecutor with one try at 5 for a chance of 1/2 of 10: worth exactly nothing
     fair = Attacker(gain=10, exploit_cost=5, max_fines=0, max_tries=1, audit_every=audit_every)
-    assert solve_plans(fair, alike(fair, 2))[:, 0].tolist() == [0] * 8
+    assert solve_plans(fair, alike(fair, 2))[:, 0].tolist() == [0] * 6
     prudent = replace(fair, ties="attack")
     assert solve_plans(prudent, alike(prudent, 2))[[VALUE, SUCCESS, TRIES, CLEAN], 0].tolist() == [0, 0.5, 1, 1]
     assert solve_plans(prudent, alike(prudent, 3))[SUCCESS, 0] == 0
@@ -322,45 +319,30 @@ def test_currency_does_not_matter(gain):
 
 @settings(max_examples=100, deadline=None)
 @given(attacker=attackers(), sizes=st.lists(st.integers(1, 30), min_size=1, max_size=4))
-def test_the_value_is_the_sum_of_amount_times_slope(attacker, sizes):
-    plan = solve_plans(attacker, alike(attacker, *sorted(sizes)))
-    value = attacker.gain * plan[GAIN_SLOPE] - attacker.exploit_cost * plan[COST_SLOPE]
-    value -= attacker.fine * plan[FINE_SLOPE]
+def test_the_value_is_the_discounted_money(attacker, sizes):
+    plan = solve_plans(replace(attacker, discount=1.0), alike(attacker, *sorted(sizes)))
+    value = attacker.gain * plan[SUCCESS] - attacker.exploit_cost * plan[TRIES] - attacker.fine * plan[FINES]
     assert plan[VALUE] == pytest.approx(value, abs=1e-12 * (attacker.gain + 30 * (attacker.fine + 100)))
-
-
-def test_without_a_discount_the_slopes_are_the_plan():
-    plan = solve_plans(CASE, alike(CASE, *range(1, 95)))
-    assert np.array_equal(plan[GAIN_SLOPE], plan[SUCCESS])
-    assert np.array_equal(plan[COST_SLOPE], plan[TRIES])
-    assert np.array_equal(plan[FINE_SLOPE], plan[FINES])
+    assert plan[FINE_SLOPE] == pytest.approx(plan[FINES], abs=1e-12)
 
 
 @pytest.mark.parametrize("max_fines", [1, math.inf])
 @pytest.mark.parametrize("growth", [0.0, 0.18])
-def test_the_slopes_are_finite_differences(max_fines, growth):
+def test_the_discounted_fines_are_the_slope_in_the_fine(max_fines, growth):
     attacker = replace(CASE, max_fines=max_fines, detection_growth=growth, discount=0.97)
-    sizes = np.array([1, 7, 13, 20])
-    games = alike(attacker, *sizes.tolist())
-    plan = solve_plans(attacker, games)
-    for amount, slope in (("gain", plan[GAIN_SLOPE]), ("exploit_cost", -plan[COST_SLOPE]), ("fine", -plan[FINE_SLOPE])):
-        step = 1e-4 * getattr(attacker, amount)
-        high, low = (
-            solve_plans(replace(attacker, **{amount: getattr(attacker, amount) + sign * step}), games)[VALUE]
-            for sign in (1, -1)
-        )
-        assert slope == pytest.approx((high - low) / (2 * step), rel=1e-6)
+    groups = alike(attacker, 1, 7, 13, 20)
+    step = 1e-4 * attacker.fine
+    high, low = (solve_plans(replace(attacker, fine=attacker.fine + sign * step), groups)[VALUE] for sign in (1, -1))
+    assert -solve_plans(attacker, groups)[FINE_SLOPE] == pytest.approx((high - low) / (2 * step), rel=1e-6)
 
 
-def test_stakes_of_each_game_are_those_of_attackers_one_by_one():
+def test_each_group_may_have_a_fine_of_its_own():
     for attacker in (CASE, replace(CASE, max_fines=math.inf), replace(CASE, max_fines=math.inf, detection_growth=0.1)):
-        gains, costs, fines = np.array([8000.0, 500, 2]), np.array([0.0, 3, 50]), np.array([10_000.0, 0, 70])
-        plan = solve_plans(attacker, alike(attacker, 4, 4, 9), Stakes(gain=gains, exploit_cost=costs, fine=fines))
+        fines = np.array([10_000.0, 0, 70])
+        plan = solve_plans(attacker, alike(attacker, 4, 4, 9), fines)
         for i, size in enumerate((4, 4, 9)):
-            single_attacker = replace(attacker, gain=gains[i], exploit_cost=costs[i], fine=fines[i])
-            assert plan[:, i] == pytest.approx(
-                solve_plans(single_attacker, alike(single_attacker, size))[:, 0], abs=1e-9
-            )
+            single = replace(attacker, fine=fines[i])
+            assert plan[:, i] == pytest.approx(solve_plans(single, alike(single, size))[:, 0], abs=1e-9)
 
 
 # ------------------------------------------------------------------------------------------------------ theorems

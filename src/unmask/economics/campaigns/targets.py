@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.core.posterior import Posterior
 from unmask.economics.attacker import Attacker, Floats, with_fines
 from unmask.economics.plans.groups import TargetInput, check_people, group_targets
-from unmask.economics.plans.plan import TIE, VALUE, CandidateGroups, Stakes, refuse_too_large
-from unmask.economics.plans.prices import find_break_even, solve_linked_plans, solve_linked_plans_by_cap
+from unmask.economics.plans.plan import TIE, VALUE, CandidateGroups, refuse_too_large
+from unmask.economics.plans.prices import find_break_even_fine, solve_linked_plans, solve_linked_plans_by_cap
 
 TRY_BYTES: Final = 100.0
 """Memory of a listed try, with all that is needed to list it."""
@@ -83,20 +83,20 @@ class Targets:
         return len(self.count)
 
     def solve_alone(self, cap: float, fine: Floats | None = None, *, arrest: bool = False) -> Floats:
-        """Return (8, m) the best plan of each group alone, with a cap and a fine of its own, linking included."""
+        """Return (6, m) the best plan of each group alone, with a cap and a fine of its own, linking included."""
         attacker = with_fines(self.attacker, cap, arrest)
         plans = [solve_linked_plans(attacker, *part) for part in self._pair_with_fines(fine)]
-        return np.concatenate([np.zeros((8, 0)), *plans], axis=-1)
+        return np.concatenate([np.zeros((6, 0)), *plans], axis=-1)
 
     def solve_alone_by_cap(self, cap: int, fine: Floats | None = None) -> Floats:
-        """Return (cap + 1, 8, m) the same for every cap from 0 to this one."""
+        """Return (cap + 1, 6, m) the same for every cap from 0 to this one."""
         attacker = with_fines(self.attacker, cap, False)
         plans = [solve_linked_plans_by_cap(attacker, *part) for part in self._pair_with_fines(fine)]
-        return np.concatenate([np.zeros((cap + 1, 8, 0)), *plans], axis=-1)
+        return np.concatenate([np.zeros((cap + 1, 6, 0)), *plans], axis=-1)
 
-    def _pair_with_fines(self, fine: Floats | None) -> Iterator[tuple[CandidateGroups, Stakes | None]]:
+    def _pair_with_fines(self, fine: Floats | None) -> Iterator[tuple[CandidateGroups, Floats | None]]:
         for groups, part in self._list_parts():
-            yield groups, None if fine is None else Stakes(fine=fine[part])
+            yield groups, None if fine is None else fine[part]
 
     def _list_parts(self) -> Iterator[tuple[CandidateGroups, slice]]:
         start = 0
@@ -106,7 +106,7 @@ class Targets:
 
     @cached_property
     def unfined(self) -> Floats:
-        """Return (8, m) the plan of each group without any fine."""
+        """Return (6, m) the plan of each group without any fine."""
         return self.solve_alone(0) if self.original is None else self.original.unfined
 
     @cached_property
@@ -163,5 +163,5 @@ class Targets:
         if self.original is not None:
             return self.original.stopping_fine
         attacker = replace(self.attacker, access_cost=0.0, max_fines=1, arrest=False)
-        fines = [find_break_even(attacker, groups, np.zeros(len(groups.size)), "fine") for groups in self.parts]
+        fines = [find_break_even_fine(attacker, groups) for groups in self.parts]
         return np.concatenate(fines)

@@ -18,22 +18,22 @@ from unmask.economics.campaigns.targets import Targets
 from unmask.economics.deterrence.search import bisect, bisect_whole
 from unmask.economics.deterrence.variations import with_parameter
 from unmask.economics.plans.groups import TargetInput, group_targets
-from unmask.economics.plans.plan import VALUE, CandidateGroups
-from unmask.economics.plans.prices import find_break_even, solve_linked_plans
+from unmask.economics.plans.plan import VALUE
+from unmask.economics.plans.prices import find_break_even_fine, solve_linked_plans
 from unmask.economics.plans.records import price_records
 from unmask.ranges import Range, check_type
 
-Amount = Literal["fine", "exploit_cost", "access_cost", "gain"]
+Amount = Literal["fine", "access_cost"]
 
 LARGEST_SIZE: Final = 10**6
 """Largest group size of a search, unless another one is given."""
 
 
 def break_even(attacker: Attacker, targets: TargetInput, amount: Amount = "fine") -> Floats:
-    """Compute the amount at which an attack on a target alone is worth nothing, all other inputs as they are.
+    """Compute the fine, or the price of access, at which an attack on a target alone is worth nothing.
 
-    The payoff is convex and piecewise linear in each amount. Newton's method from the attacked side is therefore exact
-    after finitely many steps; its slopes come with the plan (envelope theorem).
+    All other inputs are as they are. The payoff is convex and piecewise linear in the fine. Newton's method from no
+    fine is therefore exact after finitely many steps; its slopes come with the plan (envelope theorem).
 
     Parameters
     ----------
@@ -41,14 +41,13 @@ def break_even(attacker: Attacker, targets: TargetInput, amount: Amount = "fine"
         The attacker.
     targets : (n,) array_like of int or Posterior
         Group sizes, or a belief.
-    amount : {"fine", "exploit_cost", "access_cost", "gain"}
+    amount : {"fine", "access_cost"}
         The input that is searched.
 
     Returns
     -------
     (n,) array
-        For the first three the least amount that deters, 0 if none is needed, inf if none deters. For the gain the
-        largest one that does not attract; inf for a group without candidates.
+        The least amount that deters, 0 if none is needed, inf if none deters.
 
     Examples
     --------
@@ -57,29 +56,17 @@ def break_even(attacker: Attacker, targets: TargetInput, amount: Amount = "fine"
     >>> break_even(case, [1, 5, 50]).round()
     array([490508., 132620.,  16143.])
     """
-    if amount not in get_args(Amount):
-        raise UnmaskError(f"amount is {amount!r}, expected one of {', '.join(get_args(Amount))}")
+    _check_amount(amount)
     if amount == "access_cost":
         plan = group_targets(attacker, targets).spread(lambda groups: solve_linked_plans(attacker, groups))
         return np.asarray(attacker.discount * plan[VALUE])
-    if amount == "gain":
-        free = replace(attacker, gain=1.0, access_cost=0.0, link_cost=0.0, exploit_cost=0.0, fine=0.0)
-        gains = group_targets(free, targets).spread(
-            lambda groups: _break_even_gain(attacker, groups)[None], otherwise=math.inf
-        )
-        return np.asarray(gains[0])
-    free = replace(attacker, fine=0.0) if amount == "fine" else replace(attacker, exploit_cost=0.0)
-    amounts = group_targets(free, targets).spread(
-        lambda groups: find_break_even(attacker, groups, np.zeros(len(groups.size)), amount)[None]
-    )
-    return np.asarray(amounts[0])
+    grouping = group_targets(replace(attacker, fine=0.0), targets)
+    return np.asarray(grouping.spread(lambda groups: find_break_even_fine(attacker, groups)[None])[0])
 
 
-def _break_even_gain(attacker: Attacker, groups: CandidateGroups) -> Floats:
-    hit = groups.first_chance
-    paid = attacker.access_cost + attacker.link_cost + attacker.exploit_cost + attacker.fine
-    start = np.where(hit > 0, 2 * paid / (np.where(hit > 0, hit, 1.0) * attacker.discount**4), 0.0)
-    return np.where(hit > 0, find_break_even(attacker, groups, start, "gain"), math.inf)
+def _check_amount(amount: Amount) -> None:
+    if amount not in get_args(Amount):
+        raise UnmaskError(f"amount is {amount!r}, expected one of {', '.join(get_args(Amount))}")
 
 
 def find_safe_size(attacker: Attacker, *, at_hand: bool = False, largest: int = LARGEST_SIZE) -> float:
@@ -123,7 +110,7 @@ def deter(
     targets: TargetInput,
     budget: float,
     *,
-    amount: Literal["fine", "access_cost"] = "fine",
+    amount: Amount = "fine",
     loss: ArrayLike = 1.0,
 ) -> float:
     """Find a fine, or a price of access, with which no campaign brings the risk of a file above a budget.
@@ -160,8 +147,7 @@ def deter(
     True
     """
     check_type("budget", budget, Annotated[float, Range(0)])
-    if amount not in ("fine", "access_cost"):
-        raise UnmaskError(f"amount is {amount!r}, expected fine or access_cost")
+    _check_amount(amount)
     unfined = Targets.of(remove_discount(with_parameter(attacker, amount, 0.0)), targets, None)
     losses = as_amounts("loss", loss, len(unfined.group))
 

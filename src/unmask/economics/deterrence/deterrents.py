@@ -182,8 +182,7 @@ class SizeAttack:
 
     def _subtract_ties(self, payoffs: Sequence[float]) -> float:
         """Return the largest payoff of the resources beyond a tie."""
-        margins = [float(compute_margin(attacker, np.asarray(attacker.gain))) for attacker in self.attackers]
-        return max(payoff - margin for payoff, margin in zip(payoffs, margins, strict=True))
+        return max(payoff - compute_margin(attacker) for payoff, attacker in zip(payoffs, self.attackers, strict=True))
 
     def bound_fine(self, first: int = 0) -> Bounds:
         """Return the largest fine at which the attack surely pays, and the smallest one at which it surely does not."""

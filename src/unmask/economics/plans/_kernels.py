@@ -16,33 +16,34 @@ def plans(
     start: NDArray[np.int64],
     chance: Floats,
     previous: Floats,
-    stakes: Floats,
-    margin: Floats,
+    gain: float,
+    cost: float,
+    fines: Floats,
+    margin: float,
     detection: Floats,
     fined: Floats,
     clock: Floats,
     ends: bool,
     n_plans: int,
 ) -> Floats:
-    """Return (n_plans, 8, n_groups) the best plan of each group with 0, 1, ... fines paid, backward over its tries.
+    """Return (n_plans, 6, n_groups) the best plan of each group with 0, 1, ... fines paid, backward over its tries.
 
     Rows are those of `solve_plans`.
 
     tries     : (n_groups,) largest number of tries
     chance, previous : chance of a try and of all earlier ones, from `start` on; if `previous` is empty, a group has one
                 chance for all tries
-    stakes    : (3, n_groups) gain, cost of a try, fine
-    margin    : (n_groups,) least worth of a try
+    gain, cost, margin : gain, cost and least worth of a try
+    fines     : (n_groups,) fine of each group
     detection : q_j; after its last entry every fine is as good as paid, and the rest of the group is not fined
     fined     : (n_levels,) 1 if a detection is fined after so many fines; the last level is never left
     clock     : discount, and its factors of a gain and of a fine
     ends      : True if a detection ends the attack
     """
     levels, (gamma, b_gain, b_fine) = len(fined), clock
-    plan = np.zeros((n_plans, 8, len(tries)))
-    state = np.empty((levels, 8))
+    plan = np.zeros((n_plans, 6, len(tries)))
+    state = np.empty((levels, 6))
     for i in range(len(tries)):
-        gain, cost, fine = stakes[:, i]
         last = min(tries[i], len(detection))
         state[:] = 0.0
         if last < tries[i]:
@@ -60,22 +61,20 @@ def plans(
             for p in range(levels):  # upwards: level p + 1 still holds what is worth after this try
                 up = min(p + 1, levels - 1)
                 paid = large * q * fined[p]
-                value = b_gain * gain * hit - large * cost - b_fine * fine * paid
+                value = b_gain * gain * hit - large * cost - b_fine * fines[i] * paid
                 value += gamma * (move * state[up, 0] + stay * state[p, 0])
-                if value <= margin[i]:
+                if value <= margin:
                     state[p] = 0.0
                     continue
-                state[p, 7] += 1
                 for row in range(1, 4):
                     state[p, row] = move * state[up, row] + stay * state[p, row]
-                    state[p, row + 3] = gamma * (move * state[up, row + 3] + stay * state[p, row + 3])
+                state[p, 4] = gamma * (move * state[up, 4] + stay * state[p, 4])
                 state[p, 0] = value
                 state[p, 1] += hit
                 state[p, 2] += large
                 state[p, 3] += paid
-                state[p, 4] += b_gain * hit
-                state[p, 5] += large
-                state[p, 6] += b_fine * paid
+                state[p, 4] += b_fine * paid
+                state[p, 5] += 1
         for p in range(n_plans):
             copy_into(plan[p, :, i], state[p])
     return plan
@@ -85,16 +84,18 @@ def plans(
 def uncertain_plans(
     tries: NDArray[np.int64],
     hit: Floats,
-    stakes: Floats,
-    margin: Floats,
+    gain: float,
+    cost: float,
+    fines: Floats,
+    margin: float,
     detection: Floats,
     fined: Floats,
     looks: Floats,
 ) -> Floats:
-    """Return (8, n_groups) the best plan of each group of equal candidates, which may look right.
+    """Return (6, n_groups) the best plan of each group of equal candidates, which may look right.
 
     hit       : (n_groups,) chance that a try is right and noticed, v / N
-    stakes, margin, fined : as in `plans`
+    gain, cost, fines, margin, fined : as in `plans`
     detection : (most tries, n_levels) q after j tries and p fines
     looks     : v, f and the cost of a wrong claim
 
@@ -102,11 +103,10 @@ def uncertain_plans(
     they looked right. W is the sum of the weights of all N people. The next candidate looks right with probability
     (v + f (W - 1)) / W. A candidate who looked right is right with probability v / (f W), or 1 without false alarms.
     """
-    plan = np.zeros((8, len(tries)))
+    plan = np.zeros((6, len(tries)))
     levels, (v, f, claim) = len(fined), looks
     wrong_weight, right_weight = (1.0 - v) / (1.0 - f), v / f if f > 0 else 0.0
     for i in range(len(tries)):
-        gain, cost, fine = stakes[:, i]
         people, m = v / hit[i], tries[i]
         width = m + 1 if f > 0 else 1
         state = np.zeros((width + 1, levels, 5))  # value, success, tries, fines, tries if never caught or lucky
@@ -118,7 +118,7 @@ def uncertain_plans(
                     continue
                 sure = right_weight / weight if k else 0.0
                 claimed = sure * gain - (1.0 - sure) * claim
-                stops = claimed if k and claimed > margin[i] else 0.0
+                stops = claimed if k and claimed > margin else 0.0
                 luck = (v + f * (weight - 1.0)) / weight
                 for p in range(levels):
                     value = stops
@@ -131,30 +131,30 @@ def uncertain_plans(
                                 hot = gain if row == 0 else 1.0 if row == 1 else 0.0
                             cold = q * state[k, up, row] + (1.0 - q) * state[k, p, row]
                             ahead[row] = luck * hot + (1.0 - luck) * cold
-                        ahead[0] -= cost + q * fine * fined[p]
+                        ahead[0] -= cost + q * fines[i] * fined[p]
                         ahead[2] += 1.0
                         ahead[3] += q * fined[p]
                         ahead[4] = state[k, p, 4] + 1.0
-                        if ahead[0] > value + margin[i]:
+                        if ahead[0] > value + margin:
                             copy_into(state[k, p], ahead)
                             continue
                     state[k, p] = 0.0
                     state[k, p, 0], state[k, p, 1] = stops, sure if stops > 0 else 0.0
         for row in range(4):
             plan[row, i] = state[0, 0, row]
-        plan[4:7, i], plan[7, i] = plan[1:4, i], state[0, 0, 4]
+        plan[4, i], plan[5, i] = plan[3, i], state[0, 0, 4]
     return plan
 
 
 @inner
 def _solve_unfined(end: int, j: int, hit: float, gain: float, cost: float) -> Floats:
     """Return the tries from j on without fine and discount, for equal candidates: all of them or none."""
-    plan = np.zeros(8)
+    plan = np.zeros(6)
     n = end - j
     large = n - hit * (n * (end + j - 1) / 2)
     value = gain * hit * n - cost * large
     if value > 0:
-        plan[0], plan[1], plan[2], plan[4], plan[5], plan[7] = value, hit * n, large, hit * n, large, n
+        plan[0], plan[1], plan[2], plan[5] = value, hit * n, large, n
     return plan
 
 

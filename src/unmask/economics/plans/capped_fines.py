@@ -15,7 +15,7 @@ Otherwise d_k may change its sign several times (a group of 62, n = 5, q = .23),
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,24 +35,24 @@ MIN_DETECTION = 1e-100
 
 @dataclass(frozen=True, eq=False)
 class FlatGroups:
-    """Groups of equal candidates, (n_groups,) each: chance h of a try, largest number of tries, and the money.
+    """Groups of equal candidates, (n_groups,) each: chance h of a try, largest number of tries, and the fine.
 
+    gain, cost : gain, and cost of a try
     q      : chance that a try is detected, above 0 and below 1
     margin : least worth of a plan
     """
 
     hit: Floats
     tries: Floats
-    gain: Floats
-    cost: Floats
+    gain: float
+    cost: float
     fine: Floats
     q: float
-    margin: Floats
+    margin: float
 
     def take(self, groups: NDArray[np.bool_] | NDArray[np.int64]) -> FlatGroups:
         """Return some of the groups."""
-        money = (self.gain[groups], self.cost[groups], self.fine[groups])
-        return FlatGroups(self.hit[groups], self.tries[groups], *money, self.q, self.margin[groups])
+        return replace(self, hit=self.hit[groups], tries=self.tries[groups], fine=self.fine[groups])
 
     def is_whole(self, cap: int) -> NDArray[np.bool_]:
         """Return a mask of the groups of which surely all are tried or none: the rest is worth more than 0 at every j.

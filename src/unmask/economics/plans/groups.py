@@ -81,7 +81,7 @@ class Grouping:
             values = compute(part.groups)
             result = np.full((len(values), self.n), otherwise) if result is None else result
             result[:, part.member] = values[:, part.group]
-        return np.full((8, self.n), otherwise) if result is None else result
+        return np.full((6, self.n), otherwise) if result is None else result
 
 
 def group_targets(attacker: Attacker, targets: TargetInput) -> Grouping:

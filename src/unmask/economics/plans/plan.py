@@ -39,8 +39,8 @@ FIRST_REACH: Final = 2**12
 SURE_FINES: Final = 1e-15
 """Share of a gain: all fines count as paid if what is open is worth less."""
 
-VALUE, SUCCESS, TRIES, FINES, GAIN_SLOPE, COST_SLOPE, FINE_SLOPE, CLEAN = range(8)
-"""Rows of a plan; the slopes are the discounted success, tries and fines."""
+VALUE, SUCCESS, TRIES, FINES, FINE_SLOPE, CLEAN = range(6)
+"""Rows of a plan; the slope of its value in the fine is minus the discounted fines."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,111 +86,93 @@ class CandidateGroups:
         return self.start, self.chance, np.empty(0) if self.previous is None else self.previous
 
 
-@dataclass(frozen=True, eq=False)
-class Stakes:
-    """The money of each group that differs from the attacker's; None for the attacker's own."""
+def solve_plans(attacker: Attacker, groups: CandidateGroups, fine: Floats | None = None) -> Floats:
+    """Return (6, n_groups) the optimal plan once the target is linked.
 
-    gain: Floats | None = None
-    exploit_cost: Floats | None = None
-    fine: Floats | None = None
+    Rows: value, success, tries and fines; discounted fines; the tries if none is detected and none succeeds. In groups
+    of more than 4,096 the last row counts only tries with a probability above 1e-15. All rows are 0 if nothing is
+    tried.
 
-
-def solve_plans(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | None = None) -> Floats:
-    """Return (8, n_groups) the optimal plan once the target is linked.
-
-    Rows: value, success, tries and fines; discounted success, tries and fines, which are the slopes in gain, exploit
-    cost and fine; the tries if none is detected and none succeeds. In groups of more than 4,096 the last row counts
-    only tries with a probability above 1e-15. All rows are 0 if nothing is tried.
+    fine : (n_groups,) fine of each group; None for that of the attacker
 
     UnmaskError if the recursion needs more than MAX_STEPS.
 
     Constant detection of equal candidates has closed forms: all candidates or none if fines cannot run out,
     thresholds if they can. All else is a recursion.
     """
-    money = _resolve_stakes(attacker, groups, stakes)
+    fines = _resolve_fines(attacker, groups, fine)
     if attacker.is_uncertain:
-        return _solve_uncertain(attacker, groups, money)
+        return _solve_uncertain(attacker, groups, fines)
     if groups.previous is not None:
-        return _recurse(attacker, groups, money)
+        return _recurse(attacker, groups, fines)
     if not _can_run_out(attacker, groups):
         if _is_all_or_nothing(attacker):
-            return _solve_all_or_nothing(attacker, groups, *money)
-        return _recurse(attacker, groups, money)
-    flat = _to_flat(attacker, groups, money)
+            return _solve_all_or_nothing(attacker, groups, fines)
+        return _recurse(attacker, groups, fines)
+    flat = _to_flat(attacker, groups, fines)
     if flat is None:
-        return _recurse(attacker, groups, money)
+        return _recurse(attacker, groups, fines)
     cap = int(attacker.max_fines)
-    plan = np.zeros((8, len(groups.size)))
+    plan = np.zeros((6, len(groups.size)))
     closed = flat.is_whole(cap) | (attacker.max_fines == 1)
     plan[:, closed] = _to_plan(flat.take(closed), flat.take(closed).solve_plans(cap))
     if not closed.all():
-        plan[:, ~closed] = _recurse(attacker, groups.take(np.flatnonzero(~closed)), money[:, ~closed])
+        plan[:, ~closed] = _recurse(attacker, groups.take(np.flatnonzero(~closed)), fines[~closed])
     return plan
 
 
-def solve_plans_by_cap(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | None = None) -> Floats:
-    """Return (max_fines + 1, 8, n_groups) the plans for a cap of 0, 1, ..., max_fines fines.
+def solve_plans_by_cap(attacker: Attacker, groups: CandidateGroups, fine: Floats | None = None) -> Floats:
+    """Return (max_fines + 1, 6, n_groups) the plans for a cap of 0, 1, ..., max_fines fines.
 
     One recursion solves them all: with p of n fines paid the plan goes on like one with a cap of n - p.
     """
-    money, cap = _resolve_stakes(attacker, groups, stakes), int(attacker.max_fines)
+    fines, cap = _resolve_fines(attacker, groups, fine), int(attacker.max_fines)
     last = min(cap, int(_limit_tries(attacker, groups).max(initial=0)))  # no more fines than tries
-    flat = _to_flat(attacker, groups, money)
+    flat = _to_flat(attacker, groups, fines)
     if attacker.is_uncertain or attacker.arrest:
-        plans = _solve_each_cap(attacker, groups, money, range(last + 1))
+        plans = _solve_each_cap(attacker, groups, fines, range(last + 1))
     elif flat is not None:
-        plans = _solve_flat_by_cap(attacker, groups, flat, money, last)
+        plans = _solve_flat_by_cap(attacker, groups, flat, last)
     else:
-        plans = _recurse_by_fines(attacker, groups, money, last + 1, n_plans=last + 1)[::-1]
+        plans = _recurse_by_fines(attacker, groups, fines, last + 1, n_plans=last + 1)[::-1]
     return np.asarray(plans[np.minimum(np.arange(cap + 1), last)])
 
 
-def _solve_flat_by_cap(
-    attacker: Attacker, groups: CandidateGroups, flat: FlatGroups, money: Floats, last: int
-) -> Floats:
-    """Return (last + 1, 8, n_groups) the plans; a group that is tried as a whole at the last cap is at lower caps."""
+def _solve_flat_by_cap(attacker: Attacker, groups: CandidateGroups, flat: FlatGroups, last: int) -> Floats:
+    """Return (last + 1, 6, n_groups) the plans; a group that is tried as a whole at the last cap is at lower caps."""
     whole = flat.is_whole(last)
-    plans = np.zeros((last + 1, 8, len(whole)))
+    plans = np.zeros((last + 1, 6, len(whole)))
     plans[:, :, whole] = _to_plan(flat.take(whole), flat.take(whole).solve_whole(last))
     others = np.flatnonzero(~whole)
-    plans[:, :, others] = _solve_each_cap(attacker, groups.take(others), money[:, others], range(last + 1))
-    plans[:2] = _solve_each_cap(attacker, groups, money, range(min(last, 1) + 1))  # with one fine, all or a part
+    plans[:, :, others] = _solve_each_cap(attacker, groups.take(others), flat.fine[others], range(last + 1))
+    plans[:2] = _solve_each_cap(attacker, groups, flat.fine, range(min(last, 1) + 1))  # with one fine, all or a part
     return plans
 
 
-def _solve_each_cap(attacker: Attacker, groups: CandidateGroups, money: Floats, caps: range) -> Floats:
-    """Return (n_caps, 8, n_groups) the plans for each cap by itself."""
+def _solve_each_cap(attacker: Attacker, groups: CandidateGroups, fine: Floats, caps: range) -> Floats:
+    """Return (n_caps, 6, n_groups) the plans for each cap by itself."""
     if not len(groups.size):
-        return np.zeros((len(caps), 8, 0))
-    stakes = Stakes(*money)
-    return np.stack([solve_plans(with_fines(attacker, cap, attacker.arrest), groups, stakes) for cap in caps])
+        return np.zeros((len(caps), 6, 0))
+    return np.stack([solve_plans(with_fines(attacker, cap, attacker.arrest), groups, fine) for cap in caps])
 
 
-def count_steps(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | None = None) -> float:
+def count_steps(attacker: Attacker, groups: CandidateGroups, fine: Floats | None = None) -> float:
     """Return the steps of the recursion that `solve_plans` takes; 0 if all is closed form."""
-    tries, money = _limit_tries(attacker, groups), _resolve_stakes(attacker, groups, stakes)
+    tries, fines = _limit_tries(attacker, groups), _resolve_fines(attacker, groups, fine)
     if attacker.is_uncertain:
         return _count_uncertain_steps(attacker, tries)
     if groups.previous is None and not _can_run_out(attacker, groups):
         return 0.0 if _is_all_or_nothing(attacker) else float(tries.sum())
-    flat = _to_flat(attacker, groups, money)
+    flat = _to_flat(attacker, groups, fines)
     if flat is not None:
         tries = tries[~flat.is_whole(int(attacker.max_fines)) & (attacker.max_fines > 1)]
     levels = attacker.max_fines + 1 if _can_run_out(attacker, groups) else 1
-    return float(np.minimum(tries, _find_reach(attacker, groups, money)).sum() * levels) if len(tries) else 0.0
+    return float(np.minimum(tries, _find_reach(attacker, groups, fines)).sum() * levels) if len(tries) else 0.0
 
 
-def _resolve_stakes(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | None) -> Floats:
-    """Return (3, n_groups) gain, cost of a try and fine."""
-    stakes = stakes or Stakes()
-    pairs = ((stakes.gain, attacker.gain), (stakes.exploit_cost, attacker.exploit_cost), (stakes.fine, attacker.fine))
-    n = len(groups.size)
-    return np.stack(
-        [
-            np.broadcast_to(np.asarray(default if amount is None else amount, dtype=float), n)
-            for amount, default in pairs
-        ]
-    )
+def _resolve_fines(attacker: Attacker, groups: CandidateGroups, fine: Floats | None) -> Floats:
+    """Return (n_groups,) the fine of each group."""
+    return np.full(len(groups.size), attacker.fine if fine is None else fine, dtype=np.float64)
 
 
 def _limit_tries(attacker: Attacker, groups: CandidateGroups) -> NDArray[np.int64]:
@@ -206,19 +188,18 @@ def _is_all_or_nothing(attacker: Attacker) -> bool:
     return (attacker.constant_detection or attacker.max_fines == 0) and not attacker.arrest
 
 
-def is_better(
-    attacker: Attacker, value: Floats, alternative: Floats | float, gain: Floats | float
-) -> NDArray[np.bool_]:
-    """Return a mask of the values that are better than another one, ties as the attacker breaks them."""
-    return np.asarray(value > alternative + compute_margin(attacker, np.asarray(gain)))
+def is_worthwhile(attacker: Attacker, value: Floats) -> NDArray[np.bool_]:
+    """Return a mask of the values that are better than nothing, ties as the attacker breaks them."""
+    return np.asarray(value > compute_margin(attacker))
 
 
-def compute_margin(attacker: Attacker, gain: Floats) -> Floats:
+def compute_margin(attacker: Attacker) -> float:
     """Return the least excess of a better plan."""
-    return np.asarray(TIE * gain if attacker.ties == "walk_away" else np.nextafter(-TIE * gain, -np.inf))
+    tie = TIE * attacker.gain
+    return tie if attacker.ties == "walk_away" else float(np.nextafter(-tie, -np.inf))
 
 
-def _to_flat(attacker: Attacker, groups: CandidateGroups, money: Floats) -> FlatGroups | None:
+def _to_flat(attacker: Attacker, groups: CandidateGroups, fine: Floats) -> FlatGroups | None:
     """Return the groups for closed forms; None if candidates, detection or the clock exclude these."""
     if groups.previous is not None or not attacker.constant_detection:
         return None
@@ -228,44 +209,45 @@ def _to_flat(attacker: Attacker, groups: CandidateGroups, money: Floats) -> Flat
     if not 0 < q < 1:
         return None
     tries = _limit_tries(attacker, groups).astype(np.float64)
-    gain, cost, fine = money
-    return FlatGroups(groups.first_chance, tries, gain, cost, fine, q, compute_margin(attacker, gain))
+    money = attacker.gain, attacker.exploit_cost, fine
+    return FlatGroups(groups.first_chance, tries, *money, q, compute_margin(attacker))
 
 
 def _to_plan(flat: FlatGroups, outcome: Floats) -> Floats:
-    """Return (..., 8, n_groups) the plans of undiscounted outcomes (..., 4, n_groups): success, tries, fines, clean."""
+    """Return (..., 6, n_groups) the plans of undiscounted outcomes (..., 4, n_groups): success, tries, fines, clean."""
     success, tries, fines, clean = (outcome[..., row, :] for row in range(4))
     value = flat.gain * success - flat.cost * tries - flat.fine * fines
-    return np.stack([value, success, tries, fines, success, tries, fines, clean], axis=-2)
+    return np.stack([value, success, tries, fines, fines, clean], axis=-2)
 
 
-def _recurse(attacker: Attacker, groups: CandidateGroups, money: Floats) -> Floats:
+def _recurse(attacker: Attacker, groups: CandidateGroups, fine: Floats) -> Floats:
     """Return the plans with no fine paid yet."""
     levels = int(attacker.max_fines) + 1 if _can_run_out(attacker, groups) else 1
-    plan: Floats = _recurse_by_fines(attacker, groups, money, levels, n_plans=1)[0]
+    plan: Floats = _recurse_by_fines(attacker, groups, fine, levels, n_plans=1)[0]
     return plan
 
 
 def _recurse_by_fines(
-    attacker: Attacker, groups: CandidateGroups, money: Floats, levels: int, *, n_plans: int
+    attacker: Attacker, groups: CandidateGroups, fine: Floats, levels: int, *, n_plans: int
 ) -> Floats:
-    """Return (n_plans, 8, n_groups) the plans with 0, 1, ... fines paid, backward over the tries and the fines.
+    """Return (n_plans, 6, n_groups) the plans with 0, 1, ... fines paid, backward over the tries and the fines.
 
     With one level all detections are fined, or none.
     """
     from unmask.economics.plans._kernels import plans  # numba is imported by the first kernel that runs
 
-    tries, reach = _limit_tries(attacker, groups), _find_reach(attacker, groups, money)
-    refuse_too_large(8.0 * 8 * (len(tries) + levels), float(np.minimum(tries, reach).sum()) * levels)
+    tries, reach = _limit_tries(attacker, groups), _find_reach(attacker, groups, fine)
+    refuse_too_large(8.0 * 6 * (len(tries) + levels), float(np.minimum(tries, reach).sum()) * levels)
     fined = np.ones(levels)
     fined[-1] = float(levels == 1 and attacker.max_fines > 0)
     clock = np.array([attacker.discount, *_compute_delays(attacker)])
-    detection, margin = attacker.detection_at(reach), compute_margin(attacker, money[0])
-    money, ends = np.ascontiguousarray(money), attacker.arrest
-    return np.asarray(plans(tries, *groups.list_chances(), money, margin, detection, fined, clock, ends, n_plans))
+    gain, cost, margin = float(attacker.gain), float(attacker.exploit_cost), compute_margin(attacker)
+    money, detection = (gain, cost, fine, margin), attacker.detection_at(reach)
+    start, chance, previous = groups.list_chances()
+    return np.asarray(plans(tries, start, chance, previous, *money, detection, fined, clock, attacker.arrest, n_plans))
 
 
-def _solve_uncertain(attacker: Attacker, groups: CandidateGroups, money: Floats) -> Floats:
+def _solve_uncertain(attacker: Attacker, groups: CandidateGroups, fine: Floats) -> Floats:
     """Go backward over the tries, those that looked right, and the fines, which change the belief about detection."""
     from unmask.economics.plans._kernels import uncertain_plans
 
@@ -284,8 +266,10 @@ def _solve_uncertain(attacker: Attacker, groups: CandidateGroups, money: Floats)
         detection = (a + np.arange(levels)) / (a + b + np.arange(largest)[:, None])
     fined = (np.arange(levels) < attacker.max_fines).astype(np.float64)
     looks = np.array([attacker.confirmation, attacker.false_alarms, attacker.false_claim_cost])
-    hit, margin = groups.first_chance, compute_margin(attacker, money[0])
-    plan = uncertain_plans(tries, hit, np.ascontiguousarray(money), margin, np.minimum(detection, 1.0), fined, looks)
+    gain, cost, margin = float(attacker.gain), float(attacker.exploit_cost), compute_margin(attacker)
+    plan = uncertain_plans(
+        tries, groups.first_chance, gain, cost, fine, margin, np.minimum(detection, 1.0), fined, looks
+    )
     return np.asarray(np.where(groups.size > 0, plan, 0.0))
 
 
@@ -300,7 +284,7 @@ def _count_uncertain_steps(attacker: Attacker, tries: NDArray[np.int64]) -> floa
     return float((tries.astype(np.float64) ** (2 if attacker.false_alarms else 1)).sum()) * levels
 
 
-def _find_reach(attacker: Attacker, groups: CandidateGroups, money: Floats) -> int:
+def _find_reach(attacker: Attacker, groups: CandidateGroups, fine: Floats) -> int:
     """Return the tries after which all fines are paid but for a chance worth 1e-15 gains; all tries without fines.
 
     The number of fines in K tries is a sum of independent trials with mean mu = q_0 + ... + q_{K-1}, and for
@@ -309,11 +293,11 @@ def _find_reach(attacker: Attacker, groups: CandidateGroups, money: Floats) -> i
     from scipy.special import gammainccinv
 
     largest = int(_limit_tries(attacker, groups).max(initial=0))
-    gain, n, fine = float(money[0].min(initial=math.inf)), attacker.max_fines, float(money[2].max(initial=0.0))
+    n, highest = attacker.max_fines, float(fine.max(initial=0.0))
     is_plain = _can_run_out(attacker, groups) and groups.previous is None and attacker.discount == 1
-    if not (is_plain and fine > 0 and gain > 0 and largest > FIRST_REACH):
+    if not (is_plain and highest > 0 and attacker.gain > 0 and largest > FIRST_REACH):
         return largest
-    mean = max(float(gammainccinv(n, min(SURE_FINES * gain / (n * fine), 0.5))), n)
+    mean = max(float(gammainccinv(n, min(SURE_FINES * attacker.gain / (n * highest), 0.5))), n)
     length = FIRST_REACH
     while True:
         refuse_too_large(4.0 * 8 * length, float(length) * len(groups.size))
@@ -323,9 +307,7 @@ def _find_reach(attacker: Attacker, groups: CandidateGroups, money: Floats) -> i
         length = min(largest, 4 * length)
 
 
-def _solve_all_or_nothing(
-    attacker: Attacker, groups: CandidateGroups, gain: Floats, cost: Floats, fine: Floats
-) -> Floats:
+def _solve_all_or_nothing(attacker: Attacker, groups: CandidateGroups, fine: Floats) -> Floats:
     """Return the plans of constant detection and constant fines in closed form: all candidates are tried, or none."""
     hit, gamma = groups.first_chance, attacker.discount
     b_gain, b_fine = _compute_delays(attacker)
@@ -334,10 +316,11 @@ def _solve_all_or_nothing(
     large = tries - hit * (tries * (tries - 1) / 2)
     steps = tries if gamma == 1 else np.expm1(tries * math.log(gamma)) / (gamma - 1)  # sum of gamma^j
     ramp = _sum_ramp(tries, steps, gamma)
-    slopes = b_gain * hit * steps, steps - hit * ramp, b_fine * q * (steps - hit * ramp)
-    value = gain * slopes[0] - cost * slopes[1] - fine * slopes[2]
-    plan = np.stack([value, hit * tries, large, q * large, *slopes, tries])
-    return np.where(is_better(attacker, value, 0.0, gain) & (groups.size > 0), plan, 0.0)
+    discounted_tries = steps - hit * ramp
+    discounted_fines = b_fine * q * discounted_tries
+    value = attacker.gain * (b_gain * hit * steps) - attacker.exploit_cost * discounted_tries - fine * discounted_fines
+    plan = np.stack([value, hit * tries, large, q * large, discounted_fines, tries])
+    return np.where(is_worthwhile(attacker, value) & (groups.size > 0), plan, 0.0)
 
 
 def _sum_ramp(tries: Floats, steps: Floats, gamma: float) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Annotated, Final, Literal, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,18 +13,15 @@ from unmask.core.errors import UnmaskError
 from unmask.economics.attacker import Attacker, Floats
 from unmask.economics.plans.plan import (
     CLEAN,
-    COST_SLOPE,
     FINE_SLOPE,
     FINES,
-    GAIN_SLOPE,
     SUCCESS,
     TIE,
     TRIES,
     VALUE,
     CandidateGroups,
-    Stakes,
     count_steps,
-    is_better,
+    is_worthwhile,
     refuse_too_large,
     solve_plans,
     solve_plans_by_cap,
@@ -198,11 +195,11 @@ def find_distinct_sizes(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], N
 
 
 def solve_plans_by_size(attacker: Attacker, sizes: NDArray[np.int64]) -> Floats:
-    """Return (8, n_sizes) the optimal plans with the data at hand, for ascending group sizes.
+    """Return (6, n_sizes) the optimal plans with the data at hand, for ascending group sizes.
 
     From the first worthless size on they are 0: the value falls with the size for any detection, cap and discount.
     """
-    plan = np.zeros((8, len(sizes)))
+    plan = np.zeros((6, len(sizes)))
     end = bound_group_size(attacker, int(sizes.max(initial=0)))
     low, high, spent = 0, FIRST_PROBE, 0.0
     while low < end:
@@ -210,7 +207,7 @@ def solve_plans_by_size(attacker: Attacker, sizes: NDArray[np.int64]) -> Floats:
         first, last = np.searchsorted(sizes, [low, probe])
         groups = _make_uniform(attacker, np.append(sizes[first:last], probe))
         spent += count_steps(attacker, groups)
-        refuse_too_large(8.0 * 8 * len(sizes), spent)
+        refuse_too_large(8.0 * 6 * len(sizes), spent)
         block = solve_linked_plans(attacker, groups)
         end_of_block = min(int(np.searchsorted(sizes, probe, side="right")), len(sizes))
         plan[:, first:end_of_block] = block[:, : end_of_block - first]
@@ -234,38 +231,28 @@ def _make_uniform(attacker: Attacker, sizes: NDArray[np.int64]) -> CandidateGrou
     return CandidateGroups.uniform(sizes, np.full(len(sizes), attacker.prior * attacker.confirmation))
 
 
-def solve_accessed_plans(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | None = None) -> Floats:
-    """Return (8, n_groups) the optimal plans less the price of linking and access; discounted rows as of today."""
-    plan = solve_plans(attacker, groups, stakes)
-    plan[[VALUE, GAIN_SLOPE, COST_SLOPE, FINE_SLOPE]] *= attacker.discount ** (1 + attacker.link_delay)
-    plan[VALUE] -= attacker.discount * attacker.link_cost
-    plan[VALUE] -= attacker.access_cost
-    return plan
+def solve_linked_plans(attacker: Attacker, groups: CandidateGroups, fine: Floats | None = None) -> Floats:
+    """Return (6, n_groups) the optimal plans with the data at hand: linking is paid for, or everything is 0."""
+    return _pay_for_link(attacker, solve_plans(attacker, groups, fine))
 
 
-def solve_linked_plans(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | None = None) -> Floats:
-    """Return (8, n_groups) the optimal plans with the data at hand: linking is paid for, or everything is 0."""
-    return _pay_for_link(attacker, solve_plans(attacker, groups, stakes), stakes)
+def solve_linked_plans_by_cap(attacker: Attacker, groups: CandidateGroups, fine: Floats | None = None) -> Floats:
+    """Return (max_fines + 1, 6, n_groups) the same for every cap on fines from 0 to that of the attacker."""
+    return _pay_for_link(attacker, solve_plans_by_cap(attacker, groups, fine))
 
 
-def solve_linked_plans_by_cap(attacker: Attacker, groups: CandidateGroups, stakes: Stakes | None = None) -> Floats:
-    """Return (max_fines + 1, 8, n_groups) the same for every cap on fines from 0 to that of the attacker."""
-    return _pay_for_link(attacker, solve_plans_by_cap(attacker, groups, stakes), stakes)
-
-
-def _pay_for_link(attacker: Attacker, plan: Floats, stakes: Stakes | None) -> Floats:
-    """Return the plans, (..., 8, n_groups), less the price of linking; 0 if that is not worth it."""
-    plan[..., [VALUE, GAIN_SLOPE, COST_SLOPE, FINE_SLOPE], :] *= attacker.discount**attacker.link_delay
+def _pay_for_link(attacker: Attacker, plan: Floats) -> Floats:
+    """Return the plans, (..., 6, n_groups), less the price of linking; 0 if that is not worth it."""
+    plan[..., [VALUE, FINE_SLOPE], :] *= attacker.discount**attacker.link_delay
     plan[..., VALUE, :] -= attacker.link_cost
-    gain = attacker.gain if stakes is None or stakes.gain is None else stakes.gain
-    pays = (plan[..., CLEAN, :] > 0) & is_better(attacker, plan[..., VALUE, :], 0.0, gain)
+    pays = (plan[..., CLEAN, :] > 0) & is_worthwhile(attacker, plan[..., VALUE, :])
     return np.where(pays[..., None, :], plan, 0.0)
 
 
 def to_prices(attacker: Attacker, plan: Floats, expected: Floats) -> Prices:
     """Return the prices of linked plans, accessed if the `expected` payoff after access is worth the access."""
     payoff = attacker.discount * expected - attacker.access_cost
-    access = ((expected > 0) | (plan[CLEAN] > 0)) & is_better(attacker, payoff, 0.0, attacker.gain)
+    access = ((expected > 0) | (plan[CLEAN] > 0)) & is_worthwhile(attacker, payoff)
     success = np.minimum(plan[SUCCESS], 1.0)  # sums of rounded chances
     return Prices(
         access=access,
@@ -279,27 +266,24 @@ def to_prices(attacker: Attacker, plan: Floats, expected: Floats) -> Prices:
     )
 
 
-def find_break_even(
-    attacker: Attacker, groups: CandidateGroups, start: Floats, amount: Literal["fine", "exploit_cost", "gain"]
-) -> Floats:
-    """Return (n_groups,) the amounts at which access is worth its price; inf if no amount is.
+def find_break_even_fine(attacker: Attacker, groups: CandidateGroups) -> Floats:
+    """Return (n_groups,) the fines at which access is worth its price; inf if no fine is.
 
-    Newton's method on the payoff, which is convex in the amount, from amounts at which it is above 0.
+    Newton's method on the payoff, which is convex in the fine, from a fine of 0.
     """
-    row = {"fine": FINE_SLOPE, "exploit_cost": COST_SLOPE, "gain": GAIN_SLOPE}[amount]
-    root, spent, is_gain = start, 0.0, amount == "gain"
+    fine, spent, delay = np.zeros(len(groups.size)), 0.0, attacker.discount ** (1 + attacker.link_delay)
     for _ in range(NEWTON_STEPS):
-        stakes = Stakes(**{amount: np.where(np.isinf(root), 0.0, root)})
-        spent += count_steps(attacker, groups, stakes)
+        finite = np.where(np.isinf(fine), 0.0, fine)
+        spent += count_steps(attacker, groups, finite)
         refuse_too_large(0, spent)
-        balance, slope = solve_accessed_plans(attacker, groups, stakes)[[VALUE, row]]
-        is_above = balance > TIE * (root if is_gain else attacker.gain)
-        is_above &= np.isfinite(root) & ((slope > 0) | (not is_gain))
+        value, slope = delay * solve_plans(attacker, groups, finite)[[VALUE, FINE_SLOPE]]
+        balance = value - attacker.discount * attacker.link_cost - attacker.access_cost
+        is_above = np.isfinite(fine) & (balance > TIE * attacker.gain)
         if not is_above.any():
             break
-        step = (-balance if is_gain else balance) / np.where(slope > 0, slope, 1.0)
-        root = np.where(is_above, np.where(slope > 0, root + step, np.inf), root)
-    return root
+        step = np.where(slope > 0, balance / np.where(slope > 0, slope, 1.0), np.inf)
+        fine = np.where(is_above, fine + step, fine)
+    return fine
 
 
 def _find_thresholds(plan: Floats, access: NDArray[np.bool_]) -> Thresholds:

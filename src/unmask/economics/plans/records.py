@@ -12,7 +12,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.economics.attacker import Attacker, Floats, Whole, as_numbers
 from unmask.economics.plans.groups import compute_inside_probability, count_candidates, group_targets
-from unmask.economics.plans.plan import VALUE, CandidateGroups, is_better
+from unmask.economics.plans.plan import VALUE, CandidateGroups, is_worthwhile
 from unmask.economics.plans.prices import (
     Prices,
     bound_group_size,
@@ -253,11 +253,11 @@ def compute_try_probabilities(attacker: Attacker, groups: CandidateGroups) -> Fl
         cost = attacker.exploit_cost + gamma**attacker.fine_delay * attacker.fine * q * fined
         now = gamma**attacker.gain_delay * attacker.gain * hit - large * cost
         now = now + gamma * (q * caught + (1 - q) * value[:, active])
-        goes_on[j, :, active] = is_better(attacker, now, 0.0, attacker.gain)
+        goes_on[j, :, active] = is_worthwhile(attacker, now)
         value[:, active] = np.where(goes_on[j, :, active], now, 0.0)
     linked = gamma**attacker.link_delay * value[0] - attacker.link_cost
     state = np.zeros((cap + 1, n))
-    state[0] = is_better(attacker, linked, 0.0, attacker.gain)
+    state[0] = is_worthwhile(attacker, linked)
     probability = np.zeros((horizon, n))
     for j in range(horizon):
         state *= goes_on[j]
