@@ -9,6 +9,7 @@ import jsonschema
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from fastjsonschema import JsonSchemaValueException
 
 import unmask as package
 from tests.envelopes import SCHEMA, parsed, rows_of
@@ -92,6 +93,7 @@ def test_every_command_prints_the_same_envelope(house, words):
     done = run(house, (*words, "--json"))
     assert done.exit_code == 0, done.stderr
     data = parsed(done.stdout)
+    jsonschema.Draft202012Validator(SCHEMA).validate(data)
     assert (data["schema"], data["unmask"]) == (VERSION, package.__version__)
     assert " ".join(words).startswith(data["command"])
     assert data["results"]
@@ -139,5 +141,8 @@ def test_infinities_are_texts_and_what_is_undefined_is_null():
 
 def test_the_schema_is_unique_and_refuses_unknown_keys():
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    extended = {**parsed(as_json("list")), "more": 1}
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({**parsed(as_json("list")), "more": 1}, SCHEMA)
+        jsonschema.validate(extended, SCHEMA)
+    with pytest.raises(JsonSchemaValueException):
+        parsed(json.dumps(extended))
