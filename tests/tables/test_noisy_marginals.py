@@ -1,6 +1,6 @@
 """Differentially private synthetic rows, each step against its definition; and the adversaries that epsilon limits."""
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -12,7 +12,8 @@ from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.tables import Background, NoisyMarginals, ShadowMembership, Table
 from unmask.tables.datasets import synthetic_census
-from unmask.tables.protections.noisy_marginals import add_laplace, fit_consistent, fit_joint, project_on_simplex
+from unmask.tables.protections.marginal_fit import draw_rows, fit_consistent, fit_joint, project_on_simplex
+from unmask.tables.protections.noisy_marginals import add_laplace
 
 BOUNDS = {"age": (0, 100), "zip": (10_000, 60_000)}
 SIZES = (3, 2, 4, 2)
@@ -67,6 +68,26 @@ def test_fitted_distribution_has_the_marginals_and_no_further_interaction():
     assert -(p * np.log(p)).sum() >= -(true * np.log(true)).sum()
 
 
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_columns_beyond_the_joint_distribution_are_drawn_given_their_nearest_columns(order):
+    """Each of eight columns copies the one before it, with 30 % errors: 20^8 combinations."""
+    rng = np.random.default_rng(0)
+    n, size, columns = 20_000, 20, [rng.integers(0, 20, 20_000)]
+    while len(columns) < 8:
+        columns.append(np.where(rng.random(n) < 0.7, columns[-1], rng.integers(0, size, n)))
+    shares = {}
+    for subset in combinations(range(8), order):
+        cell = np.ravel_multi_index([columns[column] for column in subset], (size,) * order)
+        shares[subset] = np.bincount(cell, minlength=size**order).reshape((size,) * order) / n
+    drawn = draw_rows(shares, (size,) * 8, n, rng)
+    for before, after in zip(columns, drawn, strict=True):
+        difference = np.abs(np.bincount(before, minlength=size) - np.bincount(after, minlength=size))
+        assert difference.max() < 5 * np.sqrt(2 * n / size)
+    agreement = [np.mean(first == second) for first, second in pairwise(drawn)]
+    expected = 0.7 + 0.3 / size if order > 1 else 1 / size
+    assert np.abs(np.array(agreement) - expected).max() < 0.02
+
+
 @pytest.mark.parametrize("rng", [np.random.default_rng(0), None], ids=["study", "opendp"])
 def test_noise_is_discrete_laplace_and_limits_the_odds_by_epsilon(rng):
     if rng is None:
@@ -115,8 +136,8 @@ def test_tables_that_cannot_be_protected_are_refused():
         NoisyMarginals()(table)
     with pytest.raises(UnmaskError, match="'age' has no interval"):
         NoisyMarginals(bounds=BOUNDS | {"age": (40, 20)})(table)
-    with pytest.raises(UnmaskError, match="expected at most 5,000,000"):
-        NoisyMarginals(bounds=BOUNDS, bins=2000)(table)
+    with pytest.raises(UnmaskError, match="expected at most 10,000,000"):
+        NoisyMarginals(bounds=BOUNDS, bins=4000)(table)
     visits = Table.read({"who": list("aab"), "sex": list("ffm")}, quasi_identifiers="sex", person="who")
     with pytest.raises(UnmaskError, match="several rows are one person"):
         NoisyMarginals()(visits)

@@ -1,17 +1,17 @@
-"""Synthetic rows with differential privacy: noisy marginals, and a distribution that is fitted to them."""
+"""Synthetic rows with differential privacy, drawn from noisy marginals."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import chain, combinations
+from itertools import combinations
 from math import prod
 from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.arrays import Floats, Integers
+from unmask.core.arrays import Integers
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.extras import import_extra
@@ -19,20 +19,12 @@ from unmask.ranges import Range, check_types
 from unmask.tables.cells import read_levels
 from unmask.tables.column import Column
 from unmask.tables.protections.base import evaluated_rows, exact_numbers, format_call, sort_release
+from unmask.tables.protections.marginal_fit import Marginals, draw_rows, fit_consistent, project_on_simplex
 from unmask.tables.protections.recoding import Recoded
 from unmask.tables.table import Table
 
-MAX_CELLS = 5_000_000
-"""Largest number of combinations of values, whose probabilities are in memory."""
-
-MAX_ROUNDS, MAX_CHANGE = 50, 1e-7
-"""Largest number of rounds of proportional fitting, and change of a share below which it ends."""
-
-MIN_SHARE = 1e-9
-"""Total share of a marginal that is spread evenly, so that no combination of values becomes impossible."""
-
-Marginals = dict[tuple[int, ...], Floats]
-"""Cells of each marginal, by the positions of its columns. Axes are in the order of the positions."""
+MAX_CELLS = 10_000_000
+"""Largest number of noisy counts."""
 
 
 @dataclass(frozen=True)
@@ -42,10 +34,12 @@ class NoisyMarginals:
     1. All marginals of `order` columns are counted. Each count gets discrete Laplace noise of scale M / epsilon, by
        OpenDP's measurement; M is the number of marginals, because a row counts once in each.
     2. Least squares make the marginals consistent. Each is then projected onto nonnegative counts with the same total.
-    3. Iterative proportional fitting finds the distribution of largest entropy with these marginals. As many rows as
-       the noisy total are drawn.
+    3. Iterative proportional fitting finds the distribution of largest entropy with these marginals, over as many
+       columns as have a million combinations of values. As many rows as the noisy total are drawn.
+    4. Each further column is drawn given the `order` - 1 columns with which it has most mutual information.
 
-    Steps 2 and 3 read only noisy counts. So for every adversary and every row, the odds that the row was in the table
+
+    Steps 2 to 4 read only noisy counts. So for every adversary and every row, the odds that the row was in the table
     change by a factor of at most exp(epsilon). An adversary with even prior odds is right with a probability of at most
     exp(epsilon) / (1 + exp(epsilon)).
 
@@ -102,21 +96,14 @@ class NoisyMarginals:
         people = table.take(evaluated_rows(table))
         columns = [self._discretize(column) for column in people.columns]
         sizes = tuple(len(column.levels) for column in columns)
-        if (n_cells := prod(sizes)) > MAX_CELLS:
-            raise FailedError(
-                f"the columns have {n_cells:,} combinations of values, expected at most {MAX_CELLS:,}; release fewer "
-                "columns, generalize them, or use fewer bins"
-            )
         noisy = self._count_marginals([column.codes for column in columns], sizes, rng)
         consistent = fit_consistent(noisy, sizes)
         total = max(float(next(iter(consistent.values())).sum()), 1.0)
         shares = {subset: project_on_simplex(cells / total) for subset, cells in consistent.items()}
-        cumulative = np.cumsum(fit_joint(shares, sizes))
         rng = secret_unless(rng)
-        cells = np.searchsorted(cumulative, rng.random(round(total)) * cumulative[-1], side="right")
         drawn = {
-            column.name: replace(column, codes=codes.astype(np.int32))
-            for column, codes in zip(columns, np.unravel_index(cells, sizes), strict=True)
+            column.name: replace(column, codes=codes)
+            for column, codes in zip(columns, draw_rows(shares, sizes, round(total), rng), strict=True)
         }
         quasi_identifiers, sensitive, kept = (
             tuple(drawn[column.name] for column in role)
@@ -145,6 +132,11 @@ class NoisyMarginals:
         """Return the marginals with noise."""
         subsets = list(combinations(range(len(sizes)), min(self.order, len(sizes))))
         shapes = [tuple(sizes[column] for column in subset) for subset in subsets]
+        if (n_cells := sum(map(prod, shapes))) > MAX_CELLS:
+            raise FailedError(
+                f"the marginals have {n_cells:,} counts, expected at most {MAX_CELLS:,}; release fewer columns, "
+                "generalize them, or use fewer bins or a smaller order"
+            )
         counts = [
             np.bincount(np.ravel_multi_index([codes[column] for column in subset], shape), minlength=prod(shape))
             for subset, shape in zip(subsets, shapes, strict=True)
@@ -226,107 +218,3 @@ def add_laplace(
         lambda scale: space >> dp.m.then_laplace(scale=scale), d_in=n_marginals, d_out=float(epsilon), T=float
     )
     return np.asarray(measure(counts.tolist()), dtype=np.int64)
-
-
-def fit_consistent(noisy: Marginals, sizes: tuple[int, ...]) -> Marginals:
-    """Return the marginals of one table that are nearest to noisy ones, by least squares.
-
-    A marginal is the sum of the effects of its subsets of columns. Effects of different subsets are orthogonal, so the
-    least squares are means: of the effect in each marginal that contains the subset, with weights inverse to the number
-    of cells that are added up.
-
-    Parameters
-    ----------
-    noisy : mapping of tuple of int to array
-        All marginals with the same number of columns, by the positions of their columns. Equal variance of all cells.
-    sizes : tuple of int
-        Number of values of each column.
-
-    Returns
-    -------
-    mapping of tuple of int to array
-        Cells may be negative.
-
-    Examples
-    --------
-    >>> noisy = {(0, 1): np.array([[4.0, 2], [1, 3]]), (0, 2): np.array([[5.0], [3]]), (1, 2): np.array([[6.0], [6]])}
-    >>> consistent = fit_consistent(noisy, (2, 2, 1))
-    >>> consistent[0, 1].sum(axis=1), consistent[0, 2].ravel()
-    (array([6., 4.]), array([6., 4.]))
-    """
-    sums: dict[tuple[int, ...], Floats] = {}
-    weights: dict[tuple[int, ...], float] = {}
-    for subset, cells in noisy.items():
-        for part in _list_subsets(subset):
-            effect = cells
-            for axis, column in enumerate(subset):
-                mean = effect.mean(axis=axis, keepdims=True)
-                effect = effect - mean if column in part else mean * sizes[column]
-            weight = 1 / prod(sizes[column] for column in subset if column not in part)
-            sums[part] = sums.get(part, 0.0) + weight * effect.reshape([sizes[column] for column in part])
-            weights[part] = weights.get(part, 0.0) + weight
-    consistent = {}
-    for subset in noisy:
-        total = np.zeros([sizes[column] for column in subset])
-        for part in _list_subsets(subset):
-            n_cells = prod(sizes[column] for column in subset if column not in part)
-            shape = [sizes[column] if column in part else 1 for column in subset]
-            total += (sums[part] / weights[part] / n_cells).reshape(shape)
-        consistent[subset] = total
-    return consistent
-
-
-def _list_subsets(columns: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
-    return chain.from_iterable(combinations(columns, n) for n in range(len(columns) + 1))
-
-
-def project_on_simplex(shares: Floats) -> Floats:
-    """Return the nearest nonnegative array with sum 1, by least squares.
-
-    >>> project_on_simplex(np.array([0.7, 0.5, -0.2]))
-    array([0.6, 0.4, 0. ])
-    """
-    descending = np.sort(shares, axis=None)[::-1]
-    excess = (np.cumsum(descending) - 1) / np.arange(1, descending.size + 1)
-    return np.asarray(np.maximum(shares - excess[np.count_nonzero(descending > excess) - 1], 0.0))
-
-
-def fit_joint(shares: Marginals, sizes: tuple[int, ...]) -> Floats:
-    """Return the distribution of largest entropy with given marginals, by iterative proportional fitting.
-
-    If no distribution has all of them, the last round of fitting is returned.
-
-    Parameters
-    ----------
-    shares : mapping of tuple of int to array
-        Marginals with sum 1, by the positions of their columns.
-    sizes : tuple of int
-        Number of values of each column.
-
-    Returns
-    -------
-    array of shape `sizes`
-        Probabilities.
-
-    References
-    ----------
-    W. E. Deming & F. F. Stephan, Annals of Mathematical Statistics 11(4), 1940.
-
-    Examples
-    --------
-    >>> fit_joint({(0,): np.array([0.5, 0.5]), (1,): np.array([0.2, 0.8])}, (2, 2)).round(3)
-    array([[0.1, 0.4],
-           [0.1, 0.4]])
-    """
-    p = np.full(sizes, 1 / prod(sizes))
-    for _ in range(MAX_ROUNDS):
-        change = 0.0
-        for subset, share in shares.items():
-            others = tuple(column for column in range(len(sizes)) if column not in subset)
-            current = p.sum(axis=others, keepdims=True)
-            goal = ((1 - MIN_SHARE) * share + MIN_SHARE / share.size).reshape(current.shape)
-            change = max(change, float(np.abs(goal - current).max()))
-            p *= goal / current
-        if change < MAX_CHANGE:
-            break
-    return p
