@@ -27,11 +27,13 @@ from unmask.measures.interval import Z95
 from unmask.tables import SuppressCells, Table
 from unmask.tables.attacks.membership import stack_people
 from unmask.tables.criteria import (
+    SUBSETS,
     attribution_probability,
     closer_to_members,
     evaluate,
     fit_log_linear,
     model_risk,
+    smallest_class_of_subsets,
     targeted_attribution_probability,
 )
 from unmask.tables.criteria.risk import sample_weight_risk
@@ -255,6 +257,10 @@ STARS = {2: 265, 3: 478, 5: 810}
 70, 53 and 35 people whom exactly one row fits."""
 
 
+SUBSET_STARS = {"k_pairs": (5, 264), "k_triples": (3, 411)}
+"""Required size of the classes of subsets, and the stars of an independent prototype with another rule."""
+
+
 def verify_suppression() -> Section:
     """Count the stars of local suppression, and the people whom exactly one row fits; and with an important column."""
     cells = read_survey()
@@ -264,6 +270,12 @@ def verify_suppression() -> Section:
         release, _ = SuppressCells(k=k)(table)
         n_stars = sum(int((release[name] == "*").sum()) for name in KEYS)
         verdicts.append(Verdict(f"stars, k = {k}, at most", expected, n_stars, n_stars <= expected))
+    for name, (k, published) in SUBSET_STARS.items():
+        release, _ = SuppressCells(k=1, **{name: k})(table)  # type: ignore[arg-type]
+        n_stars = sum(int((release[column] == "*").sum()) for column in KEYS)
+        verdicts.append(Verdict(f"stars, {name} = {k}", published, n_stars, n_stars <= 1.4 * published))
+        smallest = smallest_class_of_subsets(release, SUBSETS[name])
+        verdicts.append(Verdict(f"smallest class, {name}, at least", k, smallest, smallest >= k))
     plain, _ = SuppressCells(k=3)(table)
     rows = Counter(zip(*(plain[name] for name in KEYS), strict=True))
     n_alone = sum(

@@ -15,7 +15,7 @@ from unmask.ranges import Option, Range, spoken
 from unmask.results import as_json
 
 if TYPE_CHECKING:
-    from unmask.tables import Table
+    from unmask.tables import SuppressCells, Table
     from unmask.tables.utility.evaluation import InformationLoss
 
 
@@ -130,17 +130,28 @@ def protect(
     if people.members.person is not None:
         persons = people.members.person[origin]
         facts["k_people"], facts["person_share"] = criteria.people_in_classes(release, persons)
-    if isinstance(chosen, SuppressCells) and (reached := facts.get("k_people", facts["k"])) < chosen.k:
-        raise FailedError(
-            f"{chosen!r} leaves k = {reached}, expected at least {chosen.k}: no further cell may be suppressed; "
-            "allow a larger rate or more columns, or generalize first"
-        )
+    for name, reached in _list_sizes(chosen, release, facts) if isinstance(chosen, SuppressCells) else ():
+        if reached < getattr(chosen, name):
+            raise FailedError(
+                f"{chosen!r} leaves {name} = {reached}, expected at least {getattr(chosen, name)}: no further cell may "
+                "be suppressed; allow a larger rate or more columns, or generalize first"
+            )
     if people.control is not None:
         facts["held_back"] = people.control.n_people
     if isinstance(chosen, Mondrian) and chosen.demands:
         plain = chosen.without_sensitive_constraints()(people.members)
         facts["gcp_of_k_alone"] = utility.information_loss(people.members, *plain).gcp
     return Protected(release, origin if people.member is None else people.member[origin], facts, loss.width)
+
+
+def _list_sizes(chosen: SuppressCells, release: Table, facts: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+    """Yield the required sizes of classes by name, and the smallest class of the release."""
+    from unmask.tables import criteria
+
+    yield "k", facts.get("k_people", facts["k"])
+    for name, n_columns in criteria.SUBSETS.items():
+        if getattr(chosen, name) > 1:
+            yield name, criteria.smallest_class_of_subsets(release, n_columns)
 
 
 def measure_release(release: Table, loss: InformationLoss) -> dict[str, float]:

@@ -72,6 +72,8 @@ class AuditorKnowledge:
         Name of a further adversary -> attack that needs people and a release.
     is_register_unlinked : bool
         Whether a register was given and is not linked.
+    criteria : sequence of str
+        Criteria that are computed on request, such as k_pairs.
     """
 
     original: Table | None = None
@@ -95,6 +97,7 @@ class AuditorKnowledge:
     knowledge: Knowledge = field(default_factory=lambda: Knowledge(None))
     attacks: Mapping[str, Any] = field(default_factory=dict)
     is_register_unlinked: bool = False
+    criteria: Sequence[str] = ()
 
     def without_unlinked_register(self) -> Self:
         """Return the knowledge without a register if people have several rows: it would link rows as people."""

@@ -104,6 +104,9 @@ def list_criteria(measured: Criteria, release: Release, knowledge: AuditorKnowle
         values |= {"k_people": people.fewest, "person_share": people.share}
     if knowledge.population is not None and release.name != ORIGINAL and not explain_no_estimate(release):
         values |= _estimate_uniqueness(release.table, knowledge.population)
+    if not release.is_foreign:
+        subsets = {name: criteria.SUBSETS[name] for name in knowledge.criteria}
+        values |= {name: criteria.smallest_class_of_subsets(release.table, size) for name, size in subsets.items()}
     if not release.is_foreign and release.has_rows:
         values |= _proximity(release, original)
         values |= _measure_special_uniques(release.table, knowledge.population)

@@ -40,6 +40,7 @@ from unmask.tables.audit.release_facts import ReleaseFacts, measure_exposure, me
 from unmask.tables.audit.result import TableFacts, add_steps, make_result
 from unmask.tables.audit.several_releases import attack_together
 from unmask.tables.audit.threads import MIN_ROWS, two_at_once
+from unmask.tables.criteria import SUBSETS
 from unmask.tables.knowledge import read_knowledge
 from unmask.tables.reading import check_columns
 from unmask.tables.reinterpret import apply_readings, find_readings, unify_spelling
@@ -112,7 +113,7 @@ def audit(
     steps : bool
         try one step of generalization of each quasi-identifier, of releases whose original and origin are given
     measures : sequence of str
-        further measures, such as renyi_entropy_bits:2. A policy that names one takes it, too
+        further measures, such as renyi_entropy_bits:2 or k_pairs. A policy that names one takes it, too
     analyses : sequence of str
         published analysis to compare before and after protection: table: sex, job; mean: income by region;
         correlation: age, income; regression: income ~ age + sex; or propensity. Repeatable (needs --original)
@@ -150,7 +151,9 @@ def audit(
     knowledge, releases, readings = _harmonize(knowledge.without_unlinked_register(), releases)
     knowledge = knowledge.hold_back(hold_back) if hold_back else knowledge
     source = None if attacker is None else _read_attacker(attacker)
-    title, requested = _("Audit of {releases}", releases=", ".join(releases)), parse_measures(measures)
+    knowledge = replace(knowledge, criteria=[name for name in measures if name in SUBSETS])
+    requested = parse_measures(name for name in measures if name not in SUBSETS)
+    title = _("Audit of {releases}", releases=", ".join(releases))
     result = audit_tables(releases, knowledge, title=title, attacker=source, measures=requested, steps=steps)
     result = replace(result, cautions=(*result.cautions, *readings))
     return result if compared is None else add_analyses(result, compared)
@@ -389,4 +392,5 @@ def add_excluded_people(rows: Sequence[Row], table: Table) -> Iterator[Row]:
 
 def further_measures(names: Iterable[str]) -> tuple[str, ...]:
     """Return those of the named measures that an audit of tables computes only on request."""
-    return select_requested(names, STANDARD)
+    names = tuple(dict.fromkeys(names))
+    return (*(name for name in names if name in SUBSETS), *select_requested(names, STANDARD))

@@ -16,9 +16,11 @@ from unmask.tables.criteria.diversity import l_entropy as l_entropy
 from unmask.tables.criteria.diversity import l_recursive as l_recursive
 from unmask.tables.criteria.diversity import map_error as map_error
 from unmask.tables.criteria.diversity import value_proximity as value_proximity
+from unmask.tables.criteria.evaluation import SUBSETS as SUBSETS
 from unmask.tables.criteria.evaluation import Criteria as Criteria
 from unmask.tables.criteria.evaluation import Disclosure as Disclosure
 from unmask.tables.criteria.evaluation import evaluate as evaluate
+from unmask.tables.criteria.evaluation import smallest_class_of_subsets as smallest_class_of_subsets
 from unmask.tables.criteria.histograms import CountMatrix as CountMatrix
 from unmask.tables.criteria.histograms import Histograms as Histograms
 from unmask.tables.criteria.log_linear import fit_log_linear as fit_log_linear

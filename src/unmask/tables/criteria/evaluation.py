@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -438,6 +439,23 @@ class Frame:
         of_row = self.table.classes.of_row
         household = self.table.design.household
         return None if household is None else evaluate_households(household, of_row, risk[of_row])
+
+
+SUBSETS = {"k_pairs": 2, "k_triples": 3}
+"""Criteria of subsets of the quasi-identifiers, which are computed on request, and the columns of a subset."""
+
+
+def smallest_class_of_subsets(table: Table, n_columns: int) -> int:
+    """Return the smallest number of candidates of a row for an adversary who knows any `n_columns` quasi-identifiers.
+
+    >>> from unmask.tables import Table
+    >>> table = Table.read({"a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "c": [1, 1, 1, 2]}, quasi_identifiers=["a", "b", "c"])
+    >>> [smallest_class_of_subsets(table, n_columns) for n_columns in (1, 2)]
+    [1, 1]
+    """
+    columns = table.complete.quasi_identifiers
+    subsets = combinations(columns, min(n_columns, len(columns)))
+    return min(int(Frame.of(table.complete.known_by(subset)).sizes.min()) for subset in subsets)
 
 
 def _reference_columns(columns: Sequence[Column], reference: Table | None) -> dict[str, Column]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import combinations
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
@@ -14,6 +16,7 @@ from unmask.core.arrays import Booleans, Integers
 from unmask.core.errors import FailedError
 from unmask.ranges import Range, check_ranges, check_types
 from unmask.tables.column import Column
+from unmask.tables.criteria.evaluation import SUBSETS
 from unmask.tables.grouping import group, sum_rows
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.protections.base import (
@@ -90,6 +93,9 @@ class SuppressCells:
     column order). It writes `*` there and forms the classes again, with `*` as a value of its own. Rows in large
     classes are never changed.
 
+    With `k_pairs` or `k_triples` the same is done for the columns of each subset, until no subset has a small class. If
+    the largest of the three, as k, has fewer stars by price, it is used instead.
+
     The algorithm ends when no small class is left, all columns are used, or the budget is spent. Rows that are still in
     small classes stay in the release. Criteria let `*` match every cell. Therefore k holds for these rows if all
     columns may be suppressed and `rate` is 1. `unmask.protect` refuses a release that misses k.
@@ -102,7 +108,10 @@ class SuppressCells:
     Parameters
     ----------
     k : int
-        Smallest class size.
+        Smallest class size of all quasi-identifiers together.
+    k_pairs, k_triples : int
+        Smallest class size of every two and every three quasi-identifiers, for adversaries who know no more; k implies
+        as much.
     columns : sequence of str, optional
         Quasi-identifiers that may be suppressed. The default is all of them.
     rate : float
@@ -124,6 +133,8 @@ class SuppressCells:
     """
 
     k: Annotated[int, Range(1)] = 10
+    k_pairs: Annotated[int, Range(1)] = 1
+    k_triples: Annotated[int, Range(1)] = 1
     columns: str | tuple[str, ...] = ()
     rate: Annotated[float, Range(0, 1)] = 1.0
     importance: Mapping[str, Annotated[float, Range(0, above=True)]] = field(default_factory=dict, hash=False)
@@ -145,7 +156,12 @@ class SuppressCells:
             add_star(column) if j in positions else None for j, column in enumerate(complete.quasi_identifiers)
         ]
         price = {column_position(complete, name): value for name, value in self.importance.items()}
-        codes = suppress_cells(complete, levels_with_star, positions, k=self.k, rate=self.rate, price=price)
+        unchanged = partial(_Suppression.of, complete, levels_with_star, rate=self.rate, price=price)
+        required = {len(names): self.k}
+        for name, size in SUBSETS.items():
+            n_columns = min(size, len(names))
+            required[n_columns] = max(required.get(n_columns, 1), getattr(self, name))
+        codes = suppress_cells(unchanged, required, len(names)).codes
         recoded = [
             (column.levels if star is None else star[0], codes[:, j][complete.classes.of_row])
             for j, (column, star) in enumerate(zip(complete.quasi_identifiers, levels_with_star, strict=True))
@@ -157,11 +173,13 @@ class SuppressCells:
 
         All rows of a class are suppressed in the same columns, which are chosen in a fixed order. Among the rows that
         are compatible with a fully known person, only those with the fewest `*` can be theirs. If a missing cell is any
-        value, all rows are allowed: a row with a missing cell is compatible with people of other classes.
+        value, all rows are allowed: a row with a missing cell is compatible with people of other classes. They are
+        allowed, too, if subsets of columns are required, which star the columns in no fixed order.
 
         row, klass : observation and class of each pair
         """
-        if len(pairing.columns) < len(release.quasi_identifiers) or release.missing == "wildcard":
+        has_subsets = max(self.k_pairs, self.k_triples) > 1
+        if has_subsets or len(pairing.columns) < len(release.quasi_identifiers) or release.missing == "wildcard":
             return np.ones(row.size, dtype=np.bool_)
         hidden = [cell.levels.suppressed[pairing.classes[:, j]] for j, (_, cell) in enumerate(pairing.columns)]
         stars = np.sum(hidden, axis=0)[klass]
@@ -177,70 +195,104 @@ def add_star(column: Column) -> Recoded:
     return new_cells(column, [*column.levels.labels, EVERYTHING])
 
 
-def suppress_cells(
-    table: Table,
-    levels_with_star: Sequence[Recoded | None],
-    positions: Sequence[int],
-    *,
-    k: int,
-    rate: float,
-    price: Mapping[int, float],
-) -> NDArray[np.int32]:
-    """Return the codes of each class after the greedy suppression, (J, d).
+@dataclass(eq=False)
+class _Suppression:
+    """Cells of the classes of a table, of which some become `*` step by step.
 
-    levels_with_star : levels of each column with `*`, see `add_star`; None for columns that are not suppressed
-    positions        : columns that may be suppressed
-    price            : price of a `*` by column, 1 if it is not named
+    codes : (J, d) codes of each class
+    widths : number of codes of each column
+    stars : code of `*` of each column that may be suppressed
+    price : price of a `*` by column, 1 if it is not named
+    budget : cells that may still become `*`
+    cost : price of all cells that became `*`
     """
-    classes, people = table.classes, table.people
-    codes = classes.levels.copy()
-    widths = [len(column.levels) for column in table.quasi_identifiers]
-    for j, star in enumerate(levels_with_star):
-        if star is not None:
-            codes[:, j], widths[j] = star[1][codes[:, j]], len(star[0])
-    stars = {j: int(star[1][-1]) for j, star in enumerate(levels_with_star) if star is not None}
-    weight = classes.sizes
 
-    def regroup(columns: NDArray[np.int32]) -> tuple[NDArray[np.int32], Integers]:
-        class_numbers, _, _ = group([np.ascontiguousarray(column) for column in columns.T], widths)
+    table: Table
+    codes: NDArray[np.int32]
+    widths: list[int]
+    stars: dict[int, int]
+    price: Mapping[int, float]
+    budget: int
+    cost: float = 0.0
+
+    @classmethod
+    def of(
+        cls, table: Table, levels_with_star: Sequence[Recoded | None], *, rate: float, price: Mapping[int, float]
+    ) -> _Suppression:
+        """Return the unchanged classes. levels_with_star : see `add_star`; None for columns that are not suppressed"""
+        codes, widths = table.classes.levels.copy(), [len(column.levels) for column in table.quasi_identifiers]
+        stars = {j: int(star[1][-1]) for j, star in enumerate(levels_with_star) if star is not None}
+        for j, star in enumerate(levels_with_star):
+            if star is not None:
+                codes[:, j], widths[j] = star[1][codes[:, j]], len(star[0])
+        return cls(table, codes, widths, stars, price, int(rate * table.classes.sizes.sum() * len(stars) + 1e-9))
+
+    def require(self, k: int, columns: Sequence[int]) -> bool:
+        """Suppress cells of small classes of some columns, and return whether a cell changed."""
+        weight, cost = self.table.classes.sizes, self.cost
+        unused_columns = [j for j in self.stars if j in columns]
+        while unused_columns and self.budget:
+            class_numbers, total = self._regroup(self.codes, columns)
+            small = total < k
+            if not small.any():
+                break
+            n_small = int(weight[small].sum())
+
+            def rank(j: int, small: Booleans = small, n_small: int = n_small) -> tuple[float, float]:
+                """Return the price for each row in a large class, and the price of the column."""
+                price, total = self.price.get(j, 1.0), self._regroup(self._suppress(j, small), columns)[1]
+                n_fixed = n_small - int(weight[total < k].sum())
+                return (price / n_fixed if n_fixed > 0 else math.inf), price
+
+            column = min(unused_columns, key=rank)
+            unused_columns.remove(column)
+            new_stars = np.where(self.codes[:, column] == self.stars[column], 0, weight)
+            chosen = _select_within_budget(class_numbers, total, new_stars, small, self.budget)
+            n_stars = int(new_stars[chosen].sum())
+            self.budget = self.budget - n_stars if chosen[small].all() else 0
+            self.cost += n_stars * self.price.get(column, 1.0)
+            self.codes = self._suppress(column, chosen)
+        return self.cost > cost
+
+    def _regroup(self, codes: NDArray[np.int32], columns: Sequence[int]) -> tuple[NDArray[np.int32], Integers]:
+        """Return the number of the class of each entry in some columns, with `*` as a value, and its size."""
+        chosen = [np.ascontiguousarray(codes[:, j]) for j in columns]
+        class_numbers, _, _ = group(chosen, [self.widths[j] for j in columns])
+        people, n_classes = self.table.people, int(class_numbers.max()) + 1
         if people is None:
-            return class_numbers, np.bincount(class_numbers, weights=weight).astype(np.int64)[class_numbers]
-        return class_numbers, np.diff(sum_rows(people, class_numbers, int(class_numbers.max()) + 1).indptr)[
-            class_numbers
-        ]
+            sizes = np.bincount(class_numbers, self.table.classes.sizes, n_classes).astype(np.int64)
+        else:
+            sizes = np.diff(sum_rows(people, class_numbers, n_classes).indptr)
+        return class_numbers, sizes[class_numbers]
 
-    def suppressed(j: int, rows: Booleans) -> NDArray[np.int32]:
-        trial = codes.copy()
-        trial[rows, j] = stars[j]
-        return trial
+    def _suppress(self, column: int, rows: Booleans) -> NDArray[np.int32]:
+        codes = self.codes.copy()
+        codes[rows, column] = self.stars[column]
+        return codes
 
-    def violating(columns: NDArray[np.int32]) -> int:
-        return int(weight[regroup(columns)[1] < k].sum())
 
-    def rank(j: int, n_fixed: int) -> tuple[float, float]:
-        """Return the price for each row in a large class, and the price of the column."""
-        return (price.get(j, 1.0) / n_fixed if n_fixed > 0 else math.inf), price.get(j, 1.0)
+def suppress_cells(unchanged: Callable[[], _Suppression], required: Mapping[int, int], n_columns: int) -> _Suppression:
+    """Return the cheaper of two suppressions in which every set of columns has classes of a required size.
 
-    budget = int(rate * weight.sum() * len(positions) + 1e-9)
-    unused_columns = list(dict.fromkeys(positions))
-    while unused_columns and budget:
-        class_numbers, total = regroup(codes)
-        small = total < k
-        if not small.any():
-            break
-        n_small = int(weight[small].sum())
-        chosen_column = min(unused_columns, key=lambda j: rank(j, n_small - violating(suppressed(j, small))))
-        unused_columns.remove(chosen_column)
-        chosen = _select_within_budget(
-            class_numbers, total, np.where(codes[:, chosen_column] == stars[chosen_column], 0, weight), small, budget
-        )
-        budget = (
-            budget - int(weight[chosen & (codes[:, chosen_column] != stars[chosen_column])].sum())
-            if chosen[small].all()
-            else 0
-        )
-        codes = suppressed(chosen_column, chosen)
-    return codes
+    One requires the largest k of all columns, from which it follows for subsets. The other requires k of all columns,
+    and then that of the subsets, until none has a small class: a star for one may make a class of another one small.
+
+    required : number of columns -> smallest class of every set of so many columns
+    """
+    every_column = range(n_columns)
+    at_once = unchanged()
+    at_once.require(max(required.values()), every_column)
+    larger = {size: k for size, k in required.items() if k > required[n_columns]}
+    if not larger:
+        return at_once
+    by_subset, changed = unchanged(), True
+    by_subset.require(required[n_columns], every_column)
+    while changed:
+        changed = False
+        for size, k in larger.items():
+            for subset in combinations(every_column, size):
+                changed |= by_subset.require(k, subset)
+    return min(by_subset, at_once, key=lambda suppression: (suppression.budget == 0, suppression.cost))
 
 
 def _select_within_budget(
