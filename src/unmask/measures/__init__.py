@@ -5,7 +5,7 @@ and here. More measures are in the modules `error`, `entropy`, `leakage`, `anony
 `membership`; `clustering` has those of partitions.
 """
 
-from unmask.measures import anonymity, bounds, entropy, error, leakage, losses, membership, names, rates
+from unmask.measures import anonymity, bounds, entropy, error, leakage, losses, membership, rates
 from unmask.measures.base import Measure, evaluate
 from unmask.measures.entropy import (
     confidence_set_size,
@@ -51,7 +51,7 @@ __all__ = [
     "bounds", "calibration_error", "confidence_set_size", "correctness", "declare", "delta_down", "delta_up",
     "described", "effective_set_size", "entropy", "epsilon_nats", "error", "estimation_error", "evaluate",
     "guessing_entropy", "hartley_entropy_bits", "information_gain_bits", "leakage", "leakages", "log_loss_bits",
-    "losses", "membership", "min_entropy_bits", "min_entropy_smith", "mutual_information", "names", "rank", "rates",
+    "losses", "membership", "min_entropy_bits", "min_entropy_smith", "mutual_information", "rank", "rates",
     "realized_error", "realized_success", "realized_success_at", "realized_success_within", "renyi_entropy",
     "sampling_error", "shannon_entropy_bits", "success_probability", "success_within", "total_variation"
 ]  # fmt: skip

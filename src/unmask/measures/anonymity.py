@@ -10,7 +10,7 @@ from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.measures.base import Measure, check_truth, measure_whole, refuse_scores
+from unmask.measures.base import Measure, check_truth, implement, measure_whole, refuse_scores
 from unmask.measures.entropy import renyi_entropies
 from unmask.measures.losses.discrete import truth_probability
 from unmask.measures.registry import FAMILIES, declare_all
@@ -79,11 +79,9 @@ def _smallest_probability(belief: Posterior) -> Floats:
     return np.where(is_complete, np.minimum(smallest_listed, share), 0.0)
 
 
-reiter_rubin_degree = Measure(
-    "reiter_rubin_degree", "Degree of anonymity (Reiter & Rubin)",
-    "probability that another user than the true sender sent the message", "probability", "low", (0.0, 1.0),
-    source="M. Reiter & A. Rubin, 'Crowds', 1998, section 3",
-    realized=lambda belief, truth: 1.0 - truth_probability(belief, truth), needs_probabilities=True,
+reiter_rubin_degree = implement(
+    "reiter_rubin_degree", realized=lambda belief, truth: 1.0 - truth_probability(belief, truth),
+    needs_probabilities=True,
 )  # fmt: skip
 """1 - p(true sender given y); 1 if the sender was excluded."""
 
@@ -118,17 +116,8 @@ def diaz_degree(n: int | None = None) -> Measure:
             return np.zeros(belief.n_observations)
         return np.asarray(np.minimum(renyi_entropies(belief, (1,))[0] / np.log2(n_users), 1.0))
 
-    return Measure(
-        name="diaz_degree" if n is None else f"diaz_degree_{n}",
-        label="Degree of anonymity (Diaz)",
-        meaning="uncertainty about the sender, as a share of the uncertainty before the attack",
-        unit="share",
-        direction="low",
-        range=(0.0, 1.0),
-        source="C. Diaz et al., 'Towards measuring anonymity', 2002",
-        self_assessed=degree,
-        needs_probabilities=True,
-    )
+    name = "diaz_degree" if n is None else f"diaz_degree_{n}"
+    return implement("diaz_degree", name=name, self_assessed=degree, needs_probabilities=True)
 
 
 def _largest_probability(belief: Posterior) -> float:
@@ -136,10 +125,7 @@ def _largest_probability(belief: Posterior) -> float:
     return float(success_probability.self_assessed(belief)[belief.observation_weight > 0].max())
 
 
-local_anonymity = measure_whole(
-    "local_anonymity", "Local anonymity (Tóth)", "largest probability of any sender, given any message", "probability",
-    _largest_probability, limits=(0.0, 1.0), source="G. Tóth et al., 'Measuring anonymity revisited', 2004",
-)  # fmt: skip
+local_anonymity = measure_whole("local_anonymity", _largest_probability)
 """Theta = max over messages and senders of p(x given y): the system is source-hiding with parameter Theta.
 
 The maximum is over observations that a target of positive weight produced. H(X given y) >= -log2 Theta for each of
@@ -147,11 +133,7 @@ them, while a high H does not bound Theta: half the mass on one sender and the r
 small sample of messages one is traced by chance, and Theta is 1.
 """
 
-anonymity_set_bits = measure_whole(
-    "anonymity_set_bits", "Users (Berthold)", "log2 of the number of users before the attack", "bits",
-    lambda belief: float(np.log2(anonymity_set(belief))), direction="low",
-    source="O. Berthold et al., 'The disadvantages of free MIX routes', 2000",
-)  # fmt: skip
+anonymity_set_bits = measure_whole("anonymity_set_bits", lambda belief: float(np.log2(anonymity_set(belief))))
 """log2 N in bits, N the candidates that the prior allows: Hartley's entropy before the attack. It ignores the attack,
 and grows with every user who joins, suspected or not."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from unmask.core.posterior import Posterior, Status
 from unmask.core.tolerances import VALUE_TIE
 from unmask.core.truth import Truth
 from unmask.measures.interval import EVERYBODY, Interval, of_targets
-from unmask.measures.registry import Quantity
+from unmask.measures.registry import MEASURES, Quantity
 from unmask.measures.rows import RowFunction, map_rows
 from unmask.measures.truth_positions import TruthPositions, locate_each, locate_truth
 from unmask.results import Row
@@ -113,45 +113,31 @@ class Measure(Quantity):
         return truth
 
 
-def measure_whole(
-    name: str,
-    label: str,
-    meaning: str,
-    unit: str,
-    value: Callable[[Posterior], float],
-    *,
-    source: str,
-    direction: Literal["high", "low"] = "high",
-    limits: tuple[float, float] = (0.0, np.inf),
-) -> Measure:
-    """Return a measure whose value belongs to the whole belief and is the same for every target.
+def implement(name: str, /, **values: Any) -> Measure:
+    """Return a measure by its functions; its label, meaning, unit, range and source are those of the registry.
 
     Parameters
     ----------
-    name, label, meaning, unit, source, direction
-        See `Quantity`.
-    value : callable
-        Function of a belief with probabilities.
-    limits : tuple of float
-        Smallest and largest possible value.
+    name : str
+        Name of the measure.
+    **values
+        Fields of `Measure`, of which those of `Quantity` replace the ones of the registry.
 
     Returns
     -------
     Measure
-        Self-assessed measure without an interval.
+        The measure, which is not registered.
     """
-    return Measure(
-        name=name,
-        label=label,
-        meaning=meaning,
-        unit=unit,
-        direction=direction,
-        range=limits,
-        source=source,
-        self_assessed=lambda belief: np.full(belief.n_observations, value(belief)),
-        needs_probabilities=True,
-        has_interval=False,
-    )
+    declared = MEASURES.get(name) or Quantity(name)
+    return Measure(**{field.name: getattr(declared, field.name) for field in fields(Quantity)} | values)
+
+
+def measure_whole(name: str, value: Callable[[Posterior], float], **values: Any) -> Measure:
+    """Return a measure without an interval: its value is of the whole belief, and the same for every target."""
+    return implement(
+        name, self_assessed=lambda belief: np.full(belief.n_observations, value(belief)), needs_probabilities=True,
+        has_interval=False, **values,
+    )  # fmt: skip
 
 
 def check_truth(belief: Posterior, truth: Truth) -> None:

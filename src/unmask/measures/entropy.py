@@ -10,7 +10,7 @@ from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import chunks
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
-from unmask.measures.base import Measure, refuse_scores
+from unmask.measures.base import Measure, implement, refuse_scores
 from unmask.measures.registry import FAMILIES, declare_all
 from unmask.measures.rows import Rows, blocks, fill_block, map_rows, mask_block, unpack_rows
 
@@ -92,24 +92,17 @@ def renyi_entropy(alpha: float) -> Measure:
     [1.585, 1.5, 1.0]
     """
     _check_order(alpha)
-    name, label, meaning = _NAMED.get(
-        alpha,
-        (
-            f"renyi_entropy_{alpha:g}_bits",
-            f"R\u00e9nyi entropy of order {alpha:g}",
-            "remaining uncertainty in bits; higher orders give more weight to likely candidates",
-        ),
+    texts = (
+        {}
+        if alpha in _NAMED
+        else {
+            "name": f"renyi_entropy_{alpha:g}_bits",
+            "label": f"R\u00e9nyi entropy of order {alpha:g}",
+            "meaning": "remaining uncertainty in bits; higher orders give more weight to likely candidates",
+        }
     )
-    return Measure(
-        name=name,
-        label=label,
-        meaning=meaning,
-        unit="bits",
-        direction="low",
-        source=SOURCE,
-        of_rows=lambda rows: _renyi(rows, alpha),
-        needs_probabilities=True,
-    )
+    name = _NAMED.get(alpha, "shannon_entropy_bits")
+    return implement(name, **texts, of_rows=lambda rows: _renyi(rows, alpha), needs_probabilities=True)
 
 
 def _check_order(alpha: float) -> None:
@@ -119,15 +112,7 @@ def _check_order(alpha: float) -> None:
         )
 
 
-_NAMED = {
-    0.0: (
-        "hartley_entropy_bits",
-        "Candidates left",
-        "Hartley entropy: log2 of the number of possible candidates, in bits",
-    ),
-    1.0: ("shannon_entropy_bits", "Uncertainty", "Shannon entropy: remaining uncertainty on average, in bits"),
-    np.inf: ("min_entropy_bits", "Min-entropy", "minus log2 of the probability of the best guess, in bits"),
-}
+_NAMED = {0.0: "hartley_entropy_bits", 1.0: "shannon_entropy_bits", np.inf: "min_entropy_bits"}
 
 FAMILIES[r"renyi_entropy_(.+)_bits"] = renyi_entropy
 
@@ -148,12 +133,9 @@ min_entropy_bits = renyi_entropy(np.inf)
 (0.5, 0.415)
 """
 
-effective_set_size = Measure(
-    "effective_set_size", "Effective anonymity set", "number of equally likely candidates with the same uncertainty",
-    "candidates", "low", (1.0, np.inf),
-    source="A. Serjantov & G. Danezis, 'Towards an information theoretic metric for anonymity', 2002",
-    of_rows=lambda rows: np.exp2(_shannon(rows)), needs_probabilities=True,
-)  # fmt: skip
+effective_set_size = implement(
+    "effective_set_size", of_rows=lambda rows: np.exp2(_shannon(rows)), needs_probabilities=True
+)
 """2^H(X given y): the size of the uniform set that would leave the adversary as uncertain; k over a class of k
 alike."""
 
@@ -233,11 +215,7 @@ def _guesses(belief: Posterior) -> Floats:
     return np.asarray(guesses + np.where(belief.n_unlisted > 0, 0.0, unlisted) * last)
 
 
-guessing_entropy = Measure(
-    "guessing_entropy", "Guesses expected", "expected number of guesses, from the most to the least likely candidate",
-    "guesses", "low", (1.0, np.inf), source="J. L. Massey, 'Guessing and entropy', 1994", self_assessed=_guesses,
-    needs_probabilities=True,
-)  # fmt: skip
+guessing_entropy = implement("guessing_entropy", self_assessed=_guesses, needs_probabilities=True)
 """sum_i i p_(i), p_(1) >= p_(2) >= ...: how many guesses an adversary expects who tries candidates from most to least
 likely; (k + 1) / 2 in a class of k alike. It is the mean of `rank` when the belief is exact: "none of these" takes all
 candidates and one more guess, an unlisted candidate out of an unknown number is looked for among all that are left.

@@ -11,15 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.arrays import Floats, weighted_quantiles
 from unmask.core.posterior import Posterior
-from unmask.measures.base import QUANTILES, Measure
+from unmask.measures.base import QUANTILES, Measure, implement
 from unmask.measures.losses import Loss, Problem, check_matrix, decision_problem
 from unmask.measures.registry import declare_all
 from unmask.measures.success import bayes_error, realized_success
 from unmask.measures.truth_positions import TruthPositions
-
-SOURCE = "Rebollo-Monedero et al. 2012, equations (2)-(4)"
-
-SHOKRI = "R. Shokri et al., 'Quantifying location privacy', 2011, correctness"
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,8 +130,6 @@ def estimation_error(loss: Loss = "hamming", *, coordinates: ArrayLike | None = 
         coordinates,
         lambda problem: {"self_assessed": lambda belief: problem(belief).best(belief)[0]},
         hamming={"of_rows": bayes_error},
-        label="Error",
-        meaning="expected loss of the adversary's best estimate",
         needs_probabilities=True,
     )
 
@@ -171,9 +165,6 @@ def realized_error(loss: Loss = "hamming", *, coordinates: ArrayLike | None = No
         coordinates,
         lambda problem: {"realized": lambda belief, truth: problem(belief).realized_loss(belief, truth)},
         hamming={"of_positions": _realized_hamming_error},
-        label="Error",
-        meaning="loss of the adversary's best estimate",
-        realizes="estimation_error",
     )
 
 
@@ -207,9 +198,6 @@ def sampling_error(loss: Loss = "hamming", *, coordinates: ArrayLike | None = No
         loss,
         coordinates,
         lambda problem: {"self_assessed": lambda belief: problem(belief).sampling_loss(belief)},
-        label="Error of a draw",
-        meaning="expected loss of an answer that is drawn from the adversary's belief",
-        source=SHOKRI,
         rate=False,
         needs_probabilities=True,
     )
@@ -242,10 +230,6 @@ def correctness(loss: Loss = "hamming", *, coordinates: ArrayLike | None = None)
         loss,
         coordinates,
         lambda problem: {"realized": lambda belief, truth: problem(belief).realized_sampling_loss(belief, truth)},
-        label="Error of a draw",
-        meaning="loss of an answer that is drawn from the adversary's belief",
-        realizes="sampling_error",
-        source=SHOKRI,
         rate=False,
         needs_probabilities=True,
     )
@@ -276,8 +260,7 @@ def _of_loss(
         if is_hamming and hamming
         else value(lambda belief: decision_problem(loss, belief.n_candidates, coordinates=coordinates))
     )
-    fields = {"source": SOURCE, "rate": is_hamming, **values, **declared}
-    return Measure(name, unit=unit, direction="low", range=(0.0, largest), **fields)
+    return implement(name, unit=unit, range=(0.0, largest), **{"rate": is_hamming, **values, **declared})
 
 
 def _realized_hamming_error(positions: TruthPositions) -> Floats:

@@ -11,12 +11,10 @@ from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.tolerances import SERIES_LIMIT, VIEW_MASS_TOLERANCE
-from unmask.measures.base import Measure, measure_whole, refuse_scores
+from unmask.measures.base import Measure, implement, measure_whole, refuse_scores
 from unmask.measures.entropy import log_power_mean, min_entropy_smith
 from unmask.measures.registry import FAMILIES, declare_all
 from unmask.measures.rows import Rows, log_ratio, map_functions
-
-SOURCE = "Rebollo-Monedero et al. 2012, section V-B"
 
 LN2 = float(np.log(2.0))
 
@@ -58,12 +56,7 @@ def _refutation(rows: Rows) -> Floats:
     return np.where(impossible > 0, np.inf, np.maximum(np.maximum(largest, unlisted), 0.0))
 
 
-information_gain_bits = Measure(
-    "information_gain_bits", "Information gained",
-    "bits the release adds to what was known before; the mean is the mutual information I(X; Y)", "bits", "high",
-    source=SOURCE + "2: the mean is I(X; Y), the largest value is t with the Kullback-Leibler divergence",
-    of_rows=_information, needs_probabilities=True,
-)  # fmt: skip
+information_gain_bits = implement("information_gain_bits", of_rows=_information, needs_probabilities=True)
 """D(p(. given y) || prior) in bits. In a class of k, with a uniform prior on n records, it is log2 n - log2 k.
 
 Unlisted candidates are compared as one. The value is exact if their belief is proportional to the prior, otherwise a
@@ -77,32 +70,20 @@ the rows, as in an exact belief.
 mutual_information = information_gain_bits
 """The field's name of the mean of `information_gain_bits`."""
 
-total_variation = Measure(
-    "total_variation", "Shift of belief, t", "largest change of the probability of any event (total variation)",
-    "probability", "high", (0.0, 1.0), source="N. Li et al., 't-Closeness', 2007, equal distance; " + SOURCE + "1",
-    of_rows=_total_variation, needs_probabilities=True,
-)  # fmt: skip
+total_variation = implement("total_variation", of_rows=_total_variation, needs_probabilities=True)
 """1/2 sum_x |p(x given y) - p(x)|. Twice this value bounds the gain of the adversary under any loss of range 1. The
 largest value over observations is t of t-closeness with the equal distance."""
 
-delta_up = Measure(
-    "delta_up", "Strongest confirmation", "largest log increase of a candidate's probability, in nats", "nats",
-    "high", source=SOURCE + "3, delta-disclosure, upward half", of_rows=_confirmation, needs_probabilities=True,
-)  # fmt: skip
+delta_up = implement("delta_up", of_rows=_confirmation, needs_probabilities=True)
 """max_x log p(x given y) / p(x), always finite."""
 
-delta_down = Measure(
-    "delta_down", "Strongest refutation", "largest log decrease of a candidate's probability, in nats", "nats", "high",
-    source=SOURCE + "3, delta-disclosure, downward half", of_rows=_refutation, needs_probabilities=True,
-)  # fmt: skip
+delta_down = implement("delta_down", of_rows=_refutation, needs_probabilities=True)
 """max_x log p(x) / p(x given y). It is infinite if a possible candidate is excluded, as always for identity. The
 delta of delta-disclosure is the larger of `delta_up` and `delta_down`."""
 
-epsilon_nats = Measure(
-    "epsilon_nats", "Epsilon", "largest log ratio of the observation's probabilities under two candidates, in nats",
-    "nats", "high", source="C. Dwork, 'Differential privacy', 2006; local form: J. Duchi et al., 2013",
-    of_rows=lambda rows: _confirmation(rows) + _refutation(rows), needs_probabilities=True,
-)  # fmt: skip
+epsilon_nats = implement(
+    "epsilon_nats", of_rows=lambda rows: _confirmation(rows) + _refutation(rows), needs_probabilities=True
+)
 """max over x, x' of log p(y given x) / p(y given x') = delta_up + delta_down of the observation, for candidates of
 positive prior. The largest value over observations is the epsilon of the channel, with delta <= epsilon <= 2 delta. It
 is infinite if a possible candidate is excluded."""
@@ -206,18 +187,10 @@ def min_entropy_leakage(belief: Posterior) -> float:
     return min_entropy_smith(belief.prior()) - min_entropy_smith(belief)
 
 
-min_entropy_leakage_bits = measure_whole(
-    "min_entropy_leakage_bits", "Min-entropy leakage", "growth of the probability of a right guess, in bits", "bits",
-    min_entropy_leakage, source='G. Smith, "On the foundations of quantitative information flow", 2009',
-)  # fmt: skip
+min_entropy_leakage_bits = measure_whole("min_entropy_leakage_bits", min_entropy_leakage)
 """`min_entropy_leakage` as a row of an audit."""
 
-maximal_leakage_bits = measure_whole(
-    "maximal_leakage_bits", "Maximal leakage",
-    "largest growth of the probability of a right guess about anything, whatever the prior, in bits", "bits",
-    lambda belief: leakages(belief).maximal_bits,
-    source='I. Issa, A. Wagner and S. Kamath, "An operational approach to information leakage", 2020',
-)  # fmt: skip
+maximal_leakage_bits = measure_whole("maximal_leakage_bits", lambda belief: leakages(belief).maximal_bits)
 """`Leakage.maximal_bits` as a row of an audit."""
 
 
@@ -277,9 +250,9 @@ def sibson_leakage_bits(alpha: float) -> Measure:
     if not alpha > 0:
         raise UnmaskError(f"the order of a leakage is {alpha}, expected a number above 0, or inf")
     return measure_whole(
-        f"sibson_leakage_{alpha:g}_bits", f"Leakage of order {alpha:g} (Sibson)",
-        "mutual information of this order: 1 is the average, infinity the maximal leakage", "bits",
-        lambda belief: sibson_leakage(belief, alpha), source='R. Sibson, "Information radius", 1969',
+        f"sibson_leakage_{alpha:g}_bits", lambda belief: sibson_leakage(belief, alpha),
+        label=f"Leakage of order {alpha:g} (Sibson)", unit="bits", source='R. Sibson, "Information radius", 1969',
+        meaning="mutual information of this order: 1 is the average, infinity the maximal leakage",
     )  # fmt: skip
 
 

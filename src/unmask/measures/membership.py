@@ -19,7 +19,7 @@ from unmask.core.tolerances import COUNT_ROUNDING
 from unmask.core.truth import Truth
 from unmask.measures.base import build_row
 from unmask.measures.interval import Z95, Interval, clopper_pearson, wilson
-from unmask.measures.registry import FAMILIES, Quantity, declare, declare_all
+from unmask.measures.registry import FAMILIES, MEASURES, Quantity, declare_all
 from unmask.results import Row
 
 IN, OUT = 0, 1
@@ -36,32 +36,10 @@ GUESSED_SHARE = 0.2
 CONFIDENCE = 0.95
 """Confidence of a lower bound on epsilon."""
 
-auc = declare(Quantity(
-    "membership_auc", "Membership AUC",
-    "probability that a person of the release looks more like one of it than a control person does", "probability",
-    range=(0.0, 1.0),
-    source='E. DeLong et al., "Comparing the areas under two or more correlated ROC curves", Biometrics 1988',
-    needs_truth=True,
-))  # fmt: skip
-
-epsilon_at_least = declare(Quantity(
-    "epsilon_at_least", "Epsilon, at least", "largest epsilon that the guesses rule out, with 95 % confidence", "nats",
-    source='T. Steinke, M. Nasr & M. Jagielski, "Privacy auditing with one (1) training run", 2023, theorem 3.1',
-    needs_truth=True,
-))  # fmt: skip
-
-membership_success_at_most = declare(Quantity(
-    "membership_success_at_most", "Success, at most",
-    "probability with which no adversary is right more often about a person who is in the table with probability 1/2, "
-    "by the epsilon of the protection", "probability",
-    range=(0.5, 1.0), source='C. Dwork, "Differential privacy", ICALP 2006', needs_truth=False,
-))  # fmt: skip
-
-vulnerability_correlation = declare(Quantity(
-    "vulnerability_correlation", "Vulnerability and belief",
-    "rank correlation (Spearman) of the rarity of a member and the belief that they are in the release", "",
-    range=(-1.0, 1.0), source='M. Meeus et al., "Achilles\u2019 heels", 2023, section 3', needs_truth=True,
-))  # fmt: skip
+auc = MEASURES["membership_auc"]
+epsilon_at_least = MEASURES["epsilon_at_least"]
+membership_success_at_most = MEASURES["membership_success_at_most"]
+vulnerability_correlation = MEASURES["vulnerability_correlation"]
 
 
 def true_positive_rate(fpr: float) -> Quantity:

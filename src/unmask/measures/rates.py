@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import distinct
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.measures.base import Measure, build_row
+from unmask.measures.base import Measure, build_row, implement
 from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson, of_runs
 from unmask.measures.registry import declare
 from unmask.measures.success import realized_success
@@ -75,23 +75,8 @@ class Matches(NamedTuple):
         return bool(self.is_present.any() and self.right[self.is_present].mean() >= MIN_SPREAD)
 
 
-def _declare_rate(
-    name: str, label: str, meaning: str, direction: Literal["high", "low"], value: Callable[[Matches], Floats]
-) -> Measure:
-    return declare(
-        Measure(
-            name,
-            label,
-            meaning,
-            "share",
-            direction,
-            SHARE,
-            source='A. Narayanan & V. Shmatikov, "De-anonymizing social networks", IEEE S&P 2009, section 6',
-            needs_truth=True,
-            realized=lambda belief, truth: value(Matches.of(belief, truth)),
-            rate=True,
-        )
-    )
+def _declare_rate(name: str, value: Callable[[Matches], Floats]) -> Measure:
+    return declare(implement(name, realized=lambda belief, truth: value(Matches.of(belief, truth)), rate=True))
 
 
 def _only(mask: Booleans, value: Floats) -> Floats:
@@ -104,36 +89,21 @@ def _coverage(belief: Posterior) -> Floats:
     return np.asarray((np.atleast_2d(belief.named) >= 0).any(axis=0), dtype=np.float64)
 
 
-recall = _declare_rate(
-    "recall", "Recall", "share of the people in both graphs, without seeds, that the adversary re-identifies", "high",
-    lambda matches: _only(matches.is_present, matches.right),
-)  # fmt: skip
+recall = _declare_rate("recall", lambda matches: _only(matches.is_present, matches.right))
 
 spread = _declare_rate(
-    "spread", "Spread in",
-    "share of runs in which the attack spread through the network; recall is over all runs", "high",
-    lambda matches: _only(matches.is_present, np.full_like(matches.right, matches.has_spread)),
-)  # fmt: skip
+    "spread", lambda matches: _only(matches.is_present, np.full_like(matches.right, matches.has_spread))
+)
 
-precision = _declare_rate(
-    "precision", "Precision", "share of all matches that are right", "high",
-    lambda matches: _only(matches.named > 0, matches.right),
-)  # fmt: skip
+precision = _declare_rate("precision", lambda matches: _only(matches.named > 0, matches.right))
 
-named_wrongly = _declare_rate(
-    "named_wrongly", "Matched wrongly", "share of the people in both graphs who are matched with another person", "low",
-    lambda matches: _only(matches.is_present, matches.named - matches.right),
-)  # fmt: skip
+named_wrongly = _declare_rate("named_wrongly", lambda matches: _only(matches.is_present, matches.named - matches.right))
 
 false_positives = _declare_rate(
-    "false_positives", "False positives", "share of all matches whose person is not in the release", "low",
-    lambda matches: _only(matches.named > 0, np.where(matches.is_present, 0.0, 1.0)),
-)  # fmt: skip
+    "false_positives", lambda matches: _only(matches.named > 0, np.where(matches.is_present, 0.0, 1.0))
+)
 
-coverage = declare(Measure(
-    "coverage", "Coverage", "share of the people in the adversary's graph, without seeds, that the adversary matches",
-    "share", "high", SHARE, recall.source, self_assessed=_coverage, rate=True,
-))  # fmt: skip
+coverage = declare(implement("coverage", self_assessed=_coverage, rate=True))
 
 ERROR_RATES = frozenset({named_wrongly.name, false_positives.name})
 """Rates of wrong matches. They have no gain, because an attack without matches has the best value."""

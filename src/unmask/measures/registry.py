@@ -1,16 +1,19 @@
 """Registry of all measures, criteria and losses: name, label, meaning, unit and direction.
 
-A quantity is declared next to its implementation (`declare`). Its name is the same in rows, fields, Python, study plans
-and gates. Reports, the command line and the docs use its label and meaning.
+The rows of `names.csv` declare our quantities; `declare` adds one. Its name is the same in rows, fields, Python, study
+plans and gates. Reports, the command line and the docs use its label and meaning. The direction of a criterion is that
+in which a class discloses more. A suffix in brackets names a column, as in "t_equal (occupation)".
 """
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf, isnan
-from typing import Literal, TypeVar
+from pathlib import Path
+from typing import Any, Literal, TypeVar
 
 from unmask.results.formats import SHARES as SHARES
 
@@ -68,6 +71,9 @@ CRITERIA: dict[str, Quantity] = {}
 UTILITIES: dict[str, Quantity] = {}
 """Losses of a release, by name."""
 
+PARTITION_SCORES: dict[str, Quantity] = {}
+"""Scores of a whole partition: see `clustering.metrics`. They are measures, too."""
+
 FAMILIES: dict[str, Callable[[float], Quantity]] = {}
 """Measures with a number in their name: from a pattern with one group to the measure of that number."""
 
@@ -91,10 +97,29 @@ def declare(quantity: Declared, registry: dict[str, Quantity] = MEASURES) -> Dec
     return quantity
 
 
-def declare_all(*quantities: Quantity, registry: dict[str, Quantity] = MEASURES, needs_truth: bool = False) -> None:
-    """Register quantities that are computed elsewhere."""
+def declare_all(*quantities: Quantity) -> None:
+    """Register measures."""
     for quantity in quantities:
-        declare(replace(quantity, needs_truth=True) if needs_truth else quantity, registry)
+        declare(quantity)
+
+
+def _declare_rows() -> None:
+    registries = {
+        "measures": (MEASURES,),
+        "criteria": (CRITERIA,),
+        "utilities": (UTILITIES,),
+        "partition scores": (MEASURES, PARTITION_SCORES),
+    }
+    with Path(__file__).with_name("names.csv").open(encoding="utf-8", newline="") as file:
+        rows: list[dict[str, Any]] = list(csv.DictReader(file))
+    for row in rows:
+        places, limits = registries[row.pop("registry")], (float(row.pop("low")), float(row.pop("high")))
+        quantity = Quantity(**row | {"range": limits, "needs_truth": bool(row["needs_truth"])})
+        for registry in places:
+            declare(quantity, registry)
+
+
+_declare_rows()
 
 
 def realized_by(name: str) -> str:

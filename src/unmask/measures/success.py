@@ -15,7 +15,7 @@ from unmask.core.distinct_rows import cache_on_posterior, distinct_rows
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import LogProbabilities, Posterior
 from unmask.core.truth import Truth
-from unmask.measures.base import Measure
+from unmask.measures.base import Measure, implement
 from unmask.measures.registry import FAMILIES, declare, declare_all
 from unmask.measures.rows import Rows
 from unmask.measures.truth_positions import (
@@ -53,12 +53,7 @@ def _candidate_share(rows: Rows) -> Floats:
     return np.where(rows.n_unlisted > 0, rows.share, 0.0)
 
 
-success_probability = Measure(
-    "success_probability", "Success", "probability that the adversary's best guess is right (Bayes vulnerability)",
-    "probability", range=(0.0, 1.0),
-    source="Rebollo-Monedero et al. 2012, section V-A1: 1 - P(y) under Hamming loss, Bayes vulnerability",
-    of_rows=top_probability, rate=True, needs_probabilities=True,
-)  # fmt: skip
+success_probability = implement("success_probability", of_rows=top_probability, rate=True, needs_probabilities=True)
 """max_x p(x given y), Bayes vulnerability. It is 1/k in an equivalence class of k. "None of these" is not a guess."""
 
 bayes_vulnerability = success_probability
@@ -255,19 +250,15 @@ def realized_success_at(k: int) -> Measure:
     """
     if k < 1:
         raise UnmaskError(f"k is {k}, expected at least 1 guess")
-    name, label, realizes = f"realized_success_at_{k}", f"Success within {k} guesses", ""
-    meaning = f"probability that the truth is among the adversary's {k} likeliest candidates"
-    if k == 1:
-        name, label, realizes = "realized_success", "Success", "success_probability"
-        meaning = "share of best guesses that are right, with one guess for each person"
-    return Measure(
-        name,
-        label,
-        meaning,
-        "probability",
-        range=(0.0, 1.0),
-        source="Rebollo-Monedero et al. 2012, section V-A1, the success of a MAP adversary",
-        realizes=realizes,
+    texts = {
+        "name": f"realized_success_at_{k}",
+        "label": f"Success within {k} guesses",
+        "meaning": f"probability that the truth is among the adversary's {k} likeliest candidates",
+        "realizes": "",
+    }
+    return implement(
+        "realized_success",
+        **(texts if k > 1 else {}),
         of_positions=lambda positions: _success_within(positions.posterior, positions.truth, k),
         rate=True,
     )
@@ -278,12 +269,7 @@ realized_success = realized_success_at(1)
 
 FAMILIES[r"realized_success_at_(\d+)"] = lambda k: realized_success_at(int(k))
 
-parts_linked = declare(Measure(
-    "parts_linked", "Parts linked", "share of people whose two parts of a record are linked correctly",
-    "share", range=(0.0, 1.0),
-    source='M. Giomi et al., "A unified framework for quantifying privacy risk in synthetic data", PoPETs 2023',
-    of_positions=realized_success.of_positions, rate=True,
-))  # fmt: skip
+parts_linked = declare(implement("parts_linked", of_positions=realized_success.of_positions, rate=True))
 """Linkability in Opinion 05/2014 (WP216): `realized_success` of the other part of a record."""
 
 
@@ -293,11 +279,7 @@ def _guesses_needed(positions: TruthPositions) -> Floats:
     return np.where(ranks.n_tied > 0, guesses, positions.posterior.n_candidates + 1.0)
 
 
-rank = Measure(
-    "rank", "Guesses needed", "rank of the truth among the candidates, from most to least likely", "guesses", "low",
-    (1.0, np.inf), source="J. L. Massey, 'Guessing and entropy', 1994: the guesses that are really needed",
-    of_positions=_guesses_needed,
-)  # fmt: skip
+rank = implement("rank", of_positions=_guesses_needed)
 """better + (tied + 1) / (right + 1) guesses; the number of candidates plus 1 if the target is ABSENT."""
 
 
@@ -306,10 +288,7 @@ def _log_loss(positions: TruthPositions) -> Floats:
         return -np.log2(rank_truth(positions.posterior, positions.truth).probability) + 0.0
 
 
-log_loss_bits = Measure(
-    "log_loss_bits", "Log loss", "minus log2 of the probability given to the truth", "bits", "low",
-    source="I. J. Good, 'Rational decisions', 1952", of_positions=_log_loss, needs_probabilities=True,
-)  # fmt: skip
+log_loss_bits = implement("log_loss_bits", of_positions=_log_loss, needs_probabilities=True)
 """-log2 p(x_true given y), infinite if the truth is excluded. The mean of an exact belief is its Shannon entropy."""
 
 
@@ -338,12 +317,9 @@ def _sum_bins(bins: Integers, values: NDArray[np.generic]) -> Floats:
     return np.asarray(np.bincount(bins, weights=values, minlength=TENTHS))
 
 
-calibration_error = Measure(
-    "calibration_error", "Calibration error", "distance between announced and realized success", "probability", "low",
-    (0.0, 1.0),
-    source="M. P. Naeini et al., 'Obtaining well calibrated probabilities using Bayesian binning', 2015 (ECE)",
-    of_positions=_calibration_error, needs_probabilities=True, has_interval=False,
-)  # fmt: skip
+calibration_error = implement(
+    "calibration_error", of_positions=_calibration_error, needs_probabilities=True, has_interval=False
+)
 """Gap between announced and realized success in the target's tenth of announced success, beyond chance.
 
 sqrt(max(g^2 - s^2, 0)) with g = mean announced - mean realized and s^2 = n / (n - 1) sum w^2 (d - g)^2, the variance of

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from unmask.linkage.audit.facts import Curve, GuessFacts, LinkageFacts
-from unmask.measures.names import PARTITION_SCORES
+from unmask.measures.registry import PARTITION_SCORES
 from unmask.results import Column, Table
 from unmask.results.formats import percent
 
