@@ -26,6 +26,7 @@ from unmask.measures.registry import MEASURES as QUANTITIES
 from unmask.policy.policies import read_shipped_policies
 from unmask.results.names import CERTIFICATE_TEXTS
 from unmask.studies.game.sentences import INPUTS
+from unmask.studies.questions import QUESTIONS
 
 SOURCE = Path(__file__).parent.parent / "src" / "unmask"
 KEYWORDS = {"gettext": None, "_": None, "mark": None, "say": None, "ngettext": (1, 2)}
@@ -110,6 +111,7 @@ def list_terms() -> list[str]:
     """Return the messages that are data: names of adversaries and targets, shipped policies, measures and roles."""
     terms = [*TERMS, *CERTIFICATE_TEXTS.values(), *INPUTS.values(), *(name for name, _ in PARAMETERS.values())]
     terms += [COVERAGE.title, TARGETS.title]
+    terms += [text for question in QUESTIONS for text in (question.asks, question.anchor, question.role)]
     for policy in read_shipped_policies().values():
         for requirement in policy.requirements:
             terms += [requirement.name, requirement.source, requirement.purpose]
@@ -175,6 +177,7 @@ SENTENCES: dict[str, tuple[str, ...]] = {
         "describe_answer",
         "describe_most_sensitive",
     ),
+    "studies/questions.py": ("describe_assumption",),
     "studies/study_result.py": ("read_result",),
 }
 """File -> its functions and constants whose sentences stand on first screens."""

@@ -10,6 +10,8 @@ from unmask.app.fields import protection_parameters, read_number
 from unmask.app.jobs import Command, format_command
 from unmask.app.project import GAME, GAME_PAGE, STUDY_FOLDER, Project
 from unmask.app.table_workflow import build_plan
+from unmask.app.verdict_screen import with_language
+from unmask.languages import mark
 from unmask.plan import NOTHING
 from unmask.studies.questions import ATTACKER, QUESTIONS, REPLACED_BY, Question, answer, describe_assumption
 from unmask.studies.run import JOURNAL
@@ -24,7 +26,7 @@ PAIRS = ("range", "share", "tries")
 PERCENTAGES = ("share", "part")
 """Types of answers in percent."""
 
-TITLES = {"publisher": "What you win, lose and may charge", "attackers": "Who attacks"}
+TITLES = {"publisher": mark("What you win, lose and may charge"), "attackers": mark("Who attacks")}
 """Section of a document -> title of its questions."""
 
 
@@ -54,7 +56,7 @@ def submit(project: Project, form: Mapping[str, Any]) -> str:
         project.save(_with_answers(project.document, form))
     (project.folder / GAME).write_text(format_document(_build_document(project)), encoding="utf-8")
     project.jobs.stop("game")
-    project.jobs.start("game", [_build_command(project)], digest=_compute_digest(project))
+    project.jobs.start("game", [with_language(_build_command(project))], digest=_compute_digest(project))
     return "game"
 
 

@@ -35,8 +35,6 @@ DOWNLOADS = (
 MADE = (files.WORKBOOK, files.PARQUET, files.MAPPING)
 """Files that are made when they are downloaded."""
 
-UNTRANSLATED = frozenset({"form", "game"})
-"""Templates in English, in a translated frame; the other screens are in the language of the browser."""
 
 CHANGES = "changes"
 """The job that tries other protections after a verdict that is not acceptable."""
@@ -82,8 +80,7 @@ def _environment() -> Environment:
 
 def is_translated(name: str, project: Project, language: Language) -> bool:
     """Return whether the texts of a screen are in a language; the frame around them always is."""
-    template = "form" if name in find_workflow(project.document).forms else name
-    return language == "en" or template not in UNTRANSLATED
+    return language == "en" or name not in find_workflow(project.document).forms
 
 
 def render_screen(step: Step | None, project: Project, values: Mapping[str, Any], language: Language = "en") -> str:

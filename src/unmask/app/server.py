@@ -46,7 +46,7 @@ STATIC = {
 MAX_FIELDS = 20_000
 """Fields of a form, and files: cards of a wide table have several fields each, and a box for a file."""
 
-WITH_COMMANDS = ("verdict", "sign")
+WITH_COMMANDS = ("verdict", "game", "sign")
 """Screens whose forms start commands that write pages; the other forms write the document, in English."""
 
 POLL_SECONDS = 0.4

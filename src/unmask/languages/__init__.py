@@ -70,7 +70,7 @@ FIELD = re.compile(r"\{\w+\}")
 SEPARATOR = re.compile("; |, | and ")
 """Separator of the items of a list."""
 
-SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z\u201c\d])")
+SENTENCE_END = re.compile(r"(?<=[.!?])(?<! al[.]) (?=[A-Z\u201c\d])")
 """Space between two sentences."""
 
 
