@@ -199,7 +199,7 @@ def _try_changes(
     installed = Path(process.stdout.strip())
     assert Path(python).parent.parent in installed.parents, f"{installed} is not of the fresh environment"
     version = installed.read_text()
-    for name, (change, pattern) in {"none": (lambda *_: None, r", 0 are not$"), **CHANGES}.items():
+    for name, (change, pattern) in {"none": (lambda *_: None, r"is confirmed"), **CHANGES}.items():
         shutil.rmtree(elsewhere, ignore_errors=True)
         shutil.copytree(folder, elsewhere)
         change(elsewhere, installed)
