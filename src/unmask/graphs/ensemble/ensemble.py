@@ -114,7 +114,7 @@ class Ensemble:
     without a fifth, and one with all seeds.
 
     Let x_j(u, c) be the votes of attack j for the pair (u, c) in some rounds, and phi and zeta the features of
-    `logit.choices` made from them. If u is in the target, the probability that c is u is
+    `VoteData.choices` made from them. If u is in the target, the probability that c is u is
 
         p(c | u) = exp(w.phi(u, c)) / (exp(a.zeta(u)) + sum over c' with votes of exp(w.phi(u, c')))
 

@@ -49,36 +49,6 @@ class Choices(NamedTuple):
         return Choices(self.person[chosen], indptr, self.phi[pairs], self.zeta[chosen])
 
 
-def choices(
-    tally: Tally,
-    people: NDArray[np.int64],
-    degrees: tuple[NDArray[np.int64], NDArray[np.int64]],
-    seeds: tuple[NDArray[np.int64], NDArray[np.int64]],
-    likeness: NDArray[np.float64] | None = None,
-) -> Choices:
-    """Return the features of the votes for these people, ascending; the tally must contain no others.
-
-    phi  : log(1 + x_j / EPS) for the share x_j of each kind; the same for their mean; minus the distance of
-           log(1 + d_u) - log(1 + d_c) from its median over seeds; the log-likelihood ratio of a similarity
-    zeta : 1; log(1 + d_u) minus its mean over seeds; the largest mean share minus 0.3
-
-    degrees  : degrees of the source nodes and of the target nodes; likeness : (n_pairs,) log-likelihood ratios, or None
-    """
-    log_degree, target_log_degree = (np.log1p(degree) for degree in degrees)
-    mean = tally.share.mean(axis=1)
-    gap = (
-        log_degree[tally.person]
-        - target_log_degree[tally.candidate]
-        - np.median(log_degree[seeds[0]] - target_log_degree[seeds[1]])
-    )
-    features = [np.log1p(tally.share / EPS), np.log1p(mean / EPS)[:, None], -np.abs(gap)[:, None]]
-    features += [] if likeness is None else [likeness[:, None]]
-    indptr = np.searchsorted(tally.person, np.append(people, log_degree.size))
-    max_share = segment_max(mean, indptr, empty=0.0)
-    zeta = np.column_stack((np.ones(len(people)), log_degree[people] - log_degree[seeds[0]].mean(), max_share - 0.3))
-    return Choices(people, indptr, np.concatenate(features, axis=1), zeta)
-
-
 def initial_weights(n_kinds: int, n_features: int) -> NDArray[np.float64]:
     """Return the prior weights, first for phi, then for zeta.
 
@@ -165,9 +135,24 @@ class VoteData:
         self.walks = Walks(knowledge.graph), Walks(release)
 
     def choices(self, tally: Tally, people: Nodes) -> Choices:
-        """Return the features of the votes for these people."""
-        likeness = None if self.ratios is None else self.ratios.look_up(tally.person, tally.candidate)
-        return choices(tally, people, self.degrees, self.seeds, likeness)
+        """Return the features of the votes for these people, ascending; the tally must contain no others.
+
+        phi  : log(1 + x_j / EPS) for the share x_j of each kind; the same for their mean; minus the distance of
+               log(1 + d_u) - log(1 + d_c) from its median over seeds; the log-likelihood ratio of a similarity
+        zeta : 1; log(1 + d_u) minus its mean over seeds; the largest mean share minus 0.3
+        """
+        log_degree, target_log_degree = (np.log1p(degree) for degree in self.degrees)
+        mean = tally.share.mean(axis=1)
+        median_gap = np.median(log_degree[self.seeds[0]] - target_log_degree[self.seeds[1]])
+        gap = log_degree[tally.person] - target_log_degree[tally.candidate] - median_gap
+        features = [np.log1p(tally.share / EPS), np.log1p(mean / EPS)[:, None], -np.abs(gap)[:, None]]
+        if self.ratios is not None:
+            features.append(self.ratios.look_up(tally.person, tally.candidate)[:, None])
+        indptr = np.searchsorted(tally.person, np.append(people, log_degree.size))
+        max_share = segment_max(mean, indptr, empty=0.0)
+        centered = log_degree[people] - log_degree[self.seeds[0]].mean()
+        zeta = np.column_stack((np.ones(len(people)), centered, max_share - 0.3))
+        return Choices(people, indptr, np.concatenate(features, axis=1), zeta)
 
     def tally(self, rounds: Sequence[Round]) -> Tally:
         """Return the votes of these rounds for people who are not seeds."""
