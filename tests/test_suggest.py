@@ -1,6 +1,7 @@
 """A suggested change announces the result of protecting and auditing again."""
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -139,6 +140,20 @@ def test_the_next_command_names_the_document_of_this_one(folder: Path) -> None:
     assert run("audit", "unmask.toml", "--policy", "k >= 50")[0] == 0
     message = run("protect", "unmask.toml", "-o", "other.csv", "--origin", "other-origin.csv")[2]
     assert "unmask.toml does not name other.csv" in message
+
+
+def test_a_column_that_a_change_leaves_out_gets_another_role_in_the_document(folder: Path) -> None:
+    columns = {**census(300), "visit": np.arange(300)}
+    lines = [",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))]
+    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+    assert run("init", "people.csv", "-q", "age,zip,visit", "-s", "diagnosis")[0] == 0
+    files = ("-o", "release.csv", "--origin", "origin.csv")
+    assert run("protect", "unmask.toml", *files)[0] == 0
+    message = run("protect", "unmask.toml", "-q", ",".join([*census(1)][:-1]), "--k", "30", *files, "--force")[2]
+    assert 'release.csv lacks visit; set the role to "drop" in unmask.toml\nnext: unmask audit unmask.toml\n' in message
+    document = (folder / "unmask.toml").read_text()
+    (folder / "unmask.toml").write_text(re.sub('visit = "[a-z-]*"', 'visit = "drop"', document))
+    assert run("audit", "unmask.toml")[0] == 0
 
 
 def test_no_policy_is_refused() -> None:

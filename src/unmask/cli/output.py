@@ -168,7 +168,7 @@ class Output(NamedTuple):
         params, document = context.params, context.meta.get(DOCUMENT)
         change = select_change(result.changes)
         if change is not None:
-            return _list_protect_options(change, params, in_place=bool(document) and not change.without)
+            return _list_protect_options(change, params, in_place=bool(document))
         if document and result.verdicts and all(verdict.state == "acceptable" for verdict in result.verdicts):
             return ["certify", document, "-o", "certificate.json"]
         if any(line.kind == "risk" for line in lines(result)) and params["engine"] is None:

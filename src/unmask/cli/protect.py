@@ -255,6 +255,10 @@ def _suggest_audit_of_document(document: str, release: Path, options: Sequence[s
     audited, _options = derive_audit_options(checked_document(Path(document)), Path(document).parent)
     if release.resolve() not in [Path(file).resolve() for file in audited]:
         print_line(f"{document} does not name {release}, so its audit attacks other files: set [[releases]]", err=True)
+    context = click.get_current_context()
+    before, now = (values.get("quasi_identifiers") or () for values in (context.default_map or {}, context.params))
+    if lacking := [name for name in before if name not in now]:
+        print_line(f'{release} lacks {", ".join(lacking)}; set the role to "drop" in {document}', err=True)
     suggest_command("audit", document, *options)
 
 
