@@ -9,12 +9,18 @@ import signal
 from collections.abc import Generator
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pytest
 from hypothesis import settings
 
 from unmask import FailedError
 from unmask.core import randomness
+
+_connect = duckdb.connect
+duckdb.connect = lambda *database, config=None, **more: _connect(  # two workers share two cores
+    *database, config={"threads": 1, **(config or {})}, **more
+)
 
 settings.register_profile("untimed", settings(), deadline=None)  # a busy machine fails no test
 settings.load_profile("untimed")
