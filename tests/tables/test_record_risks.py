@@ -2,6 +2,7 @@
 
 import csv
 import math
+import operator
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations
@@ -38,16 +39,16 @@ def _read(rows, missing="own"):
     return Table.read(columns, quasi_identifiers=list(columns), missing=missing)
 
 
-def _find_minimal(rows):
-    """Return the minimal uniques of each row by their definition."""
+def _find_minimal(rows, *, fits=operator.eq):
+    """Return the minimal uniques of each row by their definition. fits : whether two cells may be of one person"""
     n_columns = len(rows[0])
     minimal = [[] for _ in rows]
     for size in range(1, n_columns + 1):
         for subset in combinations(range(n_columns), size):
             keys = [tuple(row[column] for column in subset) for row in rows]
-            count = Counter(keys)
             for sets, key in zip(minimal, keys, strict=True):
-                if count[key] == 1 and "" not in key and not any({*smaller} < {*subset} for smaller in sets):
+                count = sum(all(map(fits, key, other)) for other in keys)
+                if count == 1 and "" not in key and not any({*smaller} < {*subset} for smaller in sets):
                     sets.append(subset)
     return minimal
 
@@ -106,14 +107,23 @@ def test_a_sampling_fraction_outside_its_range_is_refused(fraction):
         find_special_uniques(_read([("a",), ("a",)])).estimate_intruder_confidence(fraction)
 
 
-def test_wildcards_have_no_special_uniques_and_the_file_says_so():
-    table = _read([("a", "x"), ("", "x"), ("b", "y")], missing="wildcard")
+@pytest.mark.parametrize("seed", range(200))
+def test_minimal_uniques_with_wildcards_are_those_of_the_definition(seed):
+    rng = np.random.default_rng(seed)
+    n_rows, n_columns = rng.integers(1, 15), rng.integers(1, 5)
+    rows = rng.choice(["", *"abc"], (n_rows, n_columns), p=[seed % 4 / 10, *np.full(3, (1 - seed % 4 / 10) / 3)])
+    uniques = find_special_uniques(_read(rows.tolist(), missing="wildcard"))
+    minimal = _find_minimal(rows.tolist(), fits=lambda cell, other: cell == other or "" in (cell, other))
 
-    with pytest.raises(UnmaskError, match="a missing cell here is any value"):
-        find_special_uniques(table)
-    risks = evaluate_records(table)
-    assert [name for name, _ in risks.not_run] == ["suda_score"]
-    assert "suda_score" not in risks.columns
+    assert uniques.n_minimal.tolist() == [len(sets) for sets in minimal]
+    names = [" ".join(f"c{column}" for column in min(sets, key=len)) if sets else "" for sets in minimal]
+    assert uniques.name_smallest() == names
+
+
+def test_a_star_or_a_missing_cell_that_is_any_value_hides_a_unique_row():
+    rows = [("a", "x"), ("a", "y"), ("b", "x"), ("b", ""), ("*", "x")]
+    assert find_special_uniques(_read(rows)).name_smallest() == ["c0 c1", "c1", "c0 c1", "", ""]
+    assert find_special_uniques(_read(rows, missing="wildcard")).name_smallest() == ["", "c0 c1", "", "", ""]
 
 
 @pytest.mark.parametrize("seed", range(20))

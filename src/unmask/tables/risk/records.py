@@ -127,10 +127,7 @@ def _find_special_uniques(
     table: Table, sampling_fraction: float | None
 ) -> tuple[dict[str, Values], tuple[tuple[str, str], ...]]:
     """Return the columns about special uniques, and those that were not computed with the reason."""
-    try:
-        uniques = find_special_uniques(table)
-    except UnmaskError as error:
-        return {}, (("suda_score", str(error)),)
+    uniques = find_special_uniques(table)
     columns: dict[str, Values] = {
         "suda_score": uniques.score,
         "n_minimal_uniques": uniques.n_minimal,

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
-from unmask.tables.grouping import rank_keys
+from unmask.tables.criteria.evaluation import Frame
+from unmask.tables.grouping import group, rank_keys
 from unmask.tables.table import Table
 
 Flags = NDArray[np.uint8]
@@ -51,7 +52,7 @@ class SpecialUniques:
     contribution : (n_rows, n_columns) array
         Share of the score that is due to sets with this column; 0 for rows without a minimal unique.
     n_pairs : int
-        Pairs of rows that are alike and unlike all others.
+        Pairs of rows that are alike and unlike all others: half of the rows that one other row fits.
     """
 
     columns: tuple[str, ...]
@@ -111,7 +112,9 @@ class SpecialUniques:
 def find_special_uniques(table: Table, *, weighting: Weighting = "elliot") -> SpecialUniques:
     """Return the minimal sample uniques of each row of a table.
 
-    Cells are compared as they are written. A missing or suppressed cell is a value, and no minimal unique contains it.
+    Cells are compared as they are written, and no minimal unique of a row contains its missing or suppressed cells. In
+    other rows such a cell is a value, or any value if the rule of the table for missing cells is "wildcard": a row is
+    then unique in some columns if every other row differs in a column that it states.
 
     Parameters
     ----------
@@ -125,11 +128,6 @@ def find_special_uniques(table: Table, *, weighting: Weighting = "elliot") -> Sp
     -------
     SpecialUniques
 
-    Raises
-    ------
-    UnmaskError
-        If a missing cell of the table may be any value: equality is then not defined.
-
     References
     ----------
     M. Elliot, A. Manning, K. Mayes, J. Gurd, M. Bane, "SUDA: a program for detecting special uniques", 2005.
@@ -142,11 +140,10 @@ def find_special_uniques(table: Table, *, weighting: Weighting = "elliot") -> Sp
     >>> uniques.name_smallest(), uniques.score.tolist()
     (['', '', 'sex', 'age sex'], [0.0, 0.0, 1.0, 1.0])
     """
-    if table.missing == "wildcard":
-        raise UnmaskError("minimal uniques need cells that are equal or not, and a missing cell here is any value")
     classes, n_columns = table.classes, len(table.quasi_identifiers)
     unstated = [column.levels.is_missing | column.levels.suppressed for column in table.quasi_identifiers]
-    search = _Search(classes.levels, np.minimum(classes.sizes, 2), unstated)
+    search = _Search(classes.levels, np.minimum(classes.sizes, 2), unstated, has_wildcards=table.missing == "wildcard")
+    candidates = Frame.of(table).sizes if table.missing == "wildcard" else classes.sizes
     largest = _find_largest_size(n_columns)
     weights = _list_weights(n_columns, largest, weighting)
     n_uniques = len(search.unique)
@@ -173,7 +170,7 @@ def find_special_uniques(table: Table, *, weighting: Weighting = "elliot") -> Sp
         smallest_of,
         tuple(subsets),
         np.vstack([contribution, np.zeros(n_columns)])[of_row],
-        int(np.count_nonzero(classes.sizes == 2)),
+        int(classes.sizes[candidates == 2].sum()) // 2,
     )
 
 
@@ -206,29 +203,57 @@ class _Search:
         Rows of each combination, at most 2.
     unstated : sequence of (n_levels,) array
         Codes of each column that no minimal unique contains.
+    has_wildcards : bool
+        Whether the unstated cells of other rows are any value.
     """
 
-    def __init__(self, levels: NDArray[np.int32], counts: Integers, unstated: Sequence[Booleans]) -> None:
+    def __init__(
+        self, levels: NDArray[np.int32], counts: Integers, unstated: Sequence[Booleans], *, has_wildcards: bool
+    ) -> None:
         self.counts = counts.astype(np.float64)
         self.codes = [np.unique(codes, return_inverse=True)[1] for codes in levels.T]
         self.n_values = [int(codes.max(initial=-1)) + 1 for codes in self.codes]
         self.unique = np.flatnonzero(counts == 1)
-        self.stated = [~mask[codes[self.unique]] for codes, mask in zip(levels.T, unstated, strict=True)]
+        is_stated = np.stack([~mask[codes] for codes, mask in zip(levels.T, unstated, strict=True)])
+        self.stated = is_stated[:, self.unique]
+        self.with_wildcards = np.flatnonzero(~is_stated.all(axis=0)) if has_wildcards else np.zeros(0, np.int64)
+        self.patterns, self.of_pattern = np.unique(~is_stated.T[self.with_wildcards], axis=0, return_inverse=True)
         self.previous: dict[tuple[int, ...], Flags] = {}
 
     def list_minimal(self, size: int) -> Iterator[tuple[tuple[int, ...], Integers]]:
         """Yield each set of columns of a size with positions in `unique` of the combinations that it makes minimal."""
         flags: dict[tuple[int, ...], Flags] = {}
         for subset, key, n_keys in self._pack(size, (), np.zeros(len(self.counts), np.int64), 1):
-            is_unique = self._count(key, n_keys)[key[self.unique]] == 1
-            for column in subset:
-                is_unique &= self.stated[column]
-            flags[subset] = np.packbits(is_unique)
-            minimal = flags[subset].copy()
+            in_smaller = np.zeros(-(-len(self.unique) // 8), np.uint8)  # unique in a smaller set, and so in this one
             for smaller in combinations(subset, size - 1) if size > 1 else ():
-                minimal &= ~self.previous[smaller]
-            yield subset, np.flatnonzero(np.unpackbits(minimal, count=len(self.unique)))
+                in_smaller |= self.previous[smaller]
+            is_minimal = self._count(key, n_keys)[key[self.unique]] == 1
+            is_minimal &= ~np.unpackbits(in_smaller, count=len(self.unique)).astype(np.bool_)
+            for column in subset:
+                is_minimal &= self.stated[column]
+            minimal = np.flatnonzero(is_minimal)
+            if len(self.with_wildcards) and len(minimal):
+                minimal = minimal[~self._fit_wildcards(subset, self.unique[minimal])]
+                is_minimal = np.zeros(len(self.unique), np.bool_)
+                is_minimal[minimal] = True
+            flags[subset] = in_smaller | np.packbits(is_minimal)
+            yield subset, minimal
         self.previous = flags
+
+    def _fit_wildcards(self, subset: tuple[int, ...], combinations: Integers) -> Booleans:
+        """Return a mask of combinations that a combination fits whose cells are any value in a part of the columns."""
+        fits = np.zeros(len(combinations), dtype=np.bool_)
+        is_open = self.patterns[:, subset]
+        for pattern in np.unique(is_open[is_open.any(axis=1)], axis=0):
+            others = self.with_wildcards[(is_open == pattern).all(axis=1)[self.of_pattern]]
+            columns = [column for column, hidden in zip(subset, pattern, strict=True) if not hidden]
+            if not columns:
+                return np.ones(len(combinations), dtype=np.bool_)
+            both = np.concatenate([others, combinations])
+            codes = [self.codes[column][both].astype(np.int32) for column in columns]
+            number = group(codes, [self.n_values[column] for column in columns])[0]
+            fits |= np.isin(number[len(others) :], number[: len(others)])
+        return fits
 
     def _pack(
         self, size: int, subset: tuple[int, ...], key: Integers, n_keys: int
