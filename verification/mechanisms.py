@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from populations import points, read_adult
+from populations import NIST_PEOPLE, points, read_adult
 from show import Section, Verdict, main, percent
 
 from unmask import Posterior, Truth
@@ -86,7 +86,7 @@ def make_adult_scene(
 def make_nist_scene(protection: Any, seed: int) -> Scene:
     """Return a release of two thirds of the people of the ACS excerpt, in which "N" is a value."""
     table = Table.read(
-        datasets.locate("nist/national2019.csv.gz"),
+        NIST_PEOPLE,
         quasi_identifiers=NIST,
         sensitive="INDP_CAT",
         types=dict.fromkeys((*NIST, "INDP_CAT"), "text"),

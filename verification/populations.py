@@ -41,6 +41,10 @@ NIST = ("PUMA", "AGEP", "SEX", "RAC1P", "MSP", "EDU")
 # --- files -----------------------------------------------------------------------------------------------------------
 
 
+NIST_PEOPLE = Path(os.environ["UNMASK_DATA"]) / "tables" / "nist" / "national2019.csv.gz"
+"""27,253 people of the American Community Survey (NIST excerpt, public domain)."""
+
+
 def _path(name: str) -> Path:
     return Path(os.environ["UNMASK_DATA"]) / "tables" / "adult" / name
 
@@ -82,7 +86,7 @@ def read_adult() -> tuple[dict[str, NDArray[np.str_]], int]:
 
 def read_nist(names: Sequence[str], **roles: Sequence[str] | str) -> tuple[Table, Mask]:
     """Return the people of the survey excerpt, and a random two thirds of them: the members."""
-    with gzip.open(datasets.locate("nist/national2019.csv.gz"), "rt") as lines:
+    with gzip.open(NIST_PEOPLE, "rt") as lines:
         rows = list(csv.DictReader(lines))
     types = {name: "number" if name == "AGEP" else "text" for name in names}
     table = Table.read({name: [row[name] for row in rows] for name in names}, types=types, na=(), **roles)  # type: ignore[arg-type]
