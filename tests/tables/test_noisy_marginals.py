@@ -130,11 +130,19 @@ def test_dates_and_missing_cells_are_values():
     assert np.abs(np.sort(counts) - 50 * np.array([1, 1, 2])).max() < 30
 
 
+def test_intervals_may_be_stated():
+    table = Table.read({"pay": [0, 0, 0, 7, 4000, 9e9] * 50}, quasi_identifiers="pay")
+    release, _ = NoisyMarginals(epsilon=1e4, bounds={"pay": [0, 1, 5000, 100_000]})(table, rng=np.random.default_rng(1))
+    cells, counts = np.unique(release["pay"], return_counts=True)
+    assert cells.tolist() == ["[0, 1)", "[1, 5000)", "[5000, 100000]"]
+    assert np.abs(counts - [150, 100, 50]).max() < 40
+
+
 def test_tables_that_cannot_be_protected_are_refused():
     table = people_of(50)
     with pytest.raises(UnmaskError, match="'age' needs bounds"):
         NoisyMarginals()(table)
-    with pytest.raises(UnmaskError, match="'age' has no interval"):
+    with pytest.raises(UnmaskError, match="'age' has no rising values"):
         NoisyMarginals(bounds=BOUNDS | {"age": (40, 20)})(table)
     with pytest.raises(UnmaskError, match="expected at most 10,000,000"):
         NoisyMarginals(bounds=BOUNDS, bins=4000)(table)

@@ -43,7 +43,8 @@ class NoisyMarginals:
     change by a factor of at most exp(epsilon). An adversary with even prior odds is right with a probability of at most
     exp(epsilon) / (1 + exp(epsilon)).
 
-    Numbers and dates become `bins` intervals of equal width between `bounds`; others beyond a bound count as the bound.
+    Numbers and dates become `bins` intervals of equal width between two `bounds`, or the intervals between more bounds.
+    Values beyond the bounds count as the nearest bound.
     With `rng`, for tests and studies, noise of the same distribution is drawn from it, without OpenDP.
 
     Assumes: bounds, and the values of columns that are not numbers, are public. Each row is one person.
@@ -58,9 +59,10 @@ class NoisyMarginals:
     order : int
         Number of columns of a marginal, 1 to 3.
     bounds : mapping
-        Lowest and highest value of each column of numbers or dates, known without the table.
+        Lowest and highest value of each column of numbers or dates, known without the table; or the ends of all
+        intervals, in their order.
     bins : int
-        Number of intervals of a column of numbers or dates.
+        Number of intervals of a column with two bounds.
 
     References
     ----------
@@ -80,7 +82,7 @@ class NoisyMarginals:
 
     epsilon: Annotated[float, Range(0, above=True)] = 1.0
     order: Annotated[int, Range(1, 3)] = 2
-    bounds: Mapping[str, tuple[float | str, float | str]] = field(default_factory=dict, hash=False)
+    bounds: Mapping[str, tuple[float | str, ...]] = field(default_factory=dict, hash=False)
     bins: Annotated[int, Range(1)] = 16
 
     __repr__ = format_call
@@ -149,18 +151,18 @@ class NoisyMarginals:
         }
 
 
-def _cut(column: Column, bounds: tuple[float | str, float | str], n_bins: int) -> Recoded:
-    """Return the column with intervals of equal width; a missing cell stays one."""
+def _cut(column: Column, bounds: tuple[float | str, ...], n_bins: int) -> Recoded:
+    """Return the column with intervals; a missing cell stays one."""
     scale, name = column.levels.scale, column.name
-    ends = [scale.read(str(bound)) for bound in bounds]
-    if len(ends) != 2 or None in ends or not ends[0] < ends[1]:  # type: ignore[operator]
-        raise UnmaskError(f"bounds: {name!r} has no interval of values, expected for example {name}=[0, 100]")
-    edges = np.linspace(ends[0][0], ends[1][1], n_bins + 1)  # type: ignore[index]
+    ends = [scale.read(str(bound)) or (np.nan, np.nan) for bound in bounds]
+    edges = np.array([low for low, _ in ends])
+    if len(edges) < 2 or not (np.diff(edges) > 0).all():
+        raise UnmaskError(f"bounds: {name!r} has no rising values, expected for example {name}=[0, 100]")
+    if len(edges) == 2:
+        edges = np.linspace(edges[0], ends[1][1], n_bins + 1)
+    exact = exact_numbers(column) if column.type == "number" else column.levels.low
     if column.type != "number":
         edges = np.unique(np.floor(edges))
-        exact = column.levels.low
-    else:
-        exact = exact_numbers(column)
     last = len(edges) - 2
     highs = [*map(scale.previous_value, edges[1:-1].tolist()), float(edges[-1])]
     texts: list[str | None] = [scale.write(low, high) for low, high in zip(edges[:-1].tolist(), highs, strict=True)]
