@@ -1,7 +1,8 @@
 """Reconstruction of ACS blocks, certain claims and calibration: `python verification/published_tables.py`.
 
-Needs UNMASK_DATA. Blocks are drawn from an area of the ACS excerpt of NIST. Their tables are sex x 23 ages x race,
-sex x 23 ages x Hispanic, and race x Hispanic. Determined cells of small tables are compared with enumeration by rows.
+The seven people of Garfinkel, Abowd and Martindale are reconstructed from counts, medians and means. The other sections
+need UNMASK_DATA. Blocks are drawn from an area of the ACS excerpt of NIST. Their tables are sex x 23 ages x race, sex x
+23 ages x Hispanic, and race x Hispanic. Determined cells of small tables are compared with enumeration by rows.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import itertools
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -20,7 +21,7 @@ import numpy as np
 from show import Section, Verdict, main
 
 import unmask
-from unmask.aggregates import AggregateRelease, Domain, Rule, tabulate
+from unmask.aggregates import AggregateRelease, Domain, Marker, Rule, Statistic, Tabulation, tabulate
 from unmask.aggregates.attacks.reconstruction import reconstruct
 from unmask.aggregates.attacks.systems import list_systems
 
@@ -133,6 +134,54 @@ def verify_protected() -> Section:
     return Section("Protected tables, 24 blocks of 30 of one area", heads, rows, (note,), verdicts)
 
 
+# --- means and medians ------------------------------------------------------------------------------------------------
+
+SEVEN = (
+    ("8", "f", "b", "single"), ("18", "m", "w", "single"), ("24", "f", "w", "single"), ("30", "m", "w", "married"),
+    ("36", "f", "b", "married"), ("66", "f", "b", "married"), ("84", "m", "b", "married"),
+)  # fmt: skip
+FEWEST_PEOPLE, YEARS = 3, tuple(map(str, range(1, 126)))
+ADULTS, CHILDREN, MARRIED = {"age": YEARS[17:]}, {"age": YEARS[:14]}, {"marital": ["married"]}
+STATISTICS: tuple[tuple[str, dict[str, Sequence[str]], int | None, float, float], ...] = (
+    ("1A", {}, 7, 30, 38), ("2A", {"sex": "f"}, 4, 30, 33.5), ("2B", {"sex": "m"}, 3, 30, 44),
+    ("2C", {"race": "b"}, 4, 51, 48.5), ("2D", {"race": "w"}, 3, 24, 24),
+    ("3A", {"marital": ["single"]} | ADULTS, None, 0, 0), ("3B", MARRIED | ADULTS, 4, 51, 54),
+    ("4A", {"race": "b", "sex": "f"}, 3, 36, 36.7),
+    ("4B", {"race": "b", "sex": "m"}, None, 0, 0), ("4C", {"race": "w", "sex": "m"}, None, 0, 0),
+    ("4D", {"race": "w", "sex": "f"}, None, 0, 0), ("5A", {"age": YEARS[:4]}, None, 0, 0),
+    ("5B", {"age": YEARS[:17]}, None, 0, 0), ("5C", {"age": YEARS[63:]}, None, 0, 0),
+)  # fmt: skip
+"""Name, people, their number, median age and mean age in table 1 of the article. Fewer than three are suppressed."""
+
+
+def verify_statistics() -> Section:
+    """Reconstruct the seven people of Garfinkel, Abowd and Martindale from counts, medians and means.
+
+    Ages are 1 to 125, and married people are over 14, as in the authors' program.
+    """
+    domain = Domain({"age": YEARS, "sex": ("f", "m"), "race": ("b", "w"), "marital": ("single", "married")})
+    tables = [Tabulation("married children", (), np.array(0.0), where=MARRIED | CHILDREN)]
+    statistics = []
+    for name, where, n, median, mean in STATISTICS:
+        marker, rule = np.array(Marker.SUPPRESSED if n is None else Marker.PUBLISHED), Rule(FEWEST_PEOPLE, "hidden")
+        tables.append(Tabulation(name, (), np.array(np.nan if n is None else n), marker, rule, where))
+        if n is not None:
+            statistics += [
+                Statistic(f"{name} median", (), np.array(median), "median", "age", 1, where),
+                Statistic(f"{name} mean", (), np.array(mean), "mean", "age", 1, where),
+            ]
+    records = dict(zip(domain.columns, np.array(SEVEN).T, strict=True))
+    release = AggregateRelease(domain, tuple(tables), statistics=tuple(statistics))
+    facts = unmask.audit(release, records, smallest_shown=1).tables["aggregates"][0]
+    return Section(
+        "Seven people: counts, medians and means",
+        verdicts=(
+            Verdict("solutions", "one", facts["one_solution"], facts["one_solution"] == 1),
+            Verdict("people reconstructed", 7, facts["certain_true"], facts["certain_true"] == 7),
+        ),
+    )
+
+
 # --- determined cells -------------------------------------------------------------------------------------------------
 
 
@@ -198,4 +247,14 @@ def verify_determined() -> Section:
 
 
 if __name__ == "__main__":
-    sys.exit(main(__doc__, {"exact": verify_exact, "determined": verify_determined, "protected": verify_protected}))
+    sys.exit(
+        main(
+            __doc__,
+            {
+                "statistics": verify_statistics,
+                "exact": verify_exact,
+                "determined": verify_determined,
+                "protected": verify_protected,
+            },
+        )
+    )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from unmask.aggregates import AggregateRelease, Domain, Rule, Tabulation, tabulate
+from unmask.aggregates import AggregateRelease, Domain, Rule, Statistic, Tabulation, tabulate
 from unmask.aggregates.attacks import chains
 from unmask.aggregates.attacks.attack_run import explain_contradiction, make_questions
 from unmask.aggregates.attacks.belief import infer_counts, weigh_solutions
@@ -182,3 +182,48 @@ def test_chains_of_many_people_and_areas_have_a_limit(monkeypatch):
     monkeypatch.setattr(chains, "MAX_ALL_PROPOSALS", 5 * chains.N_VERTICES * chains.N_ROUNDS * chains.N_DRAWS)
     chains.sample_areas(release, {0: result}, population, np.zeros(12), rng=rng)
     assert proposals == [200, 7, 5]
+
+
+def draw_people(seed):
+    rng = np.random.default_rng(seed)
+    domain = Domain({"age": ("20", "30", "45", "70"), "sex": ("f", "m")})
+    return domain, {name: rng.choice(np.array(labels), 5) for name, labels in domain.categories.items()}
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("kind", ["mean", "median", "sum"])
+def test_solutions_are_all_records_that_have_the_published_statistic(kind, seed):
+    domain, people = draw_people(seed)
+    ages = people["age"].astype(float)
+    compute = {"mean": np.mean, "median": np.median, "sum": np.sum}[kind]
+    values = np.array([compute(ages[people["sex"] == sex]) if (people["sex"] == sex).any() else np.nan for sex in "fm"])
+    statistic = Statistic("ages", ("sex",), values.round(1), kind, "age", 1)
+    release = AggregateRelease(domain, (tabulate(people, ["sex"], Rule(), domain),), statistics=(statistic,))
+    result = reconstruct(next(list_systems(release)), rng=np.random.default_rng(seed))
+    expected = set()
+    for records in itertools.combinations_with_replacement(itertools.product(domain.categories["age"], "fm"), 5):
+        groups = [np.array([float(age) for age, sex in records if sex == wanted]) for wanted in "fm"]
+        fits = [len(group) == (people["sex"] == sex).sum() for group, sex in zip(groups, "fm", strict=True)]
+        fits += [
+            round(compute(group), 1) == round(value, 1)
+            for group, value in zip(groups, values, strict=True) if len(group) and not np.isnan(value)
+        ]  # fmt: skip
+        if all(fits):
+            expected.add(tuple(records.count(cell) for cell in itertools.product(domain.categories["age"], "fm")))
+    assert result.is_complete
+    assert {tuple(row) for row in expand(result, 8).tolist()} == expected
+    assert release.cell_counts(people)[0].tolist() in expand(result, 8).tolist()
+
+
+def test_few_solutions_of_programs_have_the_published_median():
+    domain, people = draw_people(3)
+    median = np.median(people["age"].astype(float))
+    release = AggregateRelease(
+        domain, (tabulate(people, [], Rule(), domain),),
+        statistics=(Statistic("ages", (), np.array(median), "median", "age", 1),),
+    )  # fmt: skip
+    system = next(list_systems(release))
+    result = reconstruct(system, rng=np.random.default_rng(0), max_solutions=1)
+    assert not result.is_complete
+    assert result.status in ("several", "undecided")
+    assert system.is_possible(result.solutions).all()

@@ -124,6 +124,8 @@ def write(folder, description, **tables):
 
 
 ONE = '[domain]\nsex = ["f", "m"]\n[[tables]]\nfile = "t.csv"\ncolumns = ["sex"]\n'
+AGE = 'age = ["20", "50"]\n'
+COUNTS = '[[tables]]\nfile = "n.csv"\ncolumns = []\n'
 
 
 @pytest.mark.parametrize(
@@ -150,12 +152,16 @@ ONE = '[domain]\nsex = ["f", "m"]\n[[tables]]\nfile = "t.csv"\ncolumns = ["sex"]
         (ONE.replace('columns = ["sex"]', 'colums = ["sex"]'), "", "did you mean 'columns'"),
         (ONE + 'where = { sex = ["x"] }\n', "sex,count\nf,1\nm,2\n", "not in the domain"),
         (ONE + "rule = { base = 0 }\n", "sex,count\nf,1\nm,2\n", "from 1"),
+        (ONE + 'statistic = "mean"\nof = "sex"\n' + COUNTS, "sex,mean\nf,1\nm,2\n", "not a number"),
+        (ONE + 'statistic = "mean"\nof = "agee"\n' + COUNTS, "sex,mean\nf,1\nm,2\n", "did you mean 'age'"),
+        (ONE + 'statistic = "mean"\n' + COUNTS, "sex,mean\nf,1\nm,2\n", "name a numeric one in of"),
+        (ONE + 'statistic = "mean"\nof = "age"\n' + COUNTS, "sex,mean\nf,1\nm,inf\n", "infinite"),
         (ONE + "rule = { perturbation = [[0.5, 0.5, 0.0]] }\n", "sex,count\nf,1\nm,2\n", "negative"),
     ],
 )
 def test_files_that_do_not_fit_are_refused_without_their_content(tmp_path, description, table, words):
     with pytest.raises((UnmaskError, FailedError)) as error:
-        read_release(write(tmp_path, description, t=table))
+        read_release(write(tmp_path, description.replace("[[tables]]", AGE + "[[tables]]", 1), t=table, n="count\n3\n"))
     assert words in str(error.value)
     assert "SECRET" not in str(error.value)
 
@@ -179,6 +185,17 @@ def test_markers_of_other_publishers_and_omitted_cells_are_read_as_described(tmp
     assert release.tabulations[0].markers.tolist() == [Marker.SUPPRESSED, Marker.UNPUBLISHED]
     low, high = release.bounds()
     assert (low.tolist(), high.tolist()) == ([1, 0], [4, 2**31 - 1])
+
+
+def test_means_and_medians_are_read_with_their_digits_and_suppressed_numbers(tmp_path):
+    text = ONE.replace("[[tables]]", AGE + "[[tables]]") + 'statistic = "median"\nof = "age"\ndigits = 1\n' + COUNTS
+    release = read_release(write(tmp_path, text, t="sex,median\nf,suppressed\nm,35.0\n", n="count\n3\n"))
+    (statistic,) = release.statistics
+    assert (statistic.kind, statistic.of, statistic.digits) == ("median", "age", 1)
+    assert np.isnan(statistic.values[0])
+    assert release.columns == ("sex", "age")
+    (group,) = release.groups()
+    assert group.holds(np.array([[1, 0, 1, 1], [1, 0, 2, 0]])).tolist() == [True, False]
 
 
 def test_a_cross_of_too_many_cells_is_refused():

@@ -5,6 +5,7 @@ from unmask.aggregates.domain import Domain
 from unmask.aggregates.protections.count_protections import PerturbByCellKeys, RoundCounts, SuppressSmallCounts
 from unmask.aggregates.release import AggregateRelease, Tabulation, count_records, tabulate
 from unmask.aggregates.rules import Marker, Rule
+from unmask.aggregates.statistics import Statistic
 from unmask.aggregates.table_files import read_release, write_release
 
 __all__ = [
@@ -15,6 +16,7 @@ __all__ = [
     "Reconstructor",
     "RoundCounts",
     "Rule",
+    "Statistic",
     "SuppressSmallCounts",
     "Tabulation",
     "count_records",

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from unmask.aggregates.domain import LEVEL_MARK, Domain, check_labels, find_positions
 from unmask.aggregates.rules import Counts, Marker, Rule
+from unmask.aggregates.statistics import Group, Statistic, list_groups
 from unmask.core.errors import UnmaskError
 
 MAX_CELLS: Final = 1_000_000
@@ -80,25 +81,7 @@ class Tabulation:
         csr_array (cells of the table, cells of the cross)
             Rows in C order of the axes of the table.
         """
-        axes = {column.partition(LEVEL_MARK)[0]: column for column in self.columns}
-        factors = []
-        for column in columns:
-            categories = list(domain.categories[column])
-            counted = (
-                np.isin(categories, list(self.where[column])) if column in self.where else np.ones(len(categories))
-            )
-            axis = domain.membership(axes[column]) if column in axes else np.ones((1, len(categories)))
-            factors.append(sparse.csr_array(axis * counted))
-        matrix = reduce(
-            lambda left, right: sparse.csr_array(sparse.kron(left, right)), factors, sparse.csr_array([[1.0]])
-        )
-        ordered = [column for column in columns if column in axes]  # axes of the product
-        shape = [len(domain.labels(axes[column])) for column in ordered]
-        wanted = [ordered.index(column.partition(LEVEL_MARK)[0]) for column in self.columns]
-        rows = np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape).transpose(wanted).ravel()
-        ordered_rows = sparse.csr_array(matrix[rows])
-        ordered_rows.eliminate_zeros()  # kron stores dense blocks
-        return ordered_rows
+        return group_matrix(self.columns, self.where, domain, columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +98,8 @@ class AggregateRelease:
         Column of areas. Each area is a system of its own, made of the tables that have this column.
     areas : sequence of str
         Names of the areas.
+    statistics : sequence of Statistic
+        Published means, medians and sums of numeric columns.
 
     Raises
     ------
@@ -126,18 +111,22 @@ class AggregateRelease:
     tabulations: tuple[Tabulation, ...]
     geography: str = ""
     areas: tuple[str, ...] = ()
+    statistics: tuple[Statistic, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tabulations", tuple(self.tabulations))
+        object.__setattr__(self, "statistics", tuple(self.statistics))
         if not self.tabulations:
             raise UnmaskError("the release has 0 tables, expected at least 1; name its files in tables")
         if self.geography:
             check_labels(f"column {self.geography!r}", self.areas)
-        names = [tabulation.name for tabulation in self.tabulations]
+        names = [table.name for table in self.published_tables]
         if len({*names}) < len(names):
             raise UnmaskError("two tables have the same name, expected different names; rename one of the files")
-        for tabulation in self.tabulations:
-            self._check(tabulation)
+        for table in self.published_tables:
+            self._check(table)
+        for statistic in self.statistics:
+            statistic.read_numbers(self.domain)
         if self.geography and not self.by_area:
             raise UnmaskError(
                 f"no table has the column {self.geography!r} of areas; add it to a table, or remove geography"
@@ -148,7 +137,7 @@ class AggregateRelease:
                 "leave out tables whose columns do not matter, or use coarser categories"
             )
 
-    def _check(self, tabulation: Tabulation) -> None:
+    def _check(self, tabulation: Tabulation | Statistic) -> None:
         place, domain = f"table {tabulation.name!r}", self.domain
         bases = [column.partition(LEVEL_MARK)[0] for column in tabulation.columns]
         if len({*bases}) < len(bases):
@@ -161,6 +150,11 @@ class AggregateRelease:
             if not {*categories} <= {*domain.labels(column)}:
                 raise UnmaskError(f"{place} counts categories of {column!r} that are not in the domain; fix where")
 
+    @property
+    def published_tables(self) -> tuple[Tabulation | Statistic, ...]:
+        """Return the tables of counts, and the statistics behind them."""
+        return (*self.tabulations, *self.statistics)
+
     @cached_property
     def by_area(self) -> tuple[Tabulation, ...]:
         """Return the tables that form the system of an area: all of them if the release has no geography."""
@@ -170,6 +164,7 @@ class AggregateRelease:
     def columns(self) -> tuple[str, ...]:
         """Return the columns of the system, in the order of the domain."""
         used = {column for item in self.by_area for column in item.base_columns}
+        used.update(column for item in self.statistics for column in item.base_columns)
         return tuple(column for column in self.domain.columns if column in used) or self.domain.columns[:1]
 
     @property
@@ -208,6 +203,19 @@ class AggregateRelease:
         bounds = [rule.bounds(values, markers) for rule, values, markers in self.published(area)]
         return np.concatenate([low for low, _ in bounds]), np.concatenate([high for _, high in bounds])
 
+    def groups(self, area: int = 0) -> list[Group]:
+        """Return the groups of an area of whom a mean, a median or a sum is published, over the cells of the system."""
+        codes = np.indices(self.shape).reshape(len(self.shape), -1)
+        return [
+            group
+            for item in self.statistics
+            if item.by_area == bool(self.geography)
+            for group in list_groups(
+                item, group_matrix(item.columns, item.where, self.domain, self.columns),
+                item.read_numbers(self.domain)[codes[self.columns.index(item.of)]], area,
+            )
+        ]  # fmt: skip
+
     def cell_counts(self, records: Mapping[str, ArrayLike]) -> Counts:
         """Return the true counts of the system of each area.
 
@@ -234,6 +242,30 @@ class AggregateRelease:
         if not self.geography:
             return np.zeros(len(np.asarray(records[self.columns[0]])), dtype=np.int64)
         return find_positions(self.areas, records[self.geography], f"column {self.geography!r}")
+
+
+def group_matrix(
+    groups: Sequence[str], where: Mapping[str, Sequence[str]], domain: Domain, columns: Sequence[str]
+) -> sparse.csr_array:
+    """Return the 0/1 matrix (groups, cells) of the cells of the cross of columns that are in each group.
+
+    groups : columns or levels whose cross are the groups, in C order; where : column -> categories in any group
+    """
+    axes = {column.partition(LEVEL_MARK)[0]: column for column in groups}
+    factors = []
+    for column in columns:
+        categories = list(domain.categories[column])
+        counted = np.isin(categories, list(where[column])) if column in where else np.ones(len(categories))
+        axis = domain.membership(axes[column]) if column in axes else np.ones((1, len(categories)))
+        factors.append(sparse.csr_array(axis * counted))
+    matrix = reduce(lambda left, right: sparse.csr_array(sparse.kron(left, right)), factors, sparse.csr_array([[1.0]]))
+    ordered = [column for column in columns if column in axes]  # axes of the product
+    shape = [len(domain.labels(axes[column])) for column in ordered]
+    wanted = [ordered.index(column.partition(LEVEL_MARK)[0]) for column in groups]
+    rows = np.arange(int(np.prod(shape, dtype=np.int64))).reshape(shape).transpose(wanted).ravel()
+    ordered_rows = sparse.csr_array(matrix[rows])
+    ordered_rows.eliminate_zeros()  # kron stores dense blocks
+    return ordered_rows
 
 
 def tabulate(

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from unmask.aggregates.domain import Domain, find_positions
 from unmask.aggregates.release import AggregateRelease, Tabulation
 from unmask.aggregates.rules import MARKERS, Marker, Rule
+from unmask.aggregates.statistics import Statistic
 from unmask.core.errors import FailedError, UnmaskError, nearest
 from unmask.data.columns import list_columns, read_columns
 from unmask.data.files import read_toml
@@ -47,6 +48,9 @@ _TABLE: Final = Table(
         "rule": Table(parameters("unmask.aggregates.rules:Rule")),
         "omitted": Omitted,
         "markers": dict_of(Literal["suppressed", "secondary", "unpublished"]),
+        "statistic": Literal["count", "mean", "median", "sum"],
+        "of": str,
+        "digits": int,
     },
     ("file", "columns"),
 )
@@ -97,19 +101,19 @@ def read_release(path: Path) -> AggregateRelease:
     for table in description["tables"]:
         texts[table["file"]] = _read_texts(path.parent, table)
     areas = _list_areas(geography, texts.values())
-    tabulations = [
-        _parse_table(
-            texts[table["file"]], table, Rule(**{**default_rule, **table.get("rule", {})}), domain, geography, areas
-        )
+    tables: list[Tabulation | Statistic] = [
+        _parse_table(texts[table["file"]], table, default_rule, domain, geography, areas)
         for table in description["tables"]
     ]
-    return AggregateRelease(domain, tuple(tabulations), geography, areas)
+    counts = tuple(table for table in tables if isinstance(table, Tabulation))
+    statistics = tuple(table for table in tables if isinstance(table, Statistic))
+    return AggregateRelease(domain, counts, geography, areas, statistics)
 
 
 def _read_texts(folder: Path, table: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
     """Return the columns of the file of a table, as texts."""
     path = _locate(folder, table["file"])
-    expected = [*table["columns"], COUNT]
+    expected = [*table["columns"], _name_numbers(table)]
     columns = list_columns(path)
     missing = next((column for column in expected if column not in columns), None)
     if missing is not None or len({*columns}) < len(columns) or len(columns) > len(expected):
@@ -117,6 +121,11 @@ def _read_texts(folder: Path, table: Mapping[str, Any]) -> dict[str, NDArray[Any
         raise UnmaskError(f"file {path.name!r} {detail}; expected {', '.join(expected)}")
     read = read_columns(path, expected).items()
     return {name: np.array(["" if cell is None else str(cell) for cell in values.tolist()]) for name, values in read}
+
+
+def _name_numbers(table: Mapping[str, Any]) -> str:
+    """Return the name of the column of numbers: count, or the statistic."""
+    return str(table.get("statistic", COUNT))
 
 
 def _locate(folder: Path, name: str) -> Path:
@@ -147,28 +156,28 @@ def _list_areas(geography: str, tables: Any) -> tuple[str, ...]:
 def _parse_table(
     texts: Mapping[str, NDArray[Any]],
     table: Mapping[str, Any],
-    rule: Rule,
+    default_rule: Mapping[str, Any],
     domain: Domain,
     geography: str,
     areas: Sequence[str],
-) -> Tabulation:
+) -> Tabulation | Statistic:
     name, by_area = Path(table["file"]).stem, geography in table["columns"]
     columns = tuple(column for column in table["columns"] if column != geography)
     labels = [areas] * by_area + [domain.labels(column) for column in columns]
     names = [geography] * by_area + list(columns)
-    shape = tuple(map(len, labels))
+    shape, numbers, where = tuple(map(len, labels)), texts[_name_numbers(table)], table.get("where", {})
     if np.prod(shape, dtype=object) > MAX_TABLE_CELLS:
         raise UnmaskError(f"table {name!r} has more than {MAX_TABLE_CELLS:,} cells; split the release by areas")
     positions = [
         find_positions(known, texts[column], f"column {column!r} of table {name!r}")
         for known, column in zip(labels, names, strict=True)
     ]
-    cells = np.ravel_multi_index(tuple(positions), shape) if shape else np.zeros(len(texts[COUNT]), dtype=np.int64)
+    cells = np.ravel_multi_index(tuple(positions), shape) if shape else np.zeros(len(numbers), dtype=np.int64)
     if len(np.unique(cells)) < len(cells):
         raise UnmaskError(f"table {name!r} has two rows of the same cell, expected one; remove one of them")
     size = int(np.prod(shape, dtype=np.int64))
     values, markers = np.full(size, np.nan), np.full(size, Marker.UNPUBLISHED, dtype=np.int8)
-    values[cells], markers[cells] = _parse_cells(texts[COUNT], {**MARKERS, **_own_markers(table)}, name)
+    values[cells], markers[cells] = _parse_cells(numbers, {**MARKERS, **_own_markers(table)}, name)
     if len(cells) < size:
         omitted = table.get("omitted", "refused")
         if omitted == "refused":
@@ -179,9 +188,13 @@ def _parse_table(
         absent = np.isin(np.arange(size), cells, invert=True)
         if omitted == "zero":
             values[absent], markers[absent] = 0.0, Marker.PUBLISHED
-    return Tabulation(
-        name, columns, values.reshape(shape), markers.reshape(shape), rule, table.get("where", {}), by_area
-    )
+    if _name_numbers(table) != COUNT:
+        if "of" not in table:
+            raise UnmaskError(f"table {name!r} has a {table['statistic']} of no column; name a numeric one in of")
+        kind, digits = table["statistic"], table.get("digits", 0)
+        return Statistic(name, columns, values.reshape(shape), kind, table["of"], digits, where, by_area)
+    rule = Rule(**{**default_rule, **table.get("rule", {})})
+    return Tabulation(name, columns, values.reshape(shape), markers.reshape(shape), rule, where, by_area)
 
 
 def _own_markers(table: Mapping[str, Any]) -> dict[str, Marker]:
@@ -228,6 +241,8 @@ def write_release(release: AggregateRelease, folder: Path, *, title: str = "Publ
         If a file exists or cannot be written.
     """
     domain, geography = release.domain, release.geography
+    if release.statistics:
+        raise UnmaskError("means, medians and sums cannot be written, expected tables of counts; leave them out")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -28,6 +28,22 @@ class Links(NamedTuple):
     row_high: Ints
 
 
+class NumberSums(NamedTuple):
+    """Sums of the numbers of groups of a known number of people.
+
+    start, cell, number : cells of group g are cell[start[g]:start[g + 1]], with these numbers
+    people : people of each group
+    low, high : bounds of the sum of each group
+    """
+
+    start: Ints
+    cell: Ints
+    number: NDArray[np.float64]
+    people: Ints
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+
+
 class State(NamedTuple):
     """Bounds of the cells, and what undoes their changes.
 
@@ -101,6 +117,70 @@ def propagate(links: Links, state: State) -> bool:
 
 
 @inner
+def limit_by_sums(links: Links, sums: NumberSums, state: State) -> bool:
+    """Forbid one more person in cells with which no choice of the other people of a group has its sum.
+
+    Returns False if the people of a group have another sum.
+    """
+    for group in range(len(sums.people)):
+        people, total, smallest, largest = sums.people[group], 0.0, np.inf, -np.inf
+        for place in range(sums.start[group], sums.start[group + 1]):
+            cell, number = sums.cell[place], sums.number[place]
+            people -= state.low[cell]
+            total += state.low[cell] * number
+            if state.high[cell] > state.low[cell]:
+                smallest, largest = min(smallest, number), max(largest, number)
+        if people <= 0:
+            if total < sums.low[group] or total > sums.high[group]:
+                return False
+            continue
+        for place in range(sums.start[group], sums.start[group + 1]):
+            cell = sums.cell[place]
+            with_cell = total + sums.number[place]
+            is_possible = with_cell + (people - 1) * smallest <= sums.high[group]
+            is_possible = is_possible and with_cell + (people - 1) * largest >= sums.low[group]
+            if state.high[cell] > state.low[cell] and not is_possible:
+                set_bounds(links, state, cell, state.low[cell], state.low[cell])
+    return True
+
+
+@inner
+def narrow(links: Links, sums: NumberSums, state: State) -> bool:
+    """Tighten bounds by rows and sums until neither changes them; False if there is no solution."""
+    feasible = propagate(links, state)
+    while feasible and len(sums.people) > 0:
+        feasible = limit_by_sums(links, sums, state)
+        if state.size[2] == 0:
+            break
+        feasible = propagate(links, state) and feasible
+    return feasible
+
+
+@inner
+def choose_cell(sums: NumberSums, low: Ints, high: Ints) -> int:
+    """Return an open cell to branch on, -1 without one: of the group with the fewest open cells, or a narrow one."""
+    chosen, fewest = -1, np.iinfo(np.int64).max
+    for group in range(len(sums.people)):
+        first, n_open = -1, 0
+        for place in range(sums.start[group], sums.start[group + 1]):
+            if high[sums.cell[place]] > low[sums.cell[place]]:
+                first = sums.cell[place] if first < 0 else first
+                n_open += 1
+        if 0 < n_open < fewest:
+            chosen, fewest = first, n_open
+    if chosen >= 0:
+        return chosen
+    width = 0
+    for cell in range(len(low)):
+        difference = high[cell] - low[cell]
+        if difference > 0 and (chosen < 0 or difference < width):
+            chosen, width = cell, difference
+            if width == 1:
+                break
+    return chosen
+
+
+@inner
 def undo(links: Links, state: State, length: int) -> None:
     """Take back all changes after the trail had a length."""
     while state.size[0] > length:
@@ -138,10 +218,11 @@ def tighten(links: Links, low: Ints, high: Ints) -> bool:
 
 @allocating
 def enumerate_counts(
-    links: Links, low: Ints, high: Ints, solutions: NDArray[np.int32], max_nodes: int
+    links: Links, sums: NumberSums, low: Ints, high: Ints, solutions: NDArray[np.int32], max_nodes: int
 ) -> tuple[int, float]:
     """Write all counts that fulfil the system, until `solutions` is full.
 
+    sums : sums of numbers that the counts have, too
     low, high : bounds of the cells, changed in place
     solutions : (at most, cells)
     max_nodes : branches to search
@@ -152,16 +233,10 @@ def enumerate_counts(
     decisions = np.zeros((len(state.trail), 3), np.int64)
     masses = np.zeros(len(decisions))
     depth, found, nodes, mass, searched = 0, 0, 0, 1.0, 0.0
-    feasible = propagate(links, state)
+    feasible = narrow(links, sums, state)
     while True:
         if feasible:
-            cell, width = -1, 0
-            for candidate in range(len(low)):
-                difference = high[candidate] - low[candidate]
-                if difference > 0 and (cell < 0 or difference < width):
-                    cell, width = candidate, difference
-                    if width == 1:
-                        break
+            cell = choose_cell(sums, low, high)
             if cell >= 0:
                 nodes += 1
                 if nodes > max_nodes or depth + 1 >= len(decisions) or state.size[0] + len(low) >= len(state.trail):
@@ -171,7 +246,7 @@ def enumerate_counts(
                 masses[depth] = mass
                 depth += 1
                 set_bounds(links, state, cell, low[cell], low[cell])
-                feasible = propagate(links, state)
+                feasible = narrow(links, sums, state)
                 if feasible:
                     continue
             else:
@@ -187,4 +262,4 @@ def enumerate_counts(
         undo(links, state, decisions[depth, 0])
         mass, cell = masses[depth], decisions[depth, 1]
         set_bounds(links, state, cell, decisions[depth, 2] + 1, high[cell])
-        feasible = propagate(links, state)
+        feasible = narrow(links, sums, state)

@@ -76,12 +76,11 @@ def reconstruct(system: AreaSystem, *, rng: np.random.Generator, max_solutions: 
     nothing = np.zeros((0, len(system.cells)), dtype=np.int32)
     if not system.is_feasible:
         return Reconstruction(system, "contradiction", nothing, True)
-    if (system.low == system.high).all():
-        return Reconstruction(system, "one", system.low[None].astype(np.int32), True)
     found, searched = _enumerate(system, min(FIRST_SOLUTIONS, max_solutions))
-    if searched < 1.0 and 0 < len(found) < 2 * max_solutions * searched:
+    if searched < 1.0 and (0 < len(found) < 2 * max_solutions * searched or system.sums):
         found, searched = _enumerate(system, max_solutions)
     if searched == 1.0:
+        found = found[system.is_possible(found)]
         status: Status = "contradiction" if not len(found) else "one" if len(found) == 1 else "several"
         return Reconstruction(system, status, found, True)
     return _reconstruct_by_programs(system, found[:1], rng)
@@ -92,7 +91,9 @@ def _enumerate(system: AreaSystem, max_solutions: int) -> tuple[NDArray[np.int32
 
     solutions = np.zeros((max_solutions, len(system.cells)), dtype=np.int32)
     max_nodes = NODES_PER_SOLUTION * max_solutions
-    n_found, searched = enumerate_counts(system.links, system.low.copy(), system.high.copy(), solutions, max_nodes)
+    n_found, searched = enumerate_counts(
+        system.links, system.number_sums, system.low.copy(), system.high.copy(), solutions, max_nodes
+    )
     return solutions[:n_found].copy(), searched
 
 
@@ -109,12 +110,13 @@ def _reconstruct_by_programs(system: AreaSystem, found: NDArray[np.int32], rng: 
         if optimum.x is not None:
             solutions.append(np.rint(optimum.x).astype(np.int32))
     distinct = np.unique(np.array(solutions, dtype=np.int32).reshape(-1, len(system.cells)), axis=0)
+    distinct = distinct[system.is_possible(distinct)]
     status: Status = "several" if len(distinct) > 1 else "undecided"
     if len(distinct) == 1:
         other = find_other(system, distinct[0].astype(np.int64))
-        status = "one" if other.status == "infeasible" else "undecided" if other.x is None else "several"
-        if other.x is not None:
+        if other.x is not None and system.is_possible(np.rint(other.x)[None]).all():
             distinct = np.vstack([distinct, np.rint(other.x).astype(np.int32)])
+        status = "one" if other.status == "infeasible" else "several" if len(distinct) > 1 else "undecided"
     return Reconstruction(system, status, distinct, status == "one")
 
 

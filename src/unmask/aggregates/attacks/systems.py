@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +14,10 @@ from scipy import sparse
 from unmask.aggregates.programs import Program
 from unmask.aggregates.release import AggregateRelease
 from unmask.aggregates.rules import UNBOUNDED, Counts
+from unmask.aggregates.statistics import Group
 
 if TYPE_CHECKING:
-    from unmask.aggregates.attacks._search import Links
+    from unmask.aggregates.attacks._search import Links, NumberSums
 
 
 MAX_FREE_COUNT: Final = 1_000_000
@@ -41,6 +42,8 @@ class AreaSystem:
         Bounds of the cells after propagation.
     is_feasible : bool
         False if propagation found a contradiction.
+    groups : list of Group
+        Published means, medians and sums, over these cells.
     """
 
     cells: NDArray[np.int64]
@@ -51,17 +54,82 @@ class AreaSystem:
     low: Counts
     high: Counts
     is_feasible: bool
+    groups: Sequence[Group] = ()
 
     @cached_property
     def program(self) -> Program:
-        """Return the counts as variables of integer programs; counts without a limit are at most `MAX_FREE_COUNT`."""
+        """Return the counts as variables of integer programs; counts without a limit are at most `MAX_FREE_COUNT`.
+
+        Of the groups, programs know the sums of numbers. A median that `is_possible` refutes may be feasible.
+        """
         row_high = np.where(self.row_high >= UNBOUNDED, np.inf, self.row_high)
-        return Program(self.matrix, self.row_low, row_high, self.low, np.minimum(self.high, MAX_FREE_COUNT))
+        sums = self.sums
+        matrix = sparse.vstack([self.matrix, *(sparse.csr_array(item.weights[None]) for item in sums)], format="csr")
+        low = np.concatenate([self.row_low, [item.low for item in sums]])
+        high = np.concatenate([row_high, [item.high for item in sums]])
+        return Program(matrix, low, high, self.low, np.minimum(self.high, MAX_FREE_COUNT))
+
+    @cached_property
+    def sums(self) -> list[NumberSum]:
+        """Return the sums of numbers that means and sums of groups of a known number of people imply."""
+        sums = []
+        for group in self.groups:
+            people = count_people(group.members, self.matrix, self.row_low, self.row_high)
+            if people is not None and group.kind != "median":
+                factor = people if group.kind == "mean" else 1
+                weights = group.members * group.numbers
+                sums.append(
+                    NumberSum(np.flatnonzero(group.members), weights, people, factor * group.low, factor * group.high)
+                )
+        return sums
+
+    @cached_property
+    def number_sums(self) -> NumberSums:
+        """Return the sums as compiled loops take them."""
+        from unmask.aggregates.attacks._search import NumberSums
+
+        cells = [item.cells for item in self.sums]
+        nothing: list[NDArray[Any]] = [np.zeros(0, dtype=np.int64)]
+        return NumberSums(
+            np.cumsum([0, *map(len, cells)]), np.concatenate(nothing + cells),
+            np.concatenate([np.zeros(0), *(item.weights[item.cells] for item in self.sums)]),
+            np.array([item.people for item in self.sums], dtype=np.int64),
+            np.array([item.low for item in self.sums], dtype=np.float64),
+            np.array([item.high for item in self.sums], dtype=np.float64),
+        )  # fmt: skip
+
+    def is_possible(self, counts: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return whether counts (n, n_cells) have the published means, medians and sums."""
+        possible = np.ones(len(counts), dtype=bool)
+        for group in self.groups:
+            possible &= group.holds(counts)
+        return possible
 
     @cached_property
     def links(self) -> Links:
         """Return the arrays of the system as compiled loops take them."""
         return link(self.matrix, self.row_low, self.row_high)
+
+
+class NumberSum(NamedTuple):
+    """Sum of the numbers of a group of people, between `low` and `high`.
+
+    cells : (n,) cells of the group
+    weights : (n_cells,) number of each cell, 0 outside the group
+    """
+
+    cells: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    people: int
+    low: float
+    high: float
+
+
+def count_people(members: NDArray[np.bool_], matrix: sparse.csr_array, row_low: Counts, row_high: Counts) -> int | None:
+    """Return the number of people of a group if an exact count is of its cells and no other, otherwise None."""
+    sums = matrix @ members.astype(np.float64)
+    same = (sums == members.sum()) & (matrix.sum(axis=1) == members.sum()) & (row_low == row_high)
+    return int(row_low[same][0]) if same.any() else None
 
 
 def link(matrix: sparse.csr_array, row_low: Counts, row_high: Counts) -> Links:
@@ -113,4 +181,22 @@ def list_systems(release: AggregateRelease) -> Iterator[AreaSystem]:
     """Yield the reduced system of each area of a release, in order."""
     by_cell = sparse.csc_array(release.matrix)
     for area in range(release.n_areas):
-        yield reduce_system(release.matrix, *release.bounds(area), by_cell=by_cell)
+        if not release.statistics:
+            yield reduce_system(release.matrix, *release.bounds(area), by_cell=by_cell)
+            continue
+        groups, (low, high) = release.groups(area), release.bounds(area)
+        halves, most = [release.matrix], []
+        for group in groups:
+            people = count_people(group.members, release.matrix, low, high)
+            if group.kind == "median" and people is not None:
+                halves += [sparse.csr_array(half[None].astype(np.float64)) for half in group.halves()]
+                most += [people // 2, people // 2]
+        matrix = sparse.csr_array(sparse.vstack(halves))
+        system = reduce_system(
+            matrix,
+            np.concatenate([low, np.zeros(len(most), dtype=np.int64)]),
+            np.concatenate([high, most]).astype(np.int64),
+        )
+        cells = system.cells
+        kept = [group._replace(members=group.members[cells], numbers=group.numbers[cells]) for group in groups]
+        yield replace(system, groups=kept)

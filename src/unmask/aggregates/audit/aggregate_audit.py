@@ -227,8 +227,11 @@ def _cautions(facts: AggregateFacts) -> Iterator[str]:
 
 
 def _not_run(facts: AggregateFacts, run: AttackRun) -> Iterator[tuple[str, str]]:
-    if whole := [item.name for item in run.release.tabulations if item not in run.release.by_area]:
+    release = run.release
+    if whole := [item.name for item in release.published_tables if item.by_area != bool(release.geography)]:
         yield f"Tables without areas ({', '.join(whole)})", "each area is solved by its own tables"
+    if release.statistics and (chains := facts.methods.get("chain", 0)):
+        yield f"Means, medians and sums in the beliefs about {chains:,} areas", "chains draw from the counts alone"
     if contradictions := facts.statuses.get("contradiction", 0):
         yield f"Beliefs about {contradictions:,} areas", "their tables have no solution; the baseline replaces them"
     if not facts.has_truth:

@@ -59,13 +59,16 @@ def count_by_area(release: AggregateRelease, targets: Targets) -> Counts:
 
 def list_violations(run: AttackRun, counts: Counts) -> dict[str, int]:
     """Return the tables that the original could not have produced by their stated rule, and in how many areas."""
-    release, violations = run.release, dict.fromkeys((item.name for item in run.release.by_area), 0)
+    release = run.release
+    violations = dict.fromkeys((item.name for item in release.published_tables), 0)
     for area in range(release.n_areas):
         low, high = release.bounds(area)
         sums = release.matrix @ counts[area]
         wrong = np.unique(release.row_tables[(sums < low) | (sums > high)])
-        for table in wrong.tolist():
-            violations[release.by_area[table].name] += 1
+        names = {release.by_area[table].name for table in wrong.tolist()}
+        names |= {group.name for group in release.groups(area) if not group.holds(counts[area][None])[0]}
+        for name in names:
+            violations[name] += 1
     return {name: number for name, number in violations.items() if number}
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from unmask.aggregates.attacks.attack_run import AttackRun
 from unmask.aggregates.audit.facts import AreaFacts, CertainFacts, DifferenceFacts
-from unmask.aggregates.rules import Marker
+from unmask.aggregates.release import Tabulation
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.measures import realized_success, success_probability
@@ -151,7 +151,7 @@ def _release_table(facts: AggregateFacts, run: AttackRun) -> Table:
         Column("table", "Table"),
         Column("columns", "Columns"),
         Column("where", "Records"),
-        Column("rule", "Counts are"),
+        Column("rule", "Numbers are"),
         Column("cells", "Cells", "number"),
         Column("hidden", "Cells without a number", "share"),
         Column("violations", "Areas that violate the rule", "number"),
@@ -161,12 +161,12 @@ def _release_table(facts: AggregateFacts, run: AttackRun) -> Table:
             item.name,
             " x ".join((*((run.release.geography,) if item.by_area else ()), *item.columns)) or "total",
             "; ".join(f"{column}: {', '.join(kept)}" for column, kept in item.where.items()) or "all",
-            item.rule.describe(),
+            item.rule.describe() if isinstance(item, Tabulation) else item.describe(),
             item.values.size,
-            float(np.mean(item.markers != Marker.PUBLISHED)),
+            float(np.isnan(item.values).mean()),
             facts.violations.get(item.name, 0) if facts.has_truth else None,
         )
-        for item in run.release.tabulations
+        for item in run.release.published_tables
     )
     return Table.from_records("aggregates_tables", columns, records)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unmask.aggregates.attacks.systems import MAX_FREE_COUNT, reduce_system
 from unmask.aggregates.domain import Domain
 from unmask.aggregates.programs import Floats, Program, floor_bound
-from unmask.aggregates.release import AggregateRelease, Tabulation
+from unmask.aggregates.release import AggregateRelease, group_matrix
 from unmask.core.errors import FailedError
 
 MIN_REACHED: Final = 0.02
@@ -177,10 +177,8 @@ def _agree(domain: Domain, cliques: list[tuple[str, ...]], sizes: list[int], num
     """Return the rows by which a clique agrees with an earlier one on all columns that it has in common with these."""
     earlier = max(range(number), key=lambda i: len({*cliques[i]} & {*cliques[number]}))
     common = tuple(name for name in cliques[number] if name in cliques[earlier])
-    table = Tabulation("common columns", common, np.zeros([domain.size([name]) for name in common]))
-    return _stack([(table.matrix(domain, cliques[number]), number)], sizes) - _stack(
-        [(table.matrix(domain, cliques[earlier]), earlier)], sizes
-    )
+    sums = [_stack([(group_matrix(common, {}, domain, cliques[i]), i)], sizes) for i in (number, earlier)]
+    return sums[0] - sums[1]
 
 
 def _limit_by_category(margins: Margins, rows: Any, bounds: Floats, is_open: NDArray[np.bool_]) -> None:
