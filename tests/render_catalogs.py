@@ -10,8 +10,10 @@ import ast
 import io
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from operator import itemgetter
 from pathlib import Path
+from typing import Any, Literal, get_args, get_origin
 
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
@@ -19,6 +21,8 @@ from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
 from unmask.app.adversaries_screen import COVERAGE, TARGETS
+from unmask.app.form_screen import _show_limit
+from unmask.app.workflows import WORKFLOWS
 from unmask.economics.audit.parameters import PARAMETERS
 from unmask.languages import SENTENCE_END
 from unmask.measures.registry import CRITERIA
@@ -110,7 +114,7 @@ PARTS = rf"{SENTENCE_END.pattern}|(?<=[.!?]) (?={{)|(?<=}}) (?=[A-Z])"
 def list_terms() -> list[str]:
     """Return the messages that are data: names of adversaries and targets, shipped policies, measures and roles."""
     terms = [*TERMS, *CERTIFICATE_TEXTS.values(), *INPUTS.values(), *(name for name, _ in PARAMETERS.values())]
-    terms += [COVERAGE.title, TARGETS.title]
+    terms += [COVERAGE.title, TARGETS.title, *_list_form_texts()]
     terms += [text for question in QUESTIONS for text in (question.asks, question.anchor, question.role)]
     for policy in read_shipped_policies().values():
         for requirement in policy.requirements:
@@ -119,6 +123,25 @@ def list_terms() -> list[str]:
     terms += [quantity.label for quantity in (*CRITERIA.values(), *(QUANTITIES[name] for name in TABLE_MEASURES))]
     return [term for term in dict.fromkeys(terms) if re.search("[a-z]{2}", term)]
 
+
+def _list_form_texts() -> Iterator[str]:
+    """Yield the labels of fields and limits in the forms of the app."""
+    for workflow in WORKFLOWS:
+        for form in workflow.forms.values():
+            for field in (field for document in FORM_DOCUMENTS for field in form.fields(document)):
+                yield field.title
+                if isinstance(field.options, Mapping):
+                    yield from field.options.values()
+                elif get_origin(field.hint) is Literal:
+                    yield from (value.replace("_", " ") for value in get_args(field.hint))
+            for limit in form.limits:
+                yield from itemgetter("title", "meaning", "side", "unit")(_show_limit(limit.condition, "", None))
+
+
+FORM_DOCUMENTS: tuple[dict[str, Any], ...] = (
+    {}, {"protections": [{"with": {}}]}, {"protections": [{"with": {}}], "data": {"file": ""}},
+)  # fmt: skip
+"""Documents on which the fields of forms depend."""
 
 TERMS = (
     "identity", "linkage", "membership", "membership of the rare", "secret", "singling out", "linkability",
@@ -148,7 +171,7 @@ SENTENCES: dict[str, tuple[str, ...]] = {
     "app/adversaries_screen.py": ("PRICES", "REGISTER", "CONTROL", "HELD_BACK"),
     "app/channel_workflow.py": ("TRIALS",),
     "app/column_shapes.py": ("_count_bars", "_build_ladder", "_list_levels"),
-    "app/graph_workflow.py": ("TRIALS",),
+    "app/graph_workflow.py": ("TRIALS", "_read_file"),
     "app/hierarchy_screen.py": ("STARTS", "_list_starts"),
     "app/protect_screen.py": ("COLUMNS",),
     "app/roles_screen.py": ("ROLES", "TYPES"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 from unmask.core.errors import UnmaskError
 from unmask.document import AUDIT, list_domain_words
 from unmask.domains import DOMAINS
+from unmask.languages import gettext as _
 from unmask.ranges import Range
 from unmask.schema import check, defaults, help_lines, parameters
 
@@ -104,8 +105,10 @@ class Field:
         """Return the choices with their labels."""
         if self.options is None:
             values = get_args(self.hint) if get_origin(self.hint) is Literal else ()
-            return {value: value.replace("_", " ") for value in values}
-        return dict(self.options(project) if callable(self.options) else self.options)
+            return {value: _(value.replace("_", " ")) for value in values}
+        if callable(self.options):
+            return dict(self.options(project))
+        return {value: _(label) for value, label in self.options.items()}
 
 
 def choose_box(hint: Any) -> BoxType:

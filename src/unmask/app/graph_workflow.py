@@ -96,10 +96,11 @@ def _read_file(path: Path, _changed: int) -> tuple[int, str]:
     graph = SocialGraph.read(path)
     if not graph.n_edges:
         raise UnmaskError(f"file {path.name!r} has no link between two people, expected at least one")
-    people = f"{graph.n_nodes:,} people, {graph.n_edges:,} links between them"
+    people, links, largest = graph.n_nodes, graph.n_edges, graph.degree.max(initial=0)
+    size = f"{people:,} people, {links:,} links between them; at most {largest:,} per person."
     dropped = str(graph.dropped)
     note = f" {dropped[0].upper()}{dropped[1:]}." if dropped else ""
-    return graph.n_nodes, f"{people}; at most {graph.degree.max(initial=0):,} per person.{note}"
+    return people, f"{size}{note}"
 
 
 # --- commands ---------------------------------------------------------------------------------------------------------

@@ -78,11 +78,6 @@ def _environment() -> Environment:
     return environment
 
 
-def is_translated(name: str, project: Project, language: Language) -> bool:
-    """Return whether the texts of a screen are in a language; the frame around them always is."""
-    return language == "en" or name not in find_workflow(project.document).forms
-
-
 def render_screen(step: Step | None, project: Project, values: Mapping[str, Any], language: Language = "en") -> str:
     """Return a screen as HTML; without a step the page of a problem."""
 
@@ -98,7 +93,6 @@ def render_screen(step: Step | None, project: Project, values: Mapping[str, Any]
         "steps": list(workflow.list_steps(project)),
         "about": say(mark("attack a release before you share it")) if project.file is None else project.file.name,
         "language": language,
-        "is_translated": is_translated(name, project, language),
         "say": say,
         "busy": None,
         "commands": (),

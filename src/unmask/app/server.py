@@ -115,7 +115,7 @@ class Server:
         if step is None:
             return RedirectResponse(f"/{pages.find_next_step(self.project)}", 303)
         language = _read_language(request)
-        with use_language(language if pages.is_translated(name, self.project, language) else "en"):
+        with use_language(language):
             values = self._screen(name).show(self.project, dict(request.query_params))
             hidden = {"form": request.scope["form"], "version": pages.hash_document(self.project.document)}
             text = pages.render_screen(step, self.project, {**values, **hidden, "message": message}, language)
