@@ -36,7 +36,7 @@ def test_every_option_of_names_adds_up(command):
         assert not isinstance(option.type, Names) or option.multiple
 
 
-NAMES = {"quasi_identifiers", "sensitive", "keep", "identifiers", "na", "transition"}
+NAMES = {"quasi_identifiers", "sensitive", "keep", "identifiers", "replicate_weights", "na", "transition"}
 
 NAMES_OF_DOMAINS = {
     ("audit graph", "attacks"), ("audit graph", "seeds"), ("audit aggregates", "knows"),
