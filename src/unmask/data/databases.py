@@ -8,7 +8,7 @@ import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,8 +38,10 @@ def open_database(folder: str | None = None, *, memory_limit: int | None = None)
     import duckdb
 
     with (
-        tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True) as temporary,
-        lend_database(folder or temporary, memory_limit=memory_limit or _find_memory_limit()) as connection,
+        nullcontext(folder)
+        if folder
+        else tempfile.TemporaryDirectory(prefix="unmask-", ignore_cleanup_errors=True) as place,
+        lend_database(place, memory_limit=memory_limit or _find_memory_limit()) as connection,
     ):
         try:
             yield connection

@@ -7,8 +7,10 @@ with their reasons.
 from __future__ import annotations
 
 from base64 import b64encode
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from unmask.core.errors import visible
 from unmask.findings.sentences import list_contrasts, sentences
@@ -24,6 +26,9 @@ from unmask.render.sections import block_sections
 from unmask.results import Result
 from unmask.results.scope import Scope
 from unmask.results.words import join_names, plural
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 
 def render(result: Result, language: Language = "en") -> str:
@@ -61,6 +66,11 @@ def written(page: Page) -> str:
 
 def fill_template(name: str, **values: object) -> str:
     """Return a template with these values, in which invisible characters are shown."""
+    return "\n".join(map(visible, _open_templates().get_template(name).render(**values).split("\n")))
+
+
+@cache  # compiling the templates takes longer than filling them
+def _open_templates() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -73,7 +83,7 @@ def fill_template(name: str, **values: object) -> str:
     )
     environment.globals["font"] = FONT
     environment.filters["safe_svg"] = Markup
-    return "\n".join(map(visible, environment.get_template(name).render(**values).split("\n")))
+    return environment
 
 
 def page_of(result: Result, language: Language = "en") -> Page:

@@ -100,8 +100,13 @@ def column_names(source: object, *, role_columns: Sequence[str] = (), **as_text:
     """
     if not isinstance(source, str | PathLike):
         return list(columns_of(source))
-    with engine() as (connection, folder):
-        return _relation(connection, folder, source, (), TextOptions(**as_text), role_columns).names
+    options, description = TextOptions(**as_text), _described(source)
+    with temporary_folder(None) as folder:
+        file = prepare_file(Path(source), folder, encoding=options.encoding)
+        if file.kind != "parquet":  # needs no database
+            return _text_file(file.path, (), options, description, role_columns).names
+        with open_database(folder) as connection:
+            return _parquet(connection, file.path, (), description).names
 
 
 def first_rows(path: str | PathLike[str], n: int, **as_text: Any) -> Source:
@@ -163,19 +168,15 @@ def _relation(
     source: object,
     wanted: Sequence[str],
     as_text: TextOptions,
-    optional: Sequence[str] = (),
 ) -> _Rows:
-    """Return the rows of a source; column names are checked before rows are read.
-
-    optional : further columns that may exist
-    """
+    """Return the rows of a source; column names are checked before rows are read."""
     if isinstance(source, str | PathLike):
         path, description = Path(os.fspath(source)), _described(source)
         file = prepare_file(path, folder, encoding=as_text.encoding)
         notes = (file.note,) if file.note else ()
         if file.kind == "parquet":
             return _parquet(connection, file.path, wanted, description)._replace(notes=notes)
-        rows = _text_file(file.path, wanted, as_text, description, optional)
+        rows = _text_file(file.path, wanted, as_text, description)
         return rows._replace(notes=(*notes, *rows.notes))
     if isinstance(source, tuple) and len(source) != 2:
         raise UnmaskError(f"a tuple of {len(source)} cannot be read as a table; expected (connection, SQL)")
@@ -215,8 +216,9 @@ def _parquet(connection: duckdb.DuckDBPyConnection, path: Path, wanted: Sequence
 
 
 def _text_file(
-    path: Path, wanted: Sequence[str], as_text: TextOptions, description: str, optional: Sequence[str]
+    path: Path, wanted: Sequence[str], as_text: TextOptions, description: str, optional: Sequence[str] = ()
 ) -> _Rows:
+    """Return the rows of a text file; optional : columns that may exist"""
     delimiter, header = as_text.delimiter, as_text.header
     given_names = header if isinstance(header, Sequence) else None
     has_header = header if isinstance(header, bool | None) else False

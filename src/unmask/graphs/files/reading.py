@@ -115,7 +115,7 @@ def _from_path(path: Path, options: EdgeListOptions) -> LinkList:
         raise UnmaskError(f"columns were given, but file {path.name!r} has none; remove --source and --target")
     if name.endswith(_XML):  # XML declares its encoding
         return _read_xml(path)
-    with temporary_folder(None) as folder, open_database(memory_limit=_ENGINE_BYTES) as connection:
+    with temporary_folder(None) as folder, open_database(folder, memory_limit=_ENGINE_BYTES) as connection:
         file = prepare_file(path, folder, encoding=options.encoding)
         if file.note:
             _log.warning("%s", file.note)
