@@ -43,7 +43,7 @@ def summary(lines: list[Line]) -> Iterator[str]:
         groups.setdefault((line["release"], line["policy"]), []).append(line)
     for (release, policy), own in groups.items():
         yield f"### {cell(release)}: {cell(describe_outcome(policy, [line['state'] for line in own]))}\n"
-        yield "| | Condition | Value | Limit | Asked for by |\n|---|---|--:|--:|---|"
+        yield "| | Condition | Value | Limit | Required by |\n|---|---|--:|--:|---|"
         for line in own:
             shown = (STATE[line["state"]], name_line(line), *format_line(line), line["source"] or "–")
             yield f"| {' | '.join(map(cell, shown))} |"
