@@ -1,5 +1,6 @@
 """The rational attacker on the command line: `unmask price`, and the price section of an audit."""
 
+import html
 import math
 from dataclasses import replace
 
@@ -313,3 +314,12 @@ def test_price_gives_no_digest_of_the_table(attacker, release):
     result = parsed(invoke("price", release, "-q", "age,sex", "--attacker", attacker, "--json").stdout)
     (table,) = (entry for entry in result["inputs"] if entry["role"] == "data")
     assert table["sha256"] is None  # a digest could confirm a guess of its content
+
+
+def test_the_page_of_a_price_shows_every_printed_finding_and_the_attacker(tmp_path, attacker):
+    done = invoke("price", "20,60", "--attacker", attacker, "-o", tmp_path / "price.html")
+    page = (tmp_path / "price.html").read_text(encoding="utf-8")
+    findings = done.stdout.splitlines()[:3]
+    assert findings[1].startswith("One by one, ")
+    assert all(finding in html.unescape(page) for finding in findings[1:])
+    assert "Gain for a re-identification" in page

@@ -176,7 +176,7 @@ def _describe_above(item: Distribution, limit: float) -> str:
     count = f"{format_count(item.above[limit])} of {item.people:,} people"
     if item.target == IDENTITY:
         return f"{count} are re-identified with more than {percent(limit, 0)}"
-    return f"for {count} the adversary infers a {item.target} other than the most common one"
+    return f"for {count} the adversary infers a value of {item.target} other than the most common one"
 
 
 def distribution_figures(scope: Scope) -> tuple[Figure, ...]:

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.economics.attacker import Attacker
+from unmask.economics.attacker import Attacker, list_parameters
 from unmask.economics.audit.facts import AttackerSource, CampaignPrice, compute_curve, price_campaign
+from unmask.economics.audit.parameters import parameter_table
 from unmask.economics.audit.sentences import (
     describe_attacked,
     describe_campaign,
@@ -103,7 +104,8 @@ def audit_sizes(
     Returns
     -------
     Result
-        Tables "sizes", "about", "campaign", "one_by_one", "thresholds", and those of the options; a finding about each.
+        Tables "sizes", "about", "campaign", "one_by_one", "thresholds", "parameters", and those of the options; a
+        finding about each.
 
     Examples
     --------
@@ -134,6 +136,7 @@ def audit_sizes(
         _table("one_by_one", single),
         _table("thresholds", {**thresholds._asdict(), "unfined": unfined}),
         *([_resource_table(source, campaigns, prices, sizes)] if source.has_resources else []),
+        parameter_table("parameters", list_parameters(attackers[0])),
         *sweep_tables,
         *unknown,
     )
@@ -146,6 +149,7 @@ def audit_sizes(
         Block("thresholds", "By size", by_size_sentence, tables=(View("sizes", limit=N_SHOWN, columns=SHOWN_NAMES),)),
         *(block for table in sweep_tables[:1] for block in make_sweep_blocks(attackers[0], table)),
         *map(make_unknown_block, unknown),
+        Block("attacker", "The attacker", "", tables=("parameters",), is_finding=False),
     )
     result = Result(
         title="Prices of group sizes",

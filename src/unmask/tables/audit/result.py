@@ -193,8 +193,9 @@ def special_blocks(heads: PreferredRows[Row], release: str, *, several: bool) ->
     if order is not None and (release, ORDER_READER, IDENTITY) not in select_leading(heads):
         sentence = f"an adversary who has the original and reads only the row order {describe_result(order)}."
         yield Block("order", "The row order", start_with_release(sentence, release, several=several))
-    for sentence in _describe_insider(scored):
-        yield Block("insider", "The insider", start_with_release(sentence, release, several=several))
+    insider = [start_with_release(sentence, release, several=several) for sentence in _describe_insider(scored)]
+    if insider:
+        yield Block("insider", "The insider", " ".join(insider))
 
 
 def _describe_insider(heads: Mapping[tuple[str, str], Row]) -> Iterator[str]:
