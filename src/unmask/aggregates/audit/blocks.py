@@ -45,12 +45,13 @@ def headline(facts: AggregateFacts) -> str:
     if facts.contradicting:
         return (
             f"The tables {join_names(facts.contradicting)} contradict each other, so a stated rule is wrong. "
-            f"{plural(facts.statuses['contradiction'], 'area has', 'areas have')} no solution."
+            f"Areas without a solution: {facts.statuses['contradiction']:,}."
         )
     if facts.violations:
         return f"The original contradicts the stated rule of {join_names(tuple(facts.violations))}. Check the rule."
     if facts.n_areas == 1:
-        sentence = f"{'Only one set' if facts.n_one else 'More than one set'} of records fits the tables."
+        one, several = "Only one set of records fits the tables.", "More than one set of records fits the tables."
+        sentence = one if facts.n_one else several
     else:
         share = percent(facts.n_one / facts.n_areas)
         sentence = f"In {facts.n_one:,} of {facts.n_areas:,} areas ({share}), only one set of records fits the tables."
@@ -65,10 +66,16 @@ def headline(facts: AggregateFacts) -> str:
 def describe_risk(facts: AggregateFacts) -> AtRisk:
     """Return the people whose sensitive value is certain, for the column about which the tables reveal most."""
     strongest = _strongest(facts)
-    people = f"of {strongest.people:,} people have a certain {strongest.sensitive}"
-    sentence = f"{people}, if {join_names(strongest.knows) or 'nothing'} and the area are known"
+    n, sensitive = f"{strongest.people:,}", strongest.sensitive
+    if strongest.knows:
+        columns = join_names(strongest.knows)
+        sentence = (
+            f"of {n} people have a {sensitive} that is certain to an adversary who knows their area and {columns}"
+        )
+    else:
+        sentence = f"of {n} people have a {sensitive} that is certain to an adversary who knows their area"
     facts_below = [
-        Fact("One solution", f"{facts.n_one:,} of {plural(facts.n_areas, 'area')}"),
+        Fact("One solution", f"{facts.n_one:,} of {facts.n_areas:,} areas"),
         Fact(
             "Best guess", f"right for {percent(strongest.reached)}; without these tables {percent(strongest.baseline)}"
         ),
