@@ -197,11 +197,9 @@ class Criteria(Disclosure, IdentityCriteria):
         See `IdentityCriteria`.
     k_map, population_uniques : int | None
         See `IdentityCriteria`.
-    individual_risk_average, individual_risk_max, expected_reidentifications : float | None
+    individual_risk_average, individual_risk_max, model_risk_average, model_risk_max : float | None
         See `IdentityCriteria`.
-    model_risk_average, model_risk_max : float | None
-        See `IdentityCriteria`.
-    expected_reidentifications_low, expected_reidentifications_high : float | None
+    expected_reidentifications, expected_reidentifications_low, expected_reidentifications_high : float | None
         See `IdentityCriteria`.
     household_k, household_risk_average, household_risk_max : float | None
         See `IdentityCriteria`.
@@ -448,6 +446,19 @@ SUBSETS = {"k_pairs": 2, "k_triples": 3}
 def smallest_class_of_subsets(table: Table, n_columns: int) -> int:
     """Return the smallest number of candidates of a row for an adversary who knows any `n_columns` quasi-identifiers.
 
+    Parameters
+    ----------
+    table : Table
+        Release.
+    n_columns : int
+        Quasi-identifiers that the adversary knows; all if there are fewer.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
     >>> from unmask.tables import Table
     >>> table = Table.read({"a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "c": [1, 1, 1, 2]}, quasi_identifiers=["a", "b", "c"])
     >>> [smallest_class_of_subsets(table, n_columns) for n_columns in (1, 2)]

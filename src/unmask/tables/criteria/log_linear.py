@@ -82,7 +82,9 @@ def fit_log_linear(levels: NDArray[np.integer], frequency: Integers) -> Floats:
 
     Parameters
     ----------
-    levels, frequency
+    levels : (n_classes, n_columns) array
+        See `model_risk`.
+    frequency : (n_classes,) array
         See `model_risk`.
 
     Returns
