@@ -203,6 +203,33 @@ def our_criteria(path: str, names: Sequence[str]) -> Step:
     return step
 
 
+SUDA_ROWS = 100_000
+SUDA_SIZES = (40, 2, 5, 16, 7, 12, 99, 30)
+"""Values of the eight columns whose special uniques are found."""
+
+
+def draw_columns() -> dict[str, Any]:
+    """Eight independent columns with a few common and many rare values, as arrays of codes."""
+    import numpy as np
+
+    rng = np.random.default_rng(SEED)
+    return {f"c{number}": rng.geometric(0.5, SUDA_ROWS) % size for number, size in enumerate(SUDA_SIZES)}
+
+
+def our_suda() -> Step:
+    """Minimal uniques of all sets of columns."""
+    from unmask.tables import Table
+    from unmask.tables.risk.suda import find_special_uniques
+
+    columns = {name: codes.astype(str) for name, codes in draw_columns().items()}
+    table = Table.read(columns, quasi_identifiers=list(columns))
+
+    def step() -> harness.Found:
+        return {"minimal uniques": int(find_special_uniques(table).n_minimal.sum())}
+
+    return step
+
+
 def release_path(path: str, names: Sequence[str]) -> str:
     """Return the path of the k = 10 release of a table."""
     return f"{path}-{len(names)}-release.csv"
@@ -313,6 +340,52 @@ def pycanon_criteria(path: str, names: Sequence[str]) -> Step:
     return step
 
 
+def literal_suda() -> Step:
+    """SUDA2, the algorithm of sdcMicro's suda2, as Manning, Haglin and Keane (2008) describe it, in plain Python."""
+    columns = draw_columns()
+    rows = [tuple(enumerate(row)) for row in zip(*(codes.tolist() for codes in columns.values()), strict=True)]
+    items = {item for row in rows for item in row}
+
+    def step() -> harness.Found:
+        return {"minimal uniques": len(find_minimal_sets(rows, range(len(rows)), items, len(columns)))}
+
+    return step
+
+
+Item = tuple[int, int]
+"""Column and value."""
+
+
+def find_minimal_sets(
+    rows: Sequence[tuple[Item, ...]], chosen: Sequence[int], items: set[Item], largest: int
+) -> list[tuple[Item, ...]]:
+    """The minimal unique sets of some items in the chosen rows, of at most so many items.
+
+    An item in several rows, the rarest first, is combined with the sets of the more frequent items that are minimal in
+    its rows. Such a set is minimal with it if it is in a row without the item, too.
+    """
+    rows_of: dict[Item, list[int]] = defaultdict(list)
+    for row in chosen:
+        for item in rows[row]:
+            if item in items:
+                rows_of[item].append(row)
+    found: list[tuple[Item, ...]] = [(item,) for item, members in rows_of.items() if len(members) == 1]
+    if largest == 1:
+        return found
+    members_of = {item: set(members) for item, members in rows_of.items() if 1 < len(members) < len(chosen)}
+    frequent = set(members_of)
+    for item in sorted(members_of, key=lambda item: (len(members_of[item]), item)):
+        frequent.discard(item)
+        candidates = find_minimal_sets(rows, rows_of[item], frequent, largest - 1) if frequent else []
+        found += [(item, *others) for others in candidates if len(intersect(members_of, others)) > 1]
+    return found
+
+
+def intersect(members_of: dict[Item, set[int]], items: Sequence[Item]) -> set[int]:
+    """The rows with all of these items."""
+    return set.intersection(*(members_of[item] for item in items))
+
+
 # --- races -----------------------------------------------------------------------------------------------
 
 
@@ -329,6 +402,9 @@ def races(chosen: argparse.Namespace) -> Iterator[Race]:
         )
         scan = (Case("DuckDB, group by", bare_scan, (distinct,)),)
         yield Race("audit", f"audit, {DISTINCT_ROWS:,} distinct rows", commands, scan, "the command, imports counted")
+        ours = (Case("ours", our_suda, at_most=1.0),)
+        plain = (Case("SUDA2, plain Python", literal_suda, long=True),)
+        yield Race("suda", f"special uniques, {SUDA_ROWS:,} rows x 8", ours, plain, "all minimal uniques")
         for n_rows in (0, *chosen.rows):
             path = f"{folder}/{n_rows or 'adult'}.csv"
             harness.run_apart(build, path, n_rows)
@@ -364,5 +440,5 @@ def options(parser: argparse.ArgumentParser) -> None:
 
 if __name__ == "__main__":
     harness.main(
-        __doc__, races, only=("audit", "read", "Mondrian", "criteria"), peers=PEERS, options=options, limit=120
+        __doc__, races, only=("audit", "suda", "read", "Mondrian", "criteria"), peers=PEERS, options=options, limit=120
     )

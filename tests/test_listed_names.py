@@ -44,7 +44,7 @@ def audits(tmp_path_factory):
         audit({"r": protected}, original=several, origin=row),
         audit({"r": people}, original=people, control=people, synthetic=True),
         audit({"r": people}, population=100),
-        audit({"r": families}),
+        audit({"r": families}, measures=["k_pairs", "k_triples"]),
     ]
     return {
         name: value

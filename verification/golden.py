@@ -48,7 +48,7 @@ RUNS: Mapping[str, str] = {
     "table with missing cells": f"audit missing.csv {CENSUS}",
     "table with missing cells as any value": f"audit missing.csv {CENSUS} --missing wildcard",
     "table without rows of missing cells": f"audit missing.csv {CENSUS} --missing excluded",
-    "table with weights": f"audit weighted.csv {CENSUS} --weight weight",
+    "table with weights": f"audit weighted.csv {CENSUS} --weight weight --measure k_pairs --measure k_triples",
     "tables released together": f"audit k5.csv k10.csv {CENSUS} {KNOWN} --origin origin10.csv --together",
     "table in DuckDB": f"audit census.csv {CENSUS} --engine duckdb",
     "policy": f"audit k10.csv {CENSUS} --policy statistical-office",
