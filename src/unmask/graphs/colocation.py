@@ -132,13 +132,11 @@ def _codes(ids: ArrayLike, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
 def _times(time: ArrayLike) -> NDArray[np.float64]:
     try:
         array = np.asarray(time)
-        if array.dtype.kind in "mM" and np.isnat(array).any():
-            raise UnmaskError("time has missing values (NaT), expected a time for each record; remove such records")
         when = array.astype(np.float64)
-    except UnmaskError:
-        raise
     except (TypeError, ValueError):
         raise UnmaskError("time is not a list of numbers; give seconds, for example") from None
+    if array.dtype.kind in "mM" and np.isnat(array).any():
+        raise UnmaskError("time has missing values (NaT), expected a time for each record; remove such records")
     if when.ndim != 1 or not np.isfinite(when).all():
         raise UnmaskError("time is not a list of finite numbers, expected one for each record")
     return when

@@ -103,13 +103,10 @@ def solve_plans(attacker: Attacker, groups: CandidateGroups, fine: Floats | None
     fines = _resolve_fines(attacker, groups, fine)
     if attacker.is_uncertain:
         return _solve_uncertain(attacker, groups, fines)
-    if groups.previous is not None:
-        return _recurse(attacker, groups, fines)
-    if not _can_run_out(attacker, groups):
-        if _is_all_or_nothing(attacker):
-            return _solve_all_or_nothing(attacker, groups, fines)
-        return _recurse(attacker, groups, fines)
-    flat = _to_flat(attacker, groups, fines)
+    can_run_out = _can_run_out(attacker, groups)
+    if not can_run_out and groups.previous is None and _is_all_or_nothing(attacker):
+        return _solve_all_or_nothing(attacker, groups, fines)
+    flat = _to_flat(attacker, groups, fines) if can_run_out else None
     if flat is None:
         return _recurse(attacker, groups, fines)
     cap = int(attacker.max_fines)

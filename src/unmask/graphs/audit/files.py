@@ -147,21 +147,16 @@ def _parse_overlaps(texts: Iterable[str]) -> tuple[tuple[float, float], ...]:
     """Parse texts NODES,EDGES into overlaps."""
     overlaps: dict[str, tuple[float, float]] = {}
     for text in texts:
-        nodes, edges = _parse_overlap(text)
+        try:
+            nodes, edges = (float(part) for part in text.split(","))
+        except ValueError:
+            raise UnmaskError(f"--overlap is {text!r}, expected two shares NODES,EDGES such as 0.5,0.75") from None
+        if not (0 <= nodes <= 1 and 0 < edges <= 1):
+            raise UnmaskError(f"--overlap is {text!r}, expected shares from 0 to 1, that of edges above 0")
         if f"{nodes:g}/{edges:g}" in overlaps:
             raise UnmaskError(f"--overlap {text} is given twice, expected overlaps that differ within 6 digits")
         overlaps[f"{nodes:g}/{edges:g}"] = nodes, edges
     return tuple(overlaps.values())
-
-
-def _parse_overlap(text: str) -> tuple[float, float]:
-    try:
-        nodes, edges = (float(part) for part in text.split(","))
-    except ValueError:
-        raise UnmaskError(f"--overlap is {text!r}, expected two shares NODES,EDGES such as 0.5,0.75") from None
-    if not (0 <= nodes <= 1 and 0 < edges <= 1):
-        raise UnmaskError(f"--overlap is {text!r}, expected shares from 0 to 1, that of edges above 0")
-    return nodes, edges
 
 
 def _parse_counts(values: Iterable[str | int]) -> tuple[int, ...]:
