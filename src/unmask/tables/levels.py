@@ -156,6 +156,8 @@ class Levels:
     def select(self, indices: NDArray[np.intp] | Sequence[int]) -> Levels:
         """Return a selection of the levels in the given order; the domain is unchanged."""
         index = np.asarray(indices, dtype=np.intp)
+        if np.array_equal(index, np.arange(len(self))):
+            return self
         missing_at = np.flatnonzero(index == self.missing)
         return replace(
             self,

@@ -106,12 +106,6 @@ class SinglingSearch:
         return cls(table.complete, known.people, known.person)
 
     @cached_property
-    def position(self) -> dict[int, int]:
-        """Position among the known people of each row, the first of several."""
-        rows = range(len(self._pairing.observation)) if self.rows is None else self.rows.tolist()
-        return {row: position for position, row in reversed(list(enumerate(rows)))}
-
-    @cached_property
     def _pairing(self) -> Pairing:
         return pair(self.people or self.release, self.release)
 
@@ -156,7 +150,9 @@ class SinglingSearch:
 
     def explain_row(self, row: int) -> SinglingColumns | None:
         """Return the columns of a person by their row; None for others, and after `MAX_PAIRS` comparisons."""
-        return self.explain(self.position[row]) if row in self.position and self.has_budget else None
+        rows = np.arange(len(self._pairing.observation)) if self.rows is None else self.rows
+        people = np.flatnonzero(rows == row)
+        return self.explain(int(people[0])) if len(people) and self.has_budget else None
 
     def _exclude(self, observation: int) -> Integers:
         """Return (n_classes,) the set of columns in which each class does not fit."""
