@@ -8,15 +8,13 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.core.randomness import secret_unless
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.protections.edges import check_enough, shuffled
-from unmask.graphs.protections.identities import Separated
-from unmask.ranges import Range, check_ranges
+from unmask.graphs.protections.edges import ChangedEdges, Ends, check_enough
+from unmask.ranges import Range
 
 
 @dataclass(frozen=True)
-class KDegree:
+class KDegree(ChangedEdges):
     """Add edges until every person shares their degree with at least k - 1 others.
 
     `anonymous_degrees` raises the degrees at the smallest cost. Edges are added from the person with the largest
@@ -48,12 +46,8 @@ class KDegree:
 
     k: Annotated[int, Range(1)] = 5
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
-    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
-        """Return the release, and the node behind each of its nodes."""
-        rng = secret_unless(rng)
+    def draw(self, graph: SocialGraph, rng: np.random.Generator) -> Ends:
+        """Return the ends of the edges of the release."""
         raised = graph.degree.copy()
         added, n_left = _edges(graph, anonymous_degrees(raised, self.k) - graph.degree, rng)
         while n_left:  # ends at the latest with the complete graph
@@ -61,7 +55,7 @@ class KDegree:
             raised[candidates[:n_left]] += 1
             added, n_left = _edges(graph, anonymous_degrees(raised, self.k) - graph.degree, rng)
         u, v = np.concatenate((np.stack(graph.edges()), added), axis=1, dtype=np.int64)
-        return shuffled(u, v, graph.n_nodes, rng)
+        return u, v
 
 
 def anonymous_degrees(degree: ArrayLike, k: int) -> NDArray[np.int64]:

@@ -17,9 +17,31 @@ from unmask.ranges import Range, check_ranges
 MAX_WALKS_PER_EDGE = 10
 """M in the source of `RandomWalk`."""
 
+Ends = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+class ChangedEdges:
+    """Protection that releases other edges; each person has one node, and nodes are in random order."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+    def draw(self, graph: SocialGraph, rng: np.random.Generator) -> Ends:
+        """Return the ends of the edges of the release."""
+        raise NotImplementedError
+
+    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
+        """Return the release, and the node behind each of its nodes."""
+        rng, n = secret_unless(rng), graph.n_nodes
+        u, v = self.draw(graph, rng)
+        origin = rng.permutation(n)
+        new = np.argsort(origin)
+        release = SocialGraph.from_edges(new[u], new[v], n_nodes=n)
+        return Separated(release, origin, np.full(n, Role.WHOLE, np.int8), np.zeros(0, np.int64))
+
 
 @dataclass(frozen=True)
-class PerturbEdges:
+class PerturbEdges(ChangedEdges):
     """Delete random edges, add random ones, or both.
 
     Nodes are shuffled and have no labels.
@@ -54,21 +76,17 @@ class PerturbEdges:
     delete: Annotated[float, Range(0, 1)] = 0.1
     add: Annotated[float, Range(0)] = 0.1
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
-    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
-        """Return the release, and the node behind each of its nodes."""
-        rng = secret_unless(rng)
+    def draw(self, graph: SocialGraph, rng: np.random.Generator) -> Ends:
+        """Return the ends of the edges of the release."""
         u, v = (end.astype(np.int64) for end in graph.edges())
         n = graph.n_nodes
         remaining = np.sort(rng.permutation(len(u))[round(self.delete * len(u)) :])
         false = other_pairs(u * n + v, n, round(self.add * len(u)), rng)
-        return shuffled(np.concatenate((u[remaining], false // n)), np.concatenate((v[remaining], false % n)), n, rng)
+        return np.concatenate((u[remaining], false // n)), np.concatenate((v[remaining], false % n))
 
 
 @dataclass(frozen=True)
-class SwitchEdges:
+class SwitchEdges(ChangedEdges):
     """Switch the far ends of random pairs of edges, so that all people keep their degree.
 
     An edge may be switched several times, and back. With many tries (a share of 20) the result is
@@ -107,13 +125,12 @@ class SwitchEdges:
     keep: Literal["degrees", "joint_degrees"] = "degrees"
 
     def __post_init__(self) -> None:
-        check_ranges(self)
+        super().__post_init__()
         if self.keep not in ("degrees", "joint_degrees"):
             raise UnmaskError(f"keep is {self.keep!r}, {nearest(self.keep, ('degrees', 'joint_degrees'))}")
 
-    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
-        """Return the release, and the node behind each of its nodes."""
-        rng = secret_unless(rng)
+    def draw(self, graph: SocialGraph, rng: np.random.Generator) -> Ends:
+        """Return the ends of the edges of the release."""
         ends = np.stack(graph.edges())
         m, arcs = ends.shape[1], np.concatenate((ends, ends[::-1]), axis=1)  # edge i in both directions: i and i + m
         alike = graph.degree[arcs[1]] if self.keep == "joint_degrees" else np.zeros(2 * m, np.int64)
@@ -125,7 +142,7 @@ class SwitchEdges:
                 edge_set -= {(t, u), (u, t), (v, w), (w, v)}
                 edge_set |= {(t, w), (w, t), (v, u), (u, v)}
                 far[i], far[j] = near[i - m], near[j - m] = w, u  # in both directions of each edge
-        return shuffled(np.array(near[:m], np.int64), np.array(far[:m], np.int64), graph.n_nodes, rng)
+        return np.array(near[:m], np.int64), np.array(far[:m], np.int64)
 
 
 def _draws(alike: NDArray[np.int64], tries: int, rng: np.random.Generator) -> tuple[list[int], list[int]]:
@@ -161,14 +178,6 @@ def check_enough(n: int, k: int) -> None:
         raise UnmaskError(f"k is {k} and there are {n} people, expected at least as many people")
 
 
-def shuffled(u: NDArray[np.int64], v: NDArray[np.int64], n: int, rng: np.random.Generator) -> Separated:
-    """Return a release with these edges in which each person has one node, in random order."""
-    origin = rng.permutation(n)
-    new = np.argsort(origin)
-    release = SocialGraph.from_edges(new[u], new[v], n_nodes=n)
-    return Separated(release, origin, np.full(n, Role.WHOLE, np.int8), np.zeros(0, np.int64))
-
-
 def distinct(pairs: NDArray[np.int64], late: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the pairs with -1 for repetitions; of equal pairs, those at the positions `late` count as last.
 
@@ -183,7 +192,7 @@ def distinct(pairs: NDArray[np.int64], late: NDArray[np.int64]) -> NDArray[np.in
 
 
 @dataclass(frozen=True)
-class RandomWalk:
+class RandomWalk(ChangedEdges):
     """Replace the far end of each edge by the end of a random walk that starts with it.
 
     For a person u with d contacts in random order, the walk through the first contact always makes an edge from u to
@@ -217,12 +226,8 @@ class RandomWalk:
 
     length: Annotated[int, Range(1)] = 3
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
-    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
-        """Return the release, and the node behind each of its nodes."""
-        rng = secret_unless(rng)
+    def draw(self, graph: SocialGraph, rng: np.random.Generator) -> Ends:
+        """Return the ends of the edges of the release."""
         u, first = _draw_starts(graph, rng)
         n, pairs = graph.n_nodes, np.full(len(u), -1, dtype=np.int64)
         for _ in range(MAX_WALKS_PER_EDGE):
@@ -232,7 +237,7 @@ class RandomWalk:
             pairs[again] = np.where(u[again] == end, -1, key)
             pairs = distinct(pairs, again)
         ends = pairs[pairs >= 0]
-        return shuffled(ends // n, ends % n, n, rng)
+        return ends // n, ends % n
 
 
 def _draw_starts(graph: SocialGraph, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

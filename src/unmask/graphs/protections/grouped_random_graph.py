@@ -8,15 +8,13 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.randomness import secret_unless
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.protections.edges import check_enough, distinct, shuffled
-from unmask.graphs.protections.identities import Separated
-from unmask.ranges import Range, check_ranges
+from unmask.graphs.protections.edges import ChangedEdges, Ends, check_enough, distinct
+from unmask.ranges import Range
 
 
 @dataclass(frozen=True)
-class GroupNodes:
+class GroupNodes(ChangedEdges):
     """Divide people into groups of at least k, and release a random graph with equal numbers of edges between groups.
 
     Groups are consecutive by degree, with ties at random. If c pairs of people of two groups (or of one group) are
@@ -49,22 +47,17 @@ class GroupNodes:
 
     k: Annotated[int, Range(1)] = 5
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
-    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
-        """Return the release, and the node behind each of its nodes."""
+    def draw(self, graph: SocialGraph, rng: np.random.Generator) -> Ends:
+        """Return the ends of the edges of the release."""
         n = graph.n_nodes
         check_enough(n, self.k)
-        rng = secret_unless(rng)
         shuffled_nodes = rng.permutation(n)
         order = shuffled_nodes[np.argsort(graph.degree[shuffled_nodes], kind="stable")]
         cut = np.append(np.arange(n // self.k) * self.k, n)  # the last group includes the remainder
         group = np.empty(n, dtype=np.int64)
         group[order] = np.repeat(np.arange(len(cut) - 1), np.diff(cut))
         u_ends, v_ends = graph.edges()
-        u, v = _draw_edges(group[u_ends], group[v_ends], order, cut, rng)
-        return shuffled(u, v, n, rng)
+        return _draw_edges(group[u_ends], group[v_ends], order, cut, rng)
 
 
 def _draw_edges(
@@ -73,7 +66,7 @@ def _draw_edges(
     order: NDArray[np.int64],
     cut: NDArray[np.int64],
     rng: np.random.Generator,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> Ends:
     """Draw distinct edges between these groups, uniformly without replacement, by rejection sampling."""
     n = len(order)
     pairs = np.full(len(u_group), -1, dtype=np.int64)

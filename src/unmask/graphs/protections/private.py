@@ -10,12 +10,10 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.core.randomness import secret_unless
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.protections.edges import other_pairs, shuffled
-from unmask.graphs.protections.identities import Separated
+from unmask.graphs.protections.edges import ChangedEdges, Ends, other_pairs
 from unmask.graphs.random_graphs import chung_lu
-from unmask.ranges import Range, check_ranges
+from unmask.ranges import Range
 
 Epsilon = Annotated[float, Range(0, above=True)]
 
@@ -24,7 +22,7 @@ FOR_COUNT = 0.1
 
 
 @dataclass(frozen=True)
-class RandomizeEdges:
+class RandomizeEdges(ChangedEdges):
     """Randomized response for each pair of people: an edge differentially private graph.
 
     An edge is kept with probability p, and any other pair becomes an edge with probability q = p e^-e, independently. e
@@ -63,12 +61,8 @@ class RandomizeEdges:
 
     epsilon: Epsilon = 8.0
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
-    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
-        """Return the release, and the node behind each of its nodes."""
-        rng = secret_unless(rng)
+    def draw(self, graph: SocialGraph, rng: np.random.Generator) -> Ends:
+        """Return the ends of the edges of the release."""
         u, v = (end.astype(np.int64) for end in graph.edges())
         n, m = graph.n_nodes, len(u)
         pairs = n * (n - 1) // 2
@@ -76,7 +70,7 @@ class RandomizeEdges:
         p, q = answers(count, pairs, (1 - FOR_COUNT) * self.epsilon)
         stays = rng.random(m) < p
         false = other_pairs(u * n + v, n, int(rng.binomial(pairs - m, q)), rng)
-        return shuffled(np.concatenate((u[stays], false // n)), np.concatenate((v[stays], false % n)), n, rng)
+        return np.concatenate((u[stays], false // n)), np.concatenate((v[stays], false % n))
 
 
 def answers(edges: int, pairs: int, epsilon: float) -> tuple[float, float]:
@@ -91,7 +85,7 @@ def answers(edges: int, pairs: int, epsilon: float) -> tuple[float, float]:
 
 
 @dataclass(frozen=True)
-class NoisyDegrees:
+class NoisyDegrees(ChangedEdges):
     """Release a random graph with noisy degrees, which is edge differentially private. Nothing else of the network
     remains.
 
@@ -125,19 +119,15 @@ class NoisyDegrees:
 
     epsilon: Epsilon = 1.0
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
-    def __call__(self, graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Separated:
-        """Return the release, and the node behind each of its nodes."""
-        rng = secret_unless(rng)
+    def draw(self, graph: SocialGraph, rng: np.random.Generator) -> Ends:
+        """Return the ends of the edges of the release."""
         n = graph.n_nodes
         alike = rng.permutation(n)
         rank = alike[np.argsort(graph.degree[alike], kind="stable")]
         noisy = graph.degree[rank] + _noise(n, self.epsilon / 2, rng)
         expected = np.clip(scipy.optimize.isotonic_regression(noisy).x, 0, n - 1) if n else noisy
         u, v = chung_lu(expected, rng=rng).edges()
-        return shuffled(rank[u], rank[v], n, rng)
+        return rank[u], rank[v]
 
 
 def _noise(n: int, epsilon: float, rng: np.random.Generator) -> NDArray[np.int64]:
