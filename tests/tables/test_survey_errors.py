@@ -179,3 +179,13 @@ def test_a_unit_that_no_file_has_is_named(tmp_path, monkeypatch):
     done = invoke("audit", "people.csv", "-q", "age", "--weight", "w", "--stratum", "region")
     assert done.exit_code == 2
     assert "column 'region' is not in the release" in done.stderr
+
+
+@pytest.mark.parametrize("n_unique", [3, 30])
+def test_a_shared_result_hides_the_share_of_few_unique_rows(n_unique):
+    ages = [*range(100, 100 + n_unique), *np.repeat(30, 300)]
+    table = Table.read({"age": ages, "w": np.full(len(ages), 10)}, quasi_identifiers="age", weight="w")
+    (row,) = unmask.audit(table).without_small().tables["criteria"]
+    expected = None if n_unique < 10 else n_unique / len(ages)
+    assert row["unique_share"] == (None if expected is None else pytest.approx(expected))
+    assert (row["unique_share_high"] is None) == (expected is None)

@@ -35,6 +35,9 @@ def _property_column(name: str, quantities: Mapping[str, Quantity]) -> Column:
     meaning = quantity.meaning if quantity else ""
     if name in COUNTS:
         return Column(name, name_of(name, quantities), "people", exact=True, meaning=meaning)
+    if name.startswith("unique_share"):
+        label = name_of(name, quantities)
+        return Column(name, label, "percent_of_people", of="unique_rows", exact=True, meaning=meaning)
     kind = "share" if quantity is not None and quantity.in_percent else "number"
     return Column(name, name_of(name, quantities), kind, meaning=meaning)  # type: ignore[arg-type]
 

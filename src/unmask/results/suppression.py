@@ -184,7 +184,7 @@ def _share_part(column: Column, value: float, n_people: int, smallest_group: int
         rounded = n_people if value >= MIN_COVERAGE * n_people else n_people - smallest_group
         return rounded if rounded >= 0 else None
     if column.kind == "percent_of_people":
-        return None if 0 < n_people < smallest_group else round(value, 2)
+        return None if 0 < n_people < smallest_group else value if column.exact else round(value, 2)
     if column.kind == "bin" and not _is_large_bin(value, n_people, smallest_group):
         return 0.0
     return round_share(value, n_people, smallest_group)

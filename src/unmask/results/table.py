@@ -45,7 +45,7 @@ class Column:
     places : int, optional
         Decimals of a number; three significant digits by default.
     exact : bool
-        True if counts of at least the smallest group are not rounded.
+        True if counts of at least the smallest group, and shares of them, are not rounded.
     meaning : str
         Explanation of the column, for tables that a page shows with a line for each column.
     rounds_up : bool
