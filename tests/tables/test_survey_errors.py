@@ -189,3 +189,27 @@ def test_a_shared_result_hides_the_share_of_few_unique_rows(n_unique):
     expected = None if n_unique < 10 else n_unique / len(ages)
     assert row["unique_share"] == (None if expected is None else pytest.approx(expected))
     assert (row["unique_share_high"] is None) == (expected is None)
+
+
+def test_replicate_weights_of_a_document_reach_the_audit(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(5)
+    columns = {"age": rng.integers(20, 60, 90), "samp_wgt": rng.integers(5, 50, 90)}
+    columns |= {f"repwgt{number}": columns["samp_wgt"] * rng.integers(0, 3, 90) for number in range(6)}
+    lines = [",".join(map(str, row)) for row in zip(*columns.values(), strict=True)]
+    Path("people.csv").write_text("\n".join([",".join(columns), *lines]), encoding="utf-8")
+    design = {"replicate_weights": "repwgt*", "replicate_method": "bootstrap"}
+    keys = "".join(f', {key} = "{value}"' for key, value in design.items())
+    roles = '{ age = "quasi-identifier", samp_wgt = "weight" }'
+    Path("unmask.toml").write_text(f'data = {{ file = "people.csv"{keys} }}\ncolumns = {roles}\n', encoding="utf-8")
+    done = invoke("audit", "unmask.toml", "--json")
+    (row,) = parsed(done.stdout)["tables"]["criteria"]
+    table = Table.read("people.csv", quasi_identifiers="age", weight="samp_wgt", **design)
+    expected = evaluate(table)
+    assert row["expected_reidentifications_high"] == pytest.approx(expected.expected_reidentifications_high, rel=1e-9)
+    assert (
+        expected.expected_reidentifications_high
+        != evaluate(replace(table, design=SurveyDesign())).expected_reidentifications_high
+    )
+    looked = unmask.look("people.csv", changes=False, **design)
+    assert [record["role"] for record in looked.tables["columns"]] == ["quasi-identifier", "weight", *["drop"] * 6]

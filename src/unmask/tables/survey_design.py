@@ -121,13 +121,14 @@ def relate_replicates(replicates: Sequence[Floats], weight: Floats | None, metho
     return SurveyDesign(replicates=ratio, factor=factor)
 
 
-def match_columns(patterns: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that patterns such as `repwgt*` name, in the order of the patterns.
+def match_columns(patterns: str | Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns that one or several patterns such as `repwgt*` name, in the order of the patterns.
 
     A pattern that fits no column stays, so that the check of the columns names it.
 
     >>> match_columns(["repwgt?", "w9"], ["age", "repwgt1", "repwgt2"])
     ('repwgt1', 'repwgt2', 'w9')
     """
+    patterns = (patterns,) if isinstance(patterns, str) else patterns
     matches = ([name for name in names if fnmatchcase(name, pattern)] or [pattern] for pattern in patterns)
     return tuple(dict.fromkeys(name for matched in matches for name in matched))
