@@ -128,8 +128,8 @@ def verify_protected() -> Section:
     verdicts.append(Verdict("redacted: no certain combination", 0, rows[1][2], rows[1][2] == 0))
     heads = ("tables", "records", "certain combinations", "chains without convergence", "CPU s of a block")
     note = (
-        "Redacted tables have a number in few cells. Their population stays near the prior, with even columns, so the "
-        "adversary announces less than they realize."
+        "No redacted table shows the number of people of a block. So the share of the most common race is not "
+        "determined, and depends on the start of the fitted population, which is even."
     )
     return Section("Protected tables, 24 blocks of 30 of one area", heads, rows, (note,), verdicts)
 

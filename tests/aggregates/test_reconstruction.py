@@ -7,12 +7,13 @@ import pytest
 from scipy import sparse
 
 from unmask.aggregates import AggregateRelease, Domain, Rule, Statistic, Tabulation, tabulate
-from unmask.aggregates.attacks import chains
+from unmask.aggregates.attacks import _chain, chains
 from unmask.aggregates.attacks.attack_run import explain_contradiction, make_questions
 from unmask.aggregates.attacks.belief import infer_counts, weigh_solutions
 from unmask.aggregates.attacks.integer_programs import find_other
 from unmask.aggregates.attacks.population import fit_population
 from unmask.aggregates.attacks.reconstruction import bound_certain_cells, find_possible_values, reconstruct
+from unmask.aggregates.attacks.reconstructor import KnownPeople, Reconstructor, infer_values
 from unmask.aggregates.attacks.systems import list_systems, reduce_system
 
 DOMAIN = Domain({"sex": ("f", "m"), "age": ("0", "1", "2"), "ill": ("n", "y")})
@@ -174,14 +175,14 @@ def test_chains_of_many_people_and_areas_have_a_limit(monkeypatch):
     rng, system = np.random.default_rng(0), next(list_systems(release))
     result = reconstruct(system, rng=rng, max_solutions=1)
     proposals = []
-    monkeypatch.setattr(chains, "_summarize", lambda area: proposals.append(area.thin) or (None, None, 1.0))
+    monkeypatch.setattr(_chain, "run_chain", lambda *arguments: proposals.append(arguments[4]))
     population = np.full(12, 1 / 12)
     for most in (10_000, 7):
         monkeypatch.setattr(chains, "MAX_PROPOSALS", most)
-        chains.sample_areas(release, {0: result}, population, np.zeros(12), rng=rng)
-    monkeypatch.setattr(chains, "MAX_ALL_PROPOSALS", 5 * chains.N_VERTICES * chains.N_ROUNDS * chains.N_DRAWS)
-    chains.sample_areas(release, {0: result}, population, np.zeros(12), rng=rng)
-    assert proposals == [200, 7, 5]
+        chains.sample_counts(release, 0, result, population, rng=rng)
+    monkeypatch.setattr(chains, "MAX_ALL_PROPOSALS", 10 * chains.N_VERTICES * chains.N_ROUNDS * chains.N_DRAWS)
+    chains.sample_counts(release, 0, result, population, n_areas=2, rng=rng)
+    assert list(dict.fromkeys(proposals)) == [200, 7, 5]
 
 
 def draw_people(seed):
@@ -215,6 +216,16 @@ def test_solutions_are_all_records_that_have_the_published_statistic(kind, seed)
     assert release.cell_counts(people)[0].tolist() in expand(result, 8).tolist()
 
 
+def test_a_mean_that_contradicts_counts_is_named():
+    domain, people = draw_people(1)
+    tables = tuple(tabulate(people, columns, Rule(), domain) for columns in (["age"], ["sex"]))
+    release = AggregateRelease(
+        domain, tables, statistics=(Statistic("mean age", (), np.array(21.0), "mean", "age", 1),)
+    )
+    assert reconstruct(next(list_systems(release)), rng=np.random.default_rng(0)).status == "contradiction"
+    assert explain_contradiction(release, 0) == ["sex", "mean age"]
+
+
 def test_few_solutions_of_programs_have_the_published_median():
     domain, people = draw_people(3)
     median = np.median(people["age"].astype(float))
@@ -227,3 +238,23 @@ def test_few_solutions_of_programs_have_the_published_median():
     assert not result.is_complete
     assert result.status in ("several", "undecided")
     assert system.is_possible(result.solutions).all()
+    beliefs = infer_counts(release, [result], np.full(8, 1 / 8), rng=np.random.default_rng(0))
+    assert beliefs[0].method == "chain"
+    assert beliefs[0].draws.sum(axis=1).tolist() == [5] * len(beliefs[0].draws)
+
+
+def test_chains_do_not_announce_what_the_tables_do_not_show():
+    rng = np.random.default_rng(4)
+    domain = Domain({"sex": ("f", "m"), "age": tuple("abcdef"), "block": tuple("0123456789")})
+    people = {name: rng.choice(np.array(labels), 200) for name, labels in domain.categories.items()}
+    areas = domain.categories["block"]
+    domain = Domain({name: domain.categories[name] for name in ("sex", "age")})
+    rules = (["sex", "age"], Rule(threshold=50, zeros="hidden")), ([], Rule())
+    tables = [tabulate(people, names, rule, domain, geography="block", areas=areas) for names, rule in rules]
+    run = Reconstructor(max_solutions=1).run(
+        AggregateRelease(domain, tuple(tables), "block", areas), ["sex"], ["age"], rng=rng
+    )
+    profile = np.arange(6).repeat(10)
+    belief, _ = infer_values(run, KnownPeople(run.questions[0], np.tile(np.arange(10), 6), profile))
+    assert np.abs(belief.to_dense() - 0.5).max() < 0.05  # 0.1 if the population follows the draws
+    assert belief.to_dense().max(axis=1).mean() < 0.52

@@ -204,7 +204,7 @@ class AggregateRelease:
         return np.concatenate([low for low, _ in bounds]), np.concatenate([high for _, high in bounds])
 
     def groups(self, area: int = 0) -> list[Group]:
-        """Return the groups of an area of whom a mean, a median or a sum is published, over the cells of the system."""
+        """Return the groups of an area with a published mean, median or sum, over the cells of the system."""
         codes = np.indices(self.shape).reshape(len(self.shape), -1)
         return [
             group

@@ -84,7 +84,7 @@ class Statistic:
 
 
 class Group(NamedTuple):
-    """People of whom a statistic is published.
+    """People with a published statistic.
 
     name, kind : name of the statistic, and what it is
     members : (n_cells,) cells of the group

@@ -177,7 +177,8 @@ def _parse_table(
         raise UnmaskError(f"table {name!r} has two rows of the same cell, expected one; remove one of them")
     size = int(np.prod(shape, dtype=np.int64))
     values, markers = np.full(size, np.nan), np.full(size, Marker.UNPUBLISHED, dtype=np.int8)
-    values[cells], markers[cells] = _parse_cells(numbers, {**MARKERS, **_own_markers(table)}, name)
+    own_markers = {text: MARKERS[meaning] for text, meaning in table.get("markers", {}).items()}
+    values[cells], markers[cells] = _parse_cells(numbers, {**MARKERS, **own_markers}, name)
     if len(cells) < size:
         omitted = table.get("omitted", "refused")
         if omitted == "refused":
@@ -195,10 +196,6 @@ def _parse_table(
         return Statistic(name, columns, values.reshape(shape), kind, table["of"], digits, where, by_area)
     rule = Rule(**{**default_rule, **table.get("rule", {})})
     return Tabulation(name, columns, values.reshape(shape), markers.reshape(shape), rule, where, by_area)
-
-
-def _own_markers(table: Mapping[str, Any]) -> dict[str, Marker]:
-    return {text: MARKERS[meaning] for text, meaning in table.get("markers", {}).items()}
 
 
 def _parse_cells(

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from unmask.aggregates.attacks.belief import CountBelief, infer_counts
-from unmask.aggregates.attacks.integer_programs import find_contradiction
 from unmask.aggregates.attacks.population import fit_population
 from unmask.aggregates.attacks.reconstruction import (
     MAX_SOLUTIONS,
@@ -19,7 +17,7 @@ from unmask.aggregates.attacks.reconstruction import (
     find_possible_values,
     reconstruct,
 )
-from unmask.aggregates.attacks.systems import list_systems, reduce_system
+from unmask.aggregates.attacks.systems import list_systems, make_system
 from unmask.aggregates.release import AggregateRelease
 from unmask.aggregates.rules import Counts
 from unmask.core.errors import UnmaskError, nearest
@@ -164,15 +162,18 @@ def _find_certain_values(result: Reconstruction, question: Question, rng: np.ran
 
 
 def explain_contradiction(release: AggregateRelease, area: int) -> list[str]:
-    """Return the names of tables that contradict each other in an area, none of which can be left out."""
-    names = [item.name for item in release.by_area]
-    low, high = release.bounds(area)
+    """Return the names of tables that contradict each other in an area, none of which can be left out.
 
-    def is_feasible(chosen: Sequence[str]) -> bool:
-        rows = np.flatnonzero(np.isin(release.row_tables, [names.index(name) for name in chosen]))
-        system = reduce_system(sparse.csr_array(release.matrix[rows]), low[rows], high[rows])
-        if not system.is_feasible:
-            return False
-        return system.program.maximize(np.zeros(len(system.cells))).status != "infeasible"
-
-    return find_contradiction(names, is_feasible)
+    The deletion filter of Chinneck and Dravnieks (1991) leaves an irreducible set: without any of them, the others have
+    a solution.
+    """
+    kept = [item.name for item in release.published_tables if item.by_area == bool(release.geography)]
+    for name in tuple(kept):
+        others = [other for other in kept if other != name]
+        counts = tuple(item for item in release.tabulations if item.name in others)
+        statistics = tuple(item for item in release.statistics if item.name in others)
+        if counts:
+            system = make_system(replace(release, tabulations=counts, statistics=statistics), area)
+            if reconstruct(system, rng=np.random.default_rng(0)).status == "contradiction":
+                kept = others
+    return kept

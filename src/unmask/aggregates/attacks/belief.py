@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from unmask.aggregates.attacks.chains import Likelihood, read_likelihood, sample_areas
+from unmask.aggregates.attacks.chains import Likelihood, read_likelihood, sample_counts
 from unmask.aggregates.attacks.reconstruction import Reconstruction
 from unmask.aggregates.release import AggregateRelease
 
@@ -96,20 +96,20 @@ def infer_counts(
     list of CountBelief
         The belief about an area without a solution is the population.
     """
-    beliefs, known = {}, np.zeros(len(population))
+    n_sampled = sum(not result.is_complete for result in results)
+    beliefs = []
     for area, result in enumerate(results):
         cells = result.system.cells
         if not len(result.solutions):
-            beliefs[area] = CountBelief(population[cells], result.solutions, np.zeros(0), "prior")
+            beliefs.append(CountBelief(population[cells], result.solutions, np.zeros(0), "prior"))
         elif result.is_complete:
             log_likelihood = _sum_likelihood(result, read_likelihood(release, area, result))
             weights = weigh_solutions(result.solutions, np.log(population[cells]), log_likelihood)
-            beliefs[area] = CountBelief(weights @ result.solutions, result.solutions, weights, "enumeration")
-            known[cells] += beliefs[area].mean
-    incomplete = {area: result for area, result in enumerate(results) if area not in beliefs}
-    for area, (mean, draws, r_hat) in sample_areas(release, incomplete, population, known, rng=rng).items():
-        beliefs[area] = CountBelief(mean, draws, np.full(len(draws), 1.0 / len(draws)), "chain", r_hat)
-    return [beliefs[area] for area in range(len(results))]
+            beliefs.append(CountBelief(weights @ result.solutions, result.solutions, weights, "enumeration"))
+        else:
+            mean, draws, r_hat = sample_counts(release, area, result, population, n_areas=n_sampled, rng=rng)
+            beliefs.append(CountBelief(mean, draws, np.full(len(draws), 1.0 / len(draws)), "chain", r_hat))
+    return beliefs
 
 
 def _sum_likelihood(result: Reconstruction, likelihood: Likelihood) -> NDArray[np.float64] | float:

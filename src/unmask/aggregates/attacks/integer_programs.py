@@ -1,8 +1,8 @@
-"""Integer programs over the counts of an area: extreme sums, other solutions, and contradictions."""
+"""Integer programs over the counts of an area: other solutions, and values that are possible."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -92,27 +92,3 @@ def find_possible(
         if not witnessed:
             return possible
         possible[witnessed] = 1
-
-
-def find_contradiction(names: Sequence[str], is_feasible: Callable[[Sequence[str]], bool]) -> list[str]:
-    """Return tables that contradict each other, none of which can be left out.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Tables that have no solution together.
-    is_feasible : function
-        Whether some of the tables have a solution.
-
-    Returns
-    -------
-    list of str
-        An irreducible set (deletion filter of Chinneck and Dravnieks, 1991): without any of them, the others have a
-        solution.
-    """
-    kept = list(names)
-    for name in names:
-        others = [other for other in kept if other != name]
-        if others and not is_feasible(others):
-            kept = others
-    return kept

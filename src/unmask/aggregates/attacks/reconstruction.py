@@ -189,15 +189,9 @@ def find_possible_values(
     if result.is_complete:
         states = np.array([int(result.solutions[:, cells].any()) for cells in groups], dtype=np.int8)
     else:
-        states = _find_by_programs(result, groups, distinct // n_values, rng)
+        owner = np.unique(distinct // n_values, return_inverse=True)[1]
+        states = find_possible(result.system, groups, owner, result.solutions, rng)
     table = {int(item): np.zeros(n_values, dtype=np.int8) for item in np.unique(profile)}
     for pair, state in zip(distinct.tolist(), states.tolist(), strict=True):
         table[pair // n_values][pair % n_values] = state
     return table
-
-
-def _find_by_programs(
-    result: Reconstruction, groups: list[NDArray[np.int64]], profile: NDArray[np.int64], rng: np.random.Generator
-) -> NDArray[np.int8]:
-    owner = np.unique(profile, return_inverse=True)[1]
-    return find_possible(result.system, groups, owner, result.solutions, rng)

@@ -181,22 +181,24 @@ def list_systems(release: AggregateRelease) -> Iterator[AreaSystem]:
     """Yield the reduced system of each area of a release, in order."""
     by_cell = sparse.csc_array(release.matrix)
     for area in range(release.n_areas):
-        if not release.statistics:
-            yield reduce_system(release.matrix, *release.bounds(area), by_cell=by_cell)
-            continue
-        groups, (low, high) = release.groups(area), release.bounds(area)
-        halves, most = [release.matrix], []
-        for group in groups:
-            people = count_people(group.members, release.matrix, low, high)
-            if group.kind == "median" and people is not None:
-                halves += [sparse.csr_array(half[None].astype(np.float64)) for half in group.halves()]
-                most += [people // 2, people // 2]
-        matrix = sparse.csr_array(sparse.vstack(halves))
-        system = reduce_system(
-            matrix,
-            np.concatenate([low, np.zeros(len(most), dtype=np.int64)]),
-            np.concatenate([high, most]).astype(np.int64),
-        )
-        cells = system.cells
-        kept = [group._replace(members=group.members[cells], numbers=group.numbers[cells]) for group in groups]
-        yield replace(system, groups=kept)
+        yield make_system(release, area, by_cell=by_cell)
+
+
+def make_system(release: AggregateRelease, area: int, *, by_cell: sparse.csc_array | None = None) -> AreaSystem:
+    """Return the reduced system of an area. At most half of a known number of people is on each side of a median."""
+    low, high = release.bounds(area)
+    if not release.statistics:
+        return reduce_system(release.matrix, low, high, by_cell=by_cell)
+    groups, rows, most = release.groups(area), [release.matrix], []
+    for group in groups:
+        people = count_people(group.members, release.matrix, low, high)
+        if group.kind == "median" and people is not None:
+            rows += [sparse.csr_array(half[None].astype(np.float64)) for half in group.halves()]
+            most += [people // 2, people // 2]
+    system = reduce_system(
+        sparse.csr_array(sparse.vstack(rows)), np.concatenate([low, np.zeros(len(most), dtype=np.int64)]),
+        np.concatenate([high, most]).astype(np.int64),
+    )  # fmt: skip
+    cells = system.cells
+    kept = [group._replace(members=group.members[cells], numbers=group.numbers[cells]) for group in groups]
+    return replace(system, groups=kept)

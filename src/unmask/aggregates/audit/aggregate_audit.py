@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from unmask.aggregates.attacks.attack_run import AttackRun
-from unmask.aggregates.attacks.chains import MAX_R_HAT
+from unmask.aggregates.attacks.chains import MAX_R_HAT, has_total
 from unmask.aggregates.attacks.reconstructor import KnownPeople, Reconstructor, infer_values
 from unmask.aggregates.audit.blocks import ADVICE, describe_risk, headline, make_blocks
 from unmask.aggregates.audit.facts import (
@@ -33,6 +33,7 @@ from unmask.domains import name_releases
 from unmask.measures.registry import MEASURES, Quantity
 from unmask.ranges import Option, Range
 from unmask.results import Result, Row
+from unmask.results.words import plural
 from unmask.scoring import score
 
 RECONSTRUCTOR, POPULATION = "reconstructor", "population"
@@ -144,7 +145,7 @@ def describe_run(name: str, run: AttackRun, targets: Targets, *, group_size: int
         preferred_measures=SUCCESS[::-1],
         sample_condition="areas_reconstructed <= 0.05",
         assumptions=_assumptions(run),
-        cautions=tuple(_cautions(facts)),
+        cautions=tuple(_cautions(facts, run)),
         not_run=tuple(_not_run(facts, run)),
     )
 
@@ -215,13 +216,17 @@ def _assumptions(run: AttackRun) -> tuple[str, ...]:
     )
 
 
-def _cautions(facts: AggregateFacts) -> Iterator[str]:
+def _cautions(facts: AggregateFacts, run: AttackRun) -> Iterator[str]:
     if facts.contradicting:
         yield f"A stated rule is wrong: {', '.join(facts.contradicting)} contradict each other."
     if facts.violations:
         yield f"The original contradicts the stated rule of {', '.join(facts.violations)}. Certain claims may be false."
     if facts.unconverged:
         yield f"Chains did not converge in {facts.unconverged:,} areas (split R-hat above {MAX_R_HAT})."
+    sampled = [area.reconstruction for area in run.areas if area.belief.method == "chain"]
+    if unknown := sum(not has_total(result) for result in sampled):
+        areas = plural(unknown, "area")
+        yield f"No table shows the number of people of {areas}, so probabilities depend on the model of the population."
     if not facts.has_truth:
         yield "Without the original, success is what the adversary expects, and no claim is checked."
 
