@@ -121,7 +121,7 @@ def _predict(
         linker = splink.Linker(backend.DuckDBAPI(connection).register(table), settings, log_level=logging.ERROR)
         linker.training.estimate_u_using_random_sampling(max_pairs=1e6, seed=seed)
         for i, rule in enumerate(rules):
-            linker.training.estimate_parameters_using_expectation_maximization(
+            linker.training.estimate_parameters_using_expectation_maximisation(
                 rule, populate_probability_two_random_records_match_from_trained_values=i == len(rules) - 1
             )
         predicted = linker.inference.predict(threshold_match_probability=threshold).as_duckdbpyrelation()
