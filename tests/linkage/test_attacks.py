@@ -242,13 +242,9 @@ def test_a_chain_of_links_is_one_cluster():
 
 def test_a_view_over_thresholds():
     links = links_of(3, [(0, 1, 0.9), (1, 2, 0.4)])
-    view = links.view([0.8, 0.3], [3, 1])
-    assert view.probability.tolist() == [0.75, 0.25]
+    view = links.view([0.8, 0.3])
+    assert view.probability.tolist() == [0.5, 0.5]
     assert [p.n_clusters for p in view.partitions] == [2, 1]
-    assert links.view([0.8, 0.3]).probability.tolist() == [0.5, 0.5]
-    for weights in ([1], [1, 0], [1, -1]):
-        with pytest.raises(UnmaskError, match="expected one above 0 for each"):
-            links.view([0.8, 0.3], weights)
     with pytest.raises(UnmaskError, match=r"the threshold is 1\.5"):
         links.clusters(1.5)
     with pytest.raises(UnmaskError, match="0 partitions"):
@@ -333,7 +329,7 @@ class Hidden:
         (lambda items: RecordLinkage(("place",)), "the blocks are"),
         (lambda items: RecordLinkage((("place",),), threshold=2), "the threshold is 2"),
         (lambda items: RecordLinkage((("plac",),))(items), "feature 'plac' is not in the release"),
-        (lambda items: SplinkLinkage((("place",),), min_probability=-1), "the threshold is -1"),
+        (lambda items: SplinkLinkage((("place",),), threshold=-1), "the threshold is -1"),
     ],
 )
 def test_wrong_use_is_explained(use, match):

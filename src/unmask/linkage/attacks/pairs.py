@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
@@ -65,17 +65,9 @@ class Links:
         linked, n = self.probability >= threshold, self.release.partition.n_clusters
         return partition_items(self.release, connect(self.first[linked], self.second[linked], n))
 
-    def view(self, thresholds: Sequence[float], weights: ArrayLike | None = None) -> View:
-        """Return the view whose possible worlds are the partitions of these thresholds.
-
-        weights : (n_thresholds,) positive, in any unit; equal by default
-        """
-        share = np.ones(len(thresholds)) if weights is None else np.asarray(weights, dtype=np.float64)
-        if share.shape != (len(thresholds),) or not (share > 0).all():
-            raise UnmaskError(
-                f"{share.size} weights are given for {len(thresholds)} thresholds, expected one above 0 for each"
-            )
-        return View([self.clusters(threshold) for threshold in thresholds], share / share.sum())
+    def view(self, thresholds: Sequence[float]) -> View:
+        """Return the view whose possible worlds, equally likely, are the partitions of these thresholds."""
+        return View([self.clusters(threshold) for threshold in thresholds])
 
 
 def no_links(release: Items) -> Links:

@@ -15,6 +15,9 @@ from unmask.extras import import_extra
 from unmask.linkage.attacks.pairs import Blocks, Links, check_blocks, count_pairs, no_links, select_blocked
 from unmask.linkage.items import Coded, Feature, Items, Numeric
 
+LEAST = 0.01
+"""Probability below which pairs are dropped."""
+
 
 @dataclass(frozen=True)
 class SplinkLinkage:
@@ -23,7 +26,8 @@ class SplinkLinkage:
     Texts are compared by Jaro-Winkler similarity at 0.9 and 0.7; categories and numbers are equal or different.
     Training uses the release only: u from random pairs, m by expectation maximization over the pairs of each blocking
     rule, and the prior from the trained values of the last rule. Give at least two rules without a common feature;
-    features in the only rule stay untrained. The clusters are the connected components of the links.
+    features in the only rule stay untrained. The clusters are the connected components of the links. Probabilities may
+    differ in the last digits between numbers of threads.
 
     Needs Splink: install unmask with the extra [link].
 
@@ -36,18 +40,14 @@ class SplinkLinkage:
     blocks : Blocks
         Blocking rules, each a tuple of feature names; a pair that agrees on all features of a rule is compared.
     threshold : float
-        Smallest probability of a link.
+        Smallest probability of a link. `link` has no pairs below `LEAST`.
     features : tuple of str
         Names of the features to compare. Default: all.
-    min_probability : float
-        Pairs below this probability are dropped, so no smaller threshold is possible.
-    seed : int
-        Random seed of the pairs. Results of Splink may differ in the last digits between numbers of threads.
 
     Examples
     --------
     >>> SplinkLinkage(blocks=(("name",), ("born",)))
-    SplinkLinkage(blocks=(('name',), ('born',)), threshold=0.9, features=(), min_probability=0.01, seed=0)
+    SplinkLinkage(blocks=(('name',), ('born',)), threshold=0.9, features=())
 
     References
     ----------
@@ -57,12 +57,9 @@ class SplinkLinkage:
     blocks: Blocks
     threshold: float = 0.9
     features: tuple[str, ...] = ()
-    min_probability: float = 0.01
-    seed: int = 0
 
     def __post_init__(self) -> None:
         check_blocks(self.blocks, self.threshold)
-        check_blocks(self.blocks, self.min_probability)
 
     def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
         """Return the adversary's partition of the items at the threshold."""
@@ -84,7 +81,7 @@ class SplinkLinkage:
             retain_matching_columns=False,
         )
         columns = {alias[feature.name]: _list_cells(feature) for feature in features}
-        *ends, probability = _predict(splink, settings, columns, rules, self.min_probability, self.seed)
+        *ends, probability = _predict(splink, settings, columns, rules)
         first, second = np.minimum(*ends), np.maximum(*ends)
         order = np.lexsort((second, first))
         return Links(release, first[order], second[order], np.clip(probability[order], 0.0, 1.0))
@@ -108,8 +105,6 @@ def _predict(
     settings: Any,
     columns: dict[str, list[str | float | None]],
     rules: list[Any],
-    threshold: float,
-    seed: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Return the two pseudonyms and the probability of each pair, predicted by Splink after training on these
     columns.
@@ -119,12 +114,12 @@ def _predict(
     backend = import_extra("splink.backends.duckdb", "link")
     with open_database() as connection:
         linker = splink.Linker(backend.DuckDBAPI(connection).register(table), settings, log_level=logging.ERROR)
-        linker.training.estimate_u_using_random_sampling(max_pairs=1e6, seed=seed)
+        linker.training.estimate_u_using_random_sampling(max_pairs=1e6, seed=0)
         for i, rule in enumerate(rules):
             linker.training.estimate_parameters_using_expectation_maximisation(
                 rule, populate_probability_two_random_records_match_from_trained_values=i == len(rules) - 1
             )
-        predicted = linker.inference.predict(threshold_match_probability=threshold).as_duckdbpyrelation()
+        predicted = linker.inference.predict(threshold_match_probability=LEAST).as_duckdbpyrelation()
         pairs = predicted.select("unique_id_l, unique_id_r, match_probability").fetchnumpy()
     first, second, probability = (np.asarray(pairs[name]) for name in pairs)
     return first.astype(np.int64), second.astype(np.int64), probability.astype(np.float64)
