@@ -75,3 +75,10 @@ def test_an_audit_and_the_risk_file_have_the_same_risk():
     assert model_risk(table.classes.levels, table.classes.sizes, 300 / columns["w"].sum())[
         table.classes.of_row
     ] == pytest.approx(risk)
+
+
+def test_cells_that_overlap_are_no_categories_of_the_model():
+    columns = {"age": ["[20, 29]", "[25, 34]", "41", "41"], "sex": list("fmfm")}
+    risks = evaluate_records(Table.read(columns, quasi_identifiers=["age", "sex"]), population=40)
+    assert "model_risk" not in risks.columns
+    assert "cells of 'age' overlap" in dict(risks.not_run)["model_risk"]

@@ -14,7 +14,7 @@ from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 from unmask.measures.interval import Z95
-from unmask.tables.attacks.relation import Relation, relation_of
+from unmask.tables.attacks.relation import Relation, classes_intersect, relation_of
 from unmask.tables.criteria.closeness import (
     beta_basic,
     beta_likeness,
@@ -425,10 +425,14 @@ class Frame:
         Raises
         ------
         UnmaskError
-            If classes overlap, or if the model is too large.
+            If cells of a column overlap, as after local recoding, or if the model is too large.
         """
-        if self.relation is not None:
-            raise UnmaskError("the log-linear model needs cells that are equal or not, and some classes overlap")
+        for column in self.table.quasi_identifiers:
+            if classes_intersect(self.table.known_by([column])):
+                raise UnmaskError(
+                    f"the log-linear model needs categories, and cells of {column.name!r} overlap; generalize all rows "
+                    "of the column alike"
+                )
         sampling_fraction = min(float(self.rows.sum()) / n_people, 1.0)
         return model_risk(self.table.classes.levels, self.rows, sampling_fraction)
 
