@@ -330,8 +330,10 @@ def _find_obstacle(condition: Condition, selected: list[ReleaseItem], not_run: s
 def _describe_measure(measure: str) -> str:
     """Return the meaning of a measure, or the name that is nearest to an unknown one."""
     quantity = described(measure) or CRITERIA.get(measure)
+    if quantity:
+        return f" ({quantity.meaning})"
     hint = nearest(measure, [*MEASURES, *CRITERIA])
-    return f" ({quantity.meaning})" if quantity else f"; {hint}" if hint.startswith("did") else ""
+    return f"; {hint}" if hint.startswith("did") else ""
 
 
 def describe_item(item: ReleaseItem) -> str:
