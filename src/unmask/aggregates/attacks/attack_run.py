@@ -139,7 +139,11 @@ def run_attacks(
     results = [reconstruct(system, rng=rng, max_solutions=max_solutions) for system in list_systems(release)]
     beliefs = infer_counts(release, results, population, rng=rng)
     areas = []
-    for result, belief in zip(results, beliefs, strict=True):
+    for area, belief in enumerate(beliefs):
+        result = results[area]
+        if belief.method == "chain":  # draws fit the counts, and show what is possible without a program
+            known = np.vstack([result.solutions, belief.draws])
+            result = replace(result, solutions=known[result.system.is_possible(known)])
         cells, low, high = bound_certain_cells(result)
         values = tuple(_find_certain_values(result, question, rng) for question in questions)
         areas.append(AreaAttack(result, belief, result.system.cells[cells], low, high, values))
