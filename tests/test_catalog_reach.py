@@ -8,6 +8,7 @@ import os
 import shlex
 from contextlib import chdir
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -198,6 +199,14 @@ def test_every_data_set_is_one_of_a_study(name, tmp_path):
 NUMBERED = "audit channel numbers.csv --json"
 """Audit of samples whose outputs are numbers."""
 
+MARGINALS = "tables.NoisyMarginals:epsilon=1:bounds={age=[0,100],zip=[0,99999]}"
+
+PRIVATE = (
+    f'protect people.csv -q age,sex,zip -s disease --with "{MARGINALS}" -o private.csv && unmask audit private.csv -q '
+    f'age,sex,zip -s disease --original people.csv --control others.csv --synthetic --protection "{MARGINALS}" --json'
+)
+"""Audit of rows with differential privacy."""
+
 COMMANDS = (
     "messages", "traces", "sender measures", "rounds", "crowds", "gain", "largest loss", "string linkage", "criteria",
     "transition", "few adopters", "graph study", "cliques", "view",
@@ -220,10 +229,16 @@ def printed(paper_files):  # noqa: F811  # the imported fixture
     secrets = rng.integers(0, 2, 200)
     lines = [f"{x},{x + rng.integers(0, 3)}" for x in secrets]
     (paper_files / "numbers.csv").write_text("\n".join(["secret,output", *lines]) + "\n")
-    commands = {name: read_papers().commands[name] for name in COMMANDS} | {"numeric samples": NUMBERED}
+    commands = {name: read_papers().commands[name] for name in COMMANDS} | {
+        "numeric samples": NUMBERED,
+        "private": PRIVATE,
+    }
     commands["partitions"] = "audit linkage --truth truth.csv --guess guess.csv --json " + " ".join(
         f"--measure {name}" for name in OF_PARTITIONS
     )
+    header, *people = (paper_files / "people.csv").read_text().splitlines()
+    others = [",".join([*one.split(",")[:1], *other.split(",")[1:]]) for one, other in pairwise(people)]
+    (paper_files / "others.csv").write_text("\n".join([header, *others]) + "\n")
     graphs = paper_files / "graphs.toml"
     further = '["recall", "reversed", "discovery", "discovery_score"]'
     graphs.write_text(graphs.read_text().replace('["recall", "reversed"]', further))
