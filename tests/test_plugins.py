@@ -241,8 +241,8 @@ def test_a_study_blames_the_plug_in_ends_with_1_and_says_so_on_its_first_screen(
     assert blamed(done.stderr, fault, name, "Attack")
     assert "please report it" not in done.stderr
     reported = CliRunner().invoke(main, ["report", "run", "-o", "page.html"])
-    assert "1 cell of the study failed" in reported.stdout
-    assert "1 cell of the study failed" in (tmp_path / "page.html").read_text().replace("\u00a0", " ")
+    assert "Cells of the study that failed: 1." in reported.stdout
+    assert "Cells of the study that failed: 1." in (tmp_path / "page.html").read_text().replace("\u00a0", " ")
 
 
 def test_a_check_names_file_and_line(faulty):
