@@ -46,6 +46,14 @@ SEPARATORS: dict[Language, Separators] = {
     "es": Separators(",", "\u202f", 5),
 }
 
+QUOTES: dict[Language, tuple[str, str]] = {
+    "en": ("\u201c", "\u201d"),
+    "de": ("\u201e", "\u201c"),
+    "fr": ("\u00ab\u00a0", "\u00a0\u00bb"),
+    "es": ("\u00ab", "\u00bb"),
+}
+"""Quotation marks before and after a name."""
+
 NUMBER = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\w,]|\.\d)|(?<![\w.,])\d+\.\d+(?![\w,]|\.\d)")
 """English number with a separator; not a version, a name or a date."""
 
@@ -69,6 +77,9 @@ FIELD = re.compile(r"\{\w+\}")
 
 SEPARATOR = re.compile("; |, | and ")
 """Separator of the items of a list."""
+
+RELEASE = re.compile(r"[\w=.+-]+|\u201c[^\u201d]*\u201d")
+"""Name of a release in a sentence."""
 
 SENTENCE_END = re.compile(r"(?<=[.!?])(?<! al[.]) (?=[A-Z\u201c\d])")
 """Space between two sentences."""
@@ -130,7 +141,16 @@ def mark(message: str) -> str:
 
 
 def _format_fields(fields: dict[str, object]) -> dict[str, object]:
-    return {name: group(value) if type(value) is int else value for name, value in fields.items()}
+    return {
+        name: group(value) if type(value) is int else _localize_quotes(value) if isinstance(value, str) else value
+        for name, value in fields.items()
+    }
+
+
+def _localize_quotes(text: str) -> str:
+    """Return a text with the quotation marks of the active language."""
+    start, end = QUOTES[active_language()]
+    return re.sub("\u201c([^\u201d]*)\u201d", rf"{start}\1{end}", text)
 
 
 @cache
@@ -187,18 +207,25 @@ def retranslate(text: str) -> str:
     if len(sentences := SENTENCE_END.split(text)) > 1:
         return " ".join(map(retranslate, sentences))
     interval = gettext("[{low}, {high}]").format(low=r"\1", high=r"\2")
-    return localize(INTERVAL.sub(interval, text))
+    return localize(INTERVAL.sub(interval, _localize_quotes(text)))
 
 
 def _recognize_list(text: str, language: Language) -> str | None:
-    """Return the translation of a list such as "a fine, a price and a ban"; None if an item is no message."""
-    separators = {" and ": gettext("{names} and {last}", names="", last="")}
+    """Return the translation of a list such as "a fine and a price"; None if an item is no message and no name."""
+    no_names, no_parts = dict.fromkeys(("names", "last"), ""), dict.fromkeys(("success", "guessing"), "")
+    separators = {
+        " and ": gettext("{names} and {last}", **no_names),
+        "; ": gettext("{success}; {guessing}", **no_parts),
+    }
     for expression in ("; ", ", | and "):
         items, between = re.split(expression, text), re.findall(expression, text)
-        translated = [_recognize(item, language) for item in items] if between else [None]
-        if None not in translated:
+        translated = [_recognize(item, language) for item in items] if between else []
+        if any(translated) and all(
+            map(RELEASE.fullmatch, itertools.compress(items, (not text for text in translated)))
+        ):
+            words = [text or _localize_quotes(item) for text, item in zip(translated, items, strict=True)]
             ends = [separators.get(separator, separator) for separator in between]
-            return "".join(map("".join, itertools.zip_longest(filter(None, translated), ends, fillvalue="")))
+            return "".join(map("".join, itertools.zip_longest(words, ends, fillvalue="")))
     return None
 
 

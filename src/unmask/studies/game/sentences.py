@@ -132,7 +132,8 @@ def describe_judgment(facts: GameFacts) -> str:
 
 
 def _describe_payoff(offer: Offer) -> str:
-    return f"{capitalize(describe_offer(offer))} leaves you {format_bounds(offer.payoff)}."
+    terms, payoff = capitalize(describe_offer(offer)), format_bounds(offer.payoff)
+    return f"{terms}: {payoff} is left to you."
 
 
 def _describe_safer(facts: GameFacts) -> str:
