@@ -18,7 +18,7 @@ def test_there_are_plans():
 @pytest.mark.parametrize("path", PLANS, ids=lambda path: path.stem)
 def test_a_plan_runs(path, monkeypatch):
     """On a network of a quarter of the links, where a plan asks for Epinions."""
-    monkeypatch.setitem(datasets._NETWORKS, "epinions", datasets._NETWORKS["ca-condmat"])
+    monkeypatch.setitem(datasets._FILES, ("epinions", "network"), datasets._FILES["ca-condmat", "network"])
     plan = read_plan(path)
     first = {}
     for cell in plan.cells():

@@ -127,11 +127,10 @@ def test_rows_hold_each_link_once_at_both_of_its_ends(links):
     assert rows[1::2] == [sorted(a for a, b in links_kept if b == v) for v in range(7)]
 
 
-@pytest.mark.parametrize("order", ["number", "degree"])
-def test_one_node_after_the_other_finds_most_people_too(order):
+def test_one_node_after_the_other_finds_most_people_too():
     source, target, truth = noisy_copies(np.random.default_rng(6), n_nodes=80, degree=5.0)
     auxiliary = Auxiliary(directed(80, source), (truth[0][:20], truth[1][:20]))
-    belief = Nar09(theta=0.4, directed=True, synchronous=False, order=order)(directed(80, target), auxiliary)
+    belief = Nar09(theta=0.4, directed=True, synchronous=False)(directed(80, target), auxiliary)
     image = np.empty(80, dtype=int)
     image[truth[0]] = truth[1]
     assert np.sum(belief.mapping == image) > 40
