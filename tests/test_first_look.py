@@ -1,6 +1,8 @@
 """`unmask look`: roles are guessed, the table is audited as it is, and protections are tried."""
 
 import csv
+import shlex
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +10,8 @@ import pytest
 
 import unmask
 from tests.commands import check_one_sentence, invoke, read_page
+from unmask.first_document import DEFAULT_K, propose_k
+from unmask.policy import read_policies
 
 
 @pytest.fixture
@@ -51,6 +55,39 @@ def test_the_next_command_after_a_look_keeps_the_stated_roles(folder):
     done = invoke("look", "people.csv", "-q", "age,sex", "-s", "diagnosis", "--no-changes")
 
     assert "next: unmask init people.csv -q age,sex -s diagnosis\n" in done.stderr
+
+
+def test_a_stated_policy_is_kept_by_the_next_command_and_met_by_its_k(folder):
+    _write_people("people.csv")
+
+    look = invoke("look", "people.csv", "--policy", "k>=20", "--policy", "statistical-office")
+    (following,) = [line for line in look.stderr.splitlines() if line.startswith("next: unmask ")]
+    init = invoke(*shlex.split(following.removeprefix("next: unmask ")))
+    protect = invoke("protect", "unmask.toml", "-o", "release.csv", "--origin", "origin.csv")
+    audit = invoke("audit", "unmask.toml", "--json")
+
+    assert following == "next: unmask init people.csv --policy 'k>=20' --policy statistical-office"
+    assert [done.exit_code for done in (init, protect, audit)] == [0, 0, 0], audit.stderr
+    document = tomllib.loads(Path("unmask.toml").read_text(encoding="utf-8"))
+    assert document["protections"] == [{"use": "tables.Mondrian", "with": {"k": 20}}]
+    assert [condition["require"] for condition in document["policy"]] == [
+        *("k>=3", "alpha<=0.9", "identity:success_probability.worst<=0.34", "k>=20")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "k"),
+    [
+        (["identity:success_probability.worst <= 0.05"], 20),
+        (["success_probability.worst < 0.05"], 21),
+        (["k >= 10.5", "k > 3"], 11),
+        (["insider:success_probability.worst <= 0.05"], DEFAULT_K),
+        (["success_probability <= 0.05"], DEFAULT_K),
+        (["k <= 5", "k >= -1", "success_probability.worst <= 1e-320"], DEFAULT_K),
+    ],
+)
+def test_the_proposed_k_is_the_smallest_that_meets_the_conditions(conditions, k):
+    assert propose_k(read_policies(conditions)) == k
 
 
 def test_a_missing_document_is_answered_by_the_command_that_writes_one(folder):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from unmask.facts import ColumnFacts
+    from unmask.policy import Condition, Policy
     from unmask.tables.unit import CountingUnit
 
 
@@ -18,32 +20,58 @@ DEFAULT_K = 12
 FIRST_POLICY = "ema-0.09"
 """Shipped policy of first commands: the limit of the European Medicines Agency for the risk of one person."""
 
-FIRST_CONDITION = {
-    "require": "identity:success_probability.worst <= 0.09",
-    "name": "Largest re-identification risk",
-    "source": "EMA policy 0070",
-}
-"""Condition of that policy, as a document has it."""
 
-
-def first_document(file: str, reading: Mapping[str, Any], facts: Sequence[ColumnFacts]) -> dict[str, Any]:
+def first_document(
+    file: str, reading: Mapping[str, Any], facts: Sequence[ColumnFacts], policies: Sequence[Policy] = ()
+) -> dict[str, Any]:
     """Return the document that `unmask init` writes, as `document.load` reads it.
 
-    file    : path of the table, next to the document
-    reading : options of the file, as `Table.read` takes them
+    file     : path of the table, next to the document
+    reading  : options of the file, as `Table.read` takes them
+    policies : conditions of the document and of its k; by default those of the first policy
     """
-    from unmask.document import list_reading_keys
+    from unmask.document import list_reading_keys, list_requirements
+    from unmask.policy import read_policy
 
+    policies = policies or [read_policy(FIRST_POLICY)]
     options = {key: reading[key] for key in list_reading_keys() if reading.get(key) not in (None, (), [], "own", "any")}
     roles = {column.name: column.role or column.suggestion for column in facts}
     return {
         "title": f"Release of {PurePath(file).name}",
         "data": {"file": file, **guess_design(facts), **options},
         "columns": roles,
-        "protections": [{"use": "tables.Mondrian", "with": {"k": DEFAULT_K}}],
+        "protections": [{"use": "tables.Mondrian", "with": {"k": propose_k(policies)}}],
         "adversaries": list(adversaries([name for name, role in roles.items() if role == "sensitive"])),
-        "policy": [FIRST_CONDITION],
+        **list_requirements(policies),
     }
+
+
+def propose_k(policies: Iterable[Policy]) -> int:
+    """Return the smallest k that meets all conditions on k, and on the largest re-identification risk, which is 1 / k.
+
+    Conditions that no k meets do not count. Without any other the k is the default.
+
+    >>> from unmask.policy import read_policies
+    >>> policies = ["k>=20"], ["strict"], ["strict", "k>20"], ["success_probability.worst<0.05"], ["t_equal<=0.2"]
+    >>> [propose_k(read_policies(conditions)) for conditions in policies]
+    [20, 12, 21, 21, 12]
+    """
+    conditions = [requirement.require for policy in policies for requirement in policy.requirements]
+    sizes = [size for condition in conditions if (size := _find_smallest_k(condition)) is not None]
+    return max(sizes, default=DEFAULT_K)
+
+
+def _find_smallest_k(condition: Condition) -> int | None:
+    """Return the smallest k that meets a condition; None if it is about something else, or no k meets it."""
+    from unmask.results.names import IDENTITY  # here: help and completion import no results
+
+    is_risk = (condition.measure, condition.field, condition.sign[0]) == ("success_probability", "worst", "<")
+    is_size = (condition.measure, condition.sign[0]) == ("k", ">")
+    if not (is_risk or is_size) or condition.scope not in (None, IDENTITY) or condition.bound <= 0:
+        return None
+    limit = 1 / condition.bound if is_risk else condition.bound
+    candidates = (max(1, int(limit)), int(limit) + 1) if math.isfinite(limit) else ()
+    return next((k for k in candidates if condition.holds(1 / k if is_risk else k)), None)
 
 
 def guess_design(facts: Sequence[ColumnFacts]) -> dict[str, str]:

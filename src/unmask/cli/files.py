@@ -112,11 +112,14 @@ def suggest_command(*words: object) -> None:
         print_line(f"next: {shlex.join(['unmask', *map(str, words)])}", err=True)
 
 
-def name_table(file: object, *, without: str = "", leave_out: Collection[str] = ()) -> list[str]:
+def name_table(
+    file: object, *, without: str = "", leave_out: Collection[str] = (), also: Collection[str] = ()
+) -> list[str]:
     """Return the words that name a table to the next command: a document, or a file, with the options typed about it.
 
     without   : quasi-identifier that the next command leaves out
     leave_out : options that the next command does not get
+    also      : typed options that it gets, too
     """
     context = click.get_current_context()
     words = [str(context.meta.get(DOCUMENT, file))]
@@ -124,7 +127,7 @@ def name_table(file: object, *, without: str = "", leave_out: Collection[str] = 
     typed = context.obj | {name: context.params[name] for name in shortened}
     for option in context.command.params:
         name = str(option.name)
-        if name in read_options("unmask.tables:Table.read").keys() & typed.keys() - {*leave_out}:
+        if name in {*read_options("unmask.tables:Table.read"), *also} & typed.keys() - {*leave_out}:
             words += _type_option(option, [text for text in _list_texts(typed[name]) if text != without])
     return words
 

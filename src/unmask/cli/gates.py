@@ -9,9 +9,10 @@ import click
 from click.core import ParameterSource
 
 from unmask.cli.files import command_name
-from unmask.cli.generated import parse_with
+from unmask.cli.generated import grouped, parse_with
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
+from unmask.first_document import FIRST_POLICY
 
 if TYPE_CHECKING:
     from unmask.policy import Assessment, Condition, Policy, Verdict
@@ -39,6 +40,18 @@ policy_option = click.option(
     "--policy", "policies", multiple=True, metavar=POLICY_METAVAR, callback=parse_with(_parse_policies),
     help=f"Exit 3 unless the release is acceptable: {POLICY_HELP} Repeatable.",
 )  # fmt: skip
+
+
+def _parse_table_policies(values: tuple[str, ...]) -> list[Policy]:
+    from unmask.domains import read_domain_policies
+
+    return read_domain_policies(values, "tables")
+
+
+first_policy_option = grouped("Policy", click.option(
+    "--policy", "policies", multiple=True, default=(FIRST_POLICY,), show_default=True, metavar=POLICY_METAVAR,
+    callback=parse_with(_parse_table_policies), help=f"Policy of the verdict: {POLICY_HELP} Repeatable.",
+))  # fmt: skip
 
 
 def audited_domain() -> str:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from unmask.cli.files import refuse_to_overwrite, write_texts
+from unmask.cli.gates import first_policy_option
 from unmask.cli.generated import Command
 from unmask.cli.option_types import FILE
 from unmask.cli.options import optional_table_options
 from unmask.cli.terminal import print_line
 from unmask.toml_text import DOCUMENT
+
+if TYPE_CHECKING:
+    from unmask.policy import Policy
 
 RELEASED = """\
 # Files that `unmask protect` writes and `unmask audit` attacks. The origin is secret. Without this section the audit
@@ -40,10 +44,11 @@ grid = { k = [5, 20, 50] }
 @click.command("init", cls=Command)
 @click.argument("file", type=FILE)
 @optional_table_options
+@first_policy_option
 @click.option("--output", "-o", default=DOCUMENT, show_default=True, type=FILE, help="Document to write.")
 @click.option("--publisher", is_flag=True, help="Write [publisher] and [[attackers]] for unmask game, ready to run.")
 @click.option("--force", is_flag=True, help="Overwrite an existing document.")
-def init(file: Path, output: Path, publisher: bool, force: bool, **reading: Any) -> None:
+def init(file: Path, policies: list[Policy], output: Path, publisher: bool, force: bool, **reading: Any) -> None:
     r"""Write unmask.toml for a table: guessed roles with reasons, a protection, adversaries and a policy.
 
     Read and correct it. The other commands take it in place of files and options.
@@ -64,7 +69,7 @@ def init(file: Path, output: Path, publisher: bool, force: bool, **reading: Any)
     table = read_every_column(file, reading, roles)
     facts = column_facts(table.written, roles=roles)
     place = os.path.relpath(file.resolve(), output.resolve().parent)
-    document = first_document(place, reading, facts)
+    document = first_document(place, reading, facts, policies)
     role_reasons = reasons(facts)
     unit = unit_of(facts)
     decided = [unit.question or f"Unit of counting: {unit.words}"] if reading["person"] is None else []

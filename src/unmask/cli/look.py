@@ -10,47 +10,46 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from unmask.cli.files import name_table, print_verdict, refuse_to_overwrite, suggest_command
+from unmask.cli.gates import first_policy_option
 from unmask.cli.generated import Command
 from unmask.cli.option_types import FILE
 from unmask.cli.options import optional_table_options
 from unmask.cli.output import describe_version, write_page
 from unmask.cli.terminal import print_line, print_table
-from unmask.first_document import FIRST_POLICY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from unmask.first_look import Roles
+    from unmask.policy import Policy
     from unmask.results import Result
 
 
 @click.command("look", cls=Command)
 @click.argument("file", type=FILE)
 @optional_table_options
-@click.option("--policy", default=FIRST_POLICY, show_default=True, help="Policy of the verdict.")
+@first_policy_option
 @click.option(
     "--changes/--no-changes", default=True, show_default=True, help="Try protections if it is not acceptable."
 )
 @click.option("--report", type=FILE, help="File of the page, by default the name of the table with -look.html.")
 @click.option("--force", is_flag=True, help="Overwrite the page.")
-def look(file: Path, policy: str, changes: bool, report: Path | None, force: bool, **reading: Any) -> None:
+def look(file: Path, policies: list[Policy], changes: bool, report: Path | None, force: bool, **reading: Any) -> None:
     r"""Guess the roles of a table's columns, audit the table as it is, and find a protection that suffices.
 
     \b
     unmask look people.csv
-    unmask look visits.csv --person patient_id
+    unmask look visits.csv --person patient_id --policy strict
 
     The page shows no record. A stated role (-q, -s, --identifiers ...) replaces the guessed one.
     """
     from dataclasses import replace
 
-    from unmask.domains import read_domain_policies
     from unmask.first_look import audit_as_is, guess_roles
     from unmask.results import Advice
 
     report = report or file.with_name(f"{file.stem}-look.html")
     refuse_to_overwrite(report, force=force)
-    policies = read_domain_policies(policy, "tables")
     roles = guess_roles(file, **reading)
     for note in roles.notes:
         print_line(f"note: {note}", err=True)
@@ -62,7 +61,7 @@ def look(file: Path, policy: str, changes: bool, report: Path | None, force: boo
         roles = guess_roles(file, **{**reading, "person": _ask_person(roles)})
     print_line(f"{roles.unit.words[:1].upper()}{roles.unit.words[1:]}.")
     print_line()
-    document = ["init", *name_table(file)]
+    document = ["init", *name_table(file, also=("policies",))]
     result = replace(
         audit_as_is(file, roles, name=file.name, policies=policies, changes=changes),
         advice=Advice("", shlex.join(["unmask", *document])),
