@@ -184,6 +184,19 @@ def test_look_answers_bad_input_in_one_sentence(folder, arguments, message):
     assert sorted(path.name for path in folder.iterdir()) == ["empty.csv", "name.csv", "people.csv"]
 
 
+@pytest.mark.parametrize("name", ["absent.csv", "letter.docx"])
+def test_a_file_that_cannot_be_read_is_the_first_problem_next_to_an_old_page(folder, name):
+    Path("letter.docx").write_bytes(b"PK\x03\x04" + bytes(100))
+    page = Path(name).with_name(f"{Path(name).stem}-look.html")
+    page.write_text("old", encoding="utf-8")
+
+    done = invoke("look", name)
+
+    check_one_sentence(done, name)
+    assert page.name not in done.stderr
+    assert page.read_text(encoding="utf-8") == "old"
+
+
 def test_the_commands_after_a_first_look_lead_to_a_certificate(folder):
     _write_people("people.csv")
 

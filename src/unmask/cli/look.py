@@ -49,8 +49,8 @@ def look(file: Path, policies: list[Policy], changes: bool, report: Path | None,
     from unmask.results import Advice
 
     report = report or file.with_name(f"{file.stem}-look.html")
-    refuse_to_overwrite(report, force=force)
     roles = guess_roles(file, **reading)
+    refuse_to_overwrite(report, force=force)  # after reading: a file that cannot be read is the first problem
     for note in roles.notes:
         print_line(f"note: {note}", err=True)
     print_line(f"{file.name}: {roles.facts[0].rows:,} rows, {len(roles.facts):,} columns", bold=True)
