@@ -41,6 +41,18 @@ def test_a_grid_is_every_combination_and_names_say_which(tmp_path):
     assert len(plan.cells()) == 1 * 6 * 1 * 2
 
 
+def test_parts_of_one_class_without_a_name_are_named_by_the_parameters_in_which_they_differ(tmp_path):
+    mondrian = '[[protections]]\nuse = "tables.Mondrian"\n'
+    plan = plan_of(
+        tmp_path,
+        CENSUS
+        + NEIGHBOR
+        + f"{mondrian}with = {{ k = 12, l = 2 }}\n{mondrian}with = {{ l = 2 }}\ngrid = {{ k = [5, 20] }}\n"
+        + f'{mondrian}name = "ours"\nwith = {{ k = 50 }}\n',
+    )
+    assert [part.name for part in plan.protections] == ["Mondrian k=12", "Mondrian k=5", "Mondrian k=20", "ours"]
+
+
 def test_without_protections_the_release_is_the_data_itself(tmp_path):
     (protection,) = plan_of(tmp_path, CENSUS + NEIGHBOR).protections
     assert protection.use == NOTHING

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +124,7 @@ def _check_measures(plan: Plan) -> None:
 
 
 def _parts(document: Settings, kind: str, folder: Path, code: Path | None) -> tuple[Part, ...]:
-    entries = document.get(kind, [])
+    entries = list(_name_entries(document.get(kind, [])))
     if not entries and kind != "protections":
         raise UnmaskError(f"it has no {kind}; expected at least one [[{kind}]]")
     parts = [part for number, entry in enumerate(entries, 1) for part in _variants(entry, kind, number, folder, code)]
@@ -133,6 +133,27 @@ def _parts(document: Settings, kind: str, folder: Path, code: Path | None) -> tu
     if twice is not None:
         raise UnmaskError(f"two of the {kind} have the name {twice!r}; give each a different name")
     return tuple(parts)
+
+
+def _name_entries(entries: Sequence[Settings]) -> Iterator[Settings]:
+    """Yield the entries; those of one class without a name are named by the parameters in which they differ.
+
+    Lists and tables are too long for a name.
+
+    >>> grid = {"use": "tables.Mondrian", "grid": {"k": [5, 20]}}
+    >>> [entry.get("name") for entry in _name_entries([{"use": "tables.Mondrian", "with": {"k": 12}}, grid])]
+    ['Mondrian k=12', None]
+    """
+    unnamed = [entry for entry in entries if "use" in entry and not entry.keys() & {"name", "file"}]
+    for entry in entries:
+        peers = [peer.get("with", {}) for peer in unnamed if entry in unnamed and peer["use"] == entry["use"]]
+        differing = [
+            f"{key}={value}"
+            for key, value in entry.get("with", {}).items()
+            if isinstance(value, str | int | float) and any(peer.get(key) != value for peer in peers)
+        ]
+        name = " ".join([str(entry.get("use", "")).rpartition(".")[2], *differing])
+        yield {**entry, "name": name} if differing else entry
 
 
 def _variants(
