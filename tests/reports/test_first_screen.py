@@ -235,6 +235,15 @@ def test_people_are_counted_above_the_limit_of_the_policy() -> None:
     assert "each" not in data.without_small().distribution[0].__dict__ or not data.without_small().distribution[0].each
 
 
+@pytest.mark.parametrize(("low_risk", "says_rounding"), [(0.704, True), (0.7, False)])
+def test_bars_that_exceed_the_people_say_how_they_are_rounded(low_risk: float, says_rounding: bool) -> None:
+    people = spread((0.1, low_risk), (0.6, 1 - low_risk))
+    shares = (low_risk, 1 - low_risk)
+    data = replace(people, distribution=(replace(people.distribution[0], shares=shares),), smallest_shown=10)
+    assert ("People by risk, bars rounded up in steps of 10" in render(data.without_small())) == says_rounding
+    assert "rounded up in steps" not in render(replace(data, smallest_shown=1))
+
+
 @pytest.mark.parametrize(
     ("asked", "said"),
     [

@@ -233,6 +233,8 @@ def _describe_people(risk: Distribution, scope: Scope) -> tuple[AtRisk, Figure]:
     limit, limit_source = find_limit(risk, assessments)
     count = risk.above[limit]
     name = _("The {n} drawn people by risk", n=risk.people) if risk.drawn_from else _("People by risk")
+    if round(sum(risk.shares) * risk.people) > risk.people:  # the bars exceed the total
+        name += _(", bars rounded up in steps of {n}", n=scope.result.smallest_shown)
     chart = risk_figure(
         "",
         [(name, "", risk)],
