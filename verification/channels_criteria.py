@@ -245,7 +245,7 @@ def _excess_of_criteria(channel: Channel, loss: Floats, kind: str) -> tuple[floa
     find_range = partial(error_of, prior_error=min(error.prior, dmax), dmax=dmax if graded else 1.0, graded=graded)
     ranges = [
         find_range("t_closeness", min(leak.t_equal, 1.0)),
-        find_range("t_closeness_kl", leak.t_divergence_bits),
+        find_range("t_closeness_kl", float(leak.information_bits.max())),
         find_range("delta_disclosure", leak.delta),
         find_range("local_epsilon", channel_epsilon(channel.dense())),
     ]

@@ -132,7 +132,7 @@ def _finding_3() -> Iterator[Verdict]:
     tries = int(exploitation_table(Attacker(**amounts, profile="undiscounted"), 5).clean_tries[5])
     yield Verdict(f"{text}: one fine, constant detection, other amounts", "4 of 5", f"{tries} of 5", tries == 4)
     prices = table("c", "literal")
-    risk, clean_tries, prior = prices.success_probability, prices.clean_tries[14:29], prices.attacker.prior
+    risk, clean_tries, prior = prices.success_probability, prices.clean_tries[14:29], case("c", "literal").prior
     alike = bool(np.allclose(risk[1:14], prior))
     yield Verdict("groups below k = 14 all have the same risk", "0.63", f"{risk[1]:.2f} to {risk[13]:.2f}", alike)
     falls = np.all((clean_tries > 0) & (clean_tries < np.arange(14, 29))) and np.all(np.diff(clean_tries) <= 0)
