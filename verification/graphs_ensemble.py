@@ -179,4 +179,4 @@ def _guess_seeds(pair: Pair, n: int) -> tuple[str, float, float]:
     present = np.setdiff1d(pair.common, seeds.source)
     correct = float(np.mean(pair.truth[seeds.source] == seeds.target))
     hits = float(np.mean(matches[present] == pair.truth[present])) if len(present) else 0.0
-    return seeds.said, correct, hits
+    return seeds.evidence, correct, hits
