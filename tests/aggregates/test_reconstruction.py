@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.special import gammaincc
 
 from unmask.aggregates import AggregateRelease, Domain, Rule, Statistic, Tabulation, tabulate
 from unmask.aggregates.attacks import _chain, chains
@@ -158,6 +159,21 @@ def test_suppressed_totals_are_those_of_the_tables_that_print_their_parts():
     total = Tabulation("ill", ("ill",), hidden, np.isnan(hidden).astype(int), Rule(threshold=5, secondary=True))
     release = AggregateRelease(domain, (parts, total))
     assert fit_population(release) == pytest.approx([0.3, 0.07, 0.5, 0.13], abs=2e-3)
+
+
+def test_hidden_counts_have_the_posterior_mean_of_an_objective_prior():
+    """Two of three counts are hidden below 8 in each of ten areas: each share has a prior Dirichlet(1 / 3)."""
+    areas = tuple("abcdefghij")
+    values = np.tile([20.0, np.nan, np.nan], (10, 1))
+    table = Tabulation(
+        "race", ("race",), values, np.isnan(values).astype(int), Rule(threshold=8, zeros="hidden"), by_area=True
+    )
+    mean = np.exp(np.linspace(-90, 4, 20_000))
+    weight = mean ** (1 / 3) * gammaincc(8, mean) ** 10  # per unit of log(mean)
+    hidden = weight @ mean / weight.sum()
+    release = AggregateRelease(Domain({"race": ("1", "2", "3")}), (table,), "area", areas)
+    expected = np.array([20, hidden, hidden]) / (20 + 2 * hidden)
+    assert fit_population(release) == pytest.approx(expected, abs=0.01)
 
 
 def test_chains_start_from_few_people_if_nothing_limits_their_number():
