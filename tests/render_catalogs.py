@@ -75,7 +75,10 @@ def list_sentences() -> list[str]:
 
 def _read_sentences(path: str, name: str) -> Iterator[str]:
     tree = ast.parse((SOURCE / path).read_text(encoding="utf-8"))
-    found = [node for node in tree.body if name in _list_names(node)]
+    body, found = tree.body, []
+    for part in name.split("."):
+        found = [node for node in body if part in _list_names(node)]
+        body = getattr(found[0], "body", []) if found else []
     assert len(found) == 1, f"{path} has no {name}; correct SENTENCES in {__file__}"
     docstring = ast.get_docstring(found[0], clean=False) if isinstance(found[0], ast.FunctionDef) else None
     inner = {id(value) for node in ast.walk(found[0]) if isinstance(node, ast.JoinedStr) for value in node.values}
@@ -152,7 +155,7 @@ TERMS = (
     "prosecutor", "acquaintance", "insider", "modeler", "journalist", "matcher", "expert", "order reader", "observer",
     "collector", "eavesdropper",
     "Audit of published tables", "Records", "Published tables {name}", "Price", "Prices of group sizes",
-    "all {n} records", "1 record", "Deterrence", "What deters an attack",
+    "{n} areas", "1 area", "once", "all {n} records", "1 record", "Deterrence", "What deters an attack",
     "survey weight: number of people that a row represents",
     "unprotected", "drop", "quasi-identifier", "sensitive", "weight", "month", "quarter", "year", "decade", "rare",
     "Conditions",
@@ -184,6 +187,8 @@ SENTENCES: dict[str, tuple[str, ...]] = {
     "app/roles_screen.py": ("ROLES", "TYPES"),
     "app/table_workflow.py": ("TRIALS",),
     "tables/risk/columns.py": ("_suggest_role", "_REASONS", "POSSIBLY_KNOWN"),
+    "economics/attacker.py": ("Attacker.warnings",),
+    "policy/verdict.py": ("_find_obstacle",),
     "studies/decision.py": (
         "COUNTED_TARGETS",
         "NO_LIMIT",
@@ -214,8 +219,8 @@ SENTENCES: dict[str, tuple[str, ...]] = {
 
 MEANINGS = (
     "k", "k_people", "alpha", "l_distinct", "t_equal", "t_ordered", "t_hierarchical", "unique_rows", "leakage_bits",
-    "epsilon", "distortion", "share_of_limit", "success_probability", "realized_success", "estimation_error",
-    "k_degree", "breached", "recall", "precision",
+    "epsilon", "distortion", "coverage", "share_of_limit", "success_probability", "realized_success",
+    "estimation_error", "k_degree", "breached", "recall", "precision",
 )  # fmt: skip
 """Measures whose meanings explain a single condition on a first screen."""
 

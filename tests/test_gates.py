@@ -87,8 +87,8 @@ def test_a_broken_gate_is_named_with_its_value_and_its_bound(capsys):
 @pytest.mark.parametrize(
     ("gate", "message"),
     [
-        ("success_probabilty<=0.1", "this measure was not evaluated; did you mean 'success_probability'?"),
-        ("rank<=3", "this measure was not evaluated (rank of the truth among the candidates"),
+        ("success_probabilty<=0.1", "this measure was not evaluated: did you mean 'success_probability'?"),
+        ("rank<=3", "this measure was not evaluated: rank of the truth among the candidates"),
         ("burglar:success_probability<=0.1", "'burglar' is neither an adversary nor a target"),
         ("register:diagnosis:success_probability<=0.1", "'register:diagnosis' is neither an adversary nor a target"),
         ("register:k>=11", "this measure was not evaluated"),

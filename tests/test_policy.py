@@ -61,7 +61,7 @@ def test_an_untested_condition_is_neither_met_nor_missed():
 @pytest.mark.parametrize(
     ("condition", "reason"),
     [
-        ("rank >= 3", "this measure was not evaluated (rank of the truth"),
+        ("rank >= 3", "this measure was not evaluated: rank of the truth"),
         ("sucess_probability <= 1", "did you mean 'success_probability'?"),
         ("burglar:success_probability <= 1", "'burglar' is neither an adversary nor a target"),
         ("success_probability.excess <= 0", "needs a control group (--control, --hold-back)"),

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from unmask.findings.row_words import row_value
+from unmask.languages import active_language, group, mark, ngettext
 from unmask.languages import gettext as _
-from unmask.languages import group, mark, ngettext
 from unmask.measures.registry import CRITERIA, SHARES, described, realized_by
 from unmask.policy import Assessment, Condition, Requirement, Verdict
 from unmask.policy.condition import CONTROL_FIELDS
@@ -264,7 +264,7 @@ def name_requirement(requirement: Requirement) -> str:
     condition = requirement.require
     quantity = described(condition.measure) or CRITERIA.get(condition.measure)
     label = _((quantity.label if quantity else "") or condition.measure.replace("_", " "))
-    lower = f"{label[0].lower()}{label[1:]}"
+    lower = label if active_language() == "de" else f"{label[0].lower()}{label[1:]}"  # German nouns have capitals
     if realized_by(condition.measure):
         label = _("Expected {measure}", measure=lower)
     elif quantity and quantity.realizes:

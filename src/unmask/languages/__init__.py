@@ -69,7 +69,7 @@ SHARE = r"(?:[^A-Za-z]|\bto\b)+?"
 SHORT_MESSAGES = ("no. {n}", "off by {value}", "now {value}")
 """Shorter messages that are recognized by their first words."""
 
-NUMERIC_MESSAGES = ("{low} to {high}", "{n} edges", "{n}, median {median}", "of {people}", "level {level}")
+NUMERIC_MESSAGES = ("{low} to {high}", "{n} edges", "{n}, median {median}", "of {people}", "level {level}", "{n} areas")
 """Shorter messages that are recognized if their fields have no letters."""
 
 FIELD = re.compile(r"\{\w+\}")

@@ -318,7 +318,8 @@ def _find_obstacle(condition: Condition, selected: list[ReleaseItem], not_run: s
     """Return why a condition cannot be tested on the selected results; "" if it can."""
     kinds = {isinstance(item, Criterion) for item in selected}
     if not kinds:
-        return f"this measure was not evaluated{f': {not_run}' if not_run else _describe_measure(condition.measure)}"
+        reason = not_run or _describe_measure(condition.measure)
+        return f"this measure was not evaluated: {reason}" if reason else _("this measure was not evaluated")
     if len(kinds) > 1:
         name = condition.measure
         return f"{name} is a measure and a criterion; write ADVERSARY:{name} or {CRITERION}:{name}"
@@ -331,9 +332,9 @@ def _describe_measure(measure: str) -> str:
     """Return the meaning of a measure, or the name that is nearest to an unknown one."""
     quantity = described(measure) or CRITERIA.get(measure)
     if quantity:
-        return f" ({quantity.meaning})"
+        return quantity.meaning
     hint = nearest(measure, [*MEASURES, *CRITERIA])
-    return f"; {hint}" if hint.startswith("did") else ""
+    return hint if hint.startswith("did") else ""
 
 
 def describe_item(item: ReleaseItem) -> str:
