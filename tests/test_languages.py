@@ -72,6 +72,13 @@ def test_numbers_have_the_separators_of_their_language():
     assert gettext("{n} rows", n=2000) == "2,000 rows"
 
 
+def test_a_text_that_is_too_long_for_a_message_stays_in_english():
+    text = "a fine of 1, " * 800 + "a fine of 2,000"
+    with use_language("de"):
+        assert retranslate("a fine of 1, a fine of 2,000") == "eine Strafe von 1, eine Strafe von 2.000"
+        assert retranslate(text) == text.replace("2,000", "2.000")
+
+
 def test_plurals_follow_the_language():
     forms = "{n} condition missed", "{n} conditions missed"
     with use_language("fr"):

@@ -63,6 +63,9 @@ INTERVAL = re.compile(r"\[(<?[\d.,]+), (>?[\d.,]+)\]")
 MIN_LETTERS = 7
 """Letters of a message by which it is recognized in an English text; shorter ones occur in other texts."""
 
+MAX_LENGTH = 1_000
+"""Characters of a recognized sentence. The time grows with a power of them, and a document may contain any text."""
+
 SHARE = r"(?:[^A-Za-z]|\bto\b)+?"
 """Field `share`: a share in percent, or two shares."""
 
@@ -230,7 +233,9 @@ def _recognize_list(text: str, language: Language) -> str | None:
 
 
 def _recognize(text: str, language: Language) -> str | None:
-    """Return the translation of an English text; None if no message has its words."""
+    """Return the translation of an English text; None if no message has its words, or if it is too long."""
+    if len(text) > MAX_LENGTH:
+        return None
     translated = _recognize_exactly(text, language)
     if translated is None and text[:1].isupper():
         translated = _recognize_exactly(text[0].lower() + text[1:], language)
