@@ -81,8 +81,12 @@ def _number_uniform_rows(posterior: Posterior) -> Integers | None:
     if isinstance(posterior.log_prior, np.ndarray) or posterior.multiplicity is not None or posterior.n_unlisted.any():
         return None
     uniform = -np.log(np.maximum(length, 1)).astype(log_p.dtype)
-    if not np.array_equal(log_p, np.repeat(uniform, length)) or np.any(posterior.unlisted != (length == 0)):
+    if np.any(posterior.unlisted != (length == 0)):
         return None
+    for start, stop in chunks(posterior.indptr):  # most posteriors that are not uniform differ in the first
+        entries = slice(posterior.indptr[start], posterior.indptr[stop])
+        if not np.array_equal(log_p[entries], np.repeat(uniform[start:stop], length[start:stop])):
+            return None
     number = np.cumsum(np.bincount(length) > 0) - 1
     return np.asarray(number[length])
 
