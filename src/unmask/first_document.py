@@ -101,5 +101,11 @@ def adversaries(secrets: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 
 def reasons(facts: Sequence[ColumnFacts]) -> dict[str, str]:
-    """Return the type of each column, and the reason for its suggested role."""
-    return {column.name: ": ".join(filter(None, (column.type, column.reason))) for column in facts}
+    """Return the type of each column, and the reason for its suggested role, unless another role was chosen."""
+    return {column.name: ": ".join(filter(None, (column.type, _explain_role(column)))) for column in facts}
+
+
+def _explain_role(column: ColumnFacts) -> str:
+    if column.role in ("", column.suggestion):
+        return column.reason
+    return f"role as typed; suggested was {column.suggestion}"

@@ -267,7 +267,8 @@ def _suggest_audit_of_document(document: str, release: Path, options: Sequence[s
 
 def _print_dropped_columns(names: list[str]) -> None:
     if names:
-        print_line(f"dropped, without a role: {', '.join(names)}; --keep releases a column unchanged", err=True)
+        named = ", ".join(name or '""' for name in names)
+        print_line(f"dropped, without a role: {named}; --keep releases a column unchanged", err=True)
 
 
 def _print_formula_cells(cells: Mapping[str, int], formulas: Formulas) -> None:
