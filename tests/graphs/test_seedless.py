@@ -85,7 +85,7 @@ def test_so_few_edges_that_chance_keeps_them_are_refused():
 def test_people_who_look_like_another_person_are_not_guessed():
     (u, v), n = friends(n=150).edges(), 150
     twins = SocialGraph.from_edges(np.concatenate((u, u, u + n, u + n)), np.concatenate((v, v + n, v, v + n)))
-    with pytest.raises(UnmaskError, match="no people are found without seeds: 0% of the surest"):
+    with pytest.raises(UnmaskError, match="no people are found without seeds: 0 % of the surest"):
         match_profiles(twins, twins, 20, rng=np.random.default_rng(0))
 
 

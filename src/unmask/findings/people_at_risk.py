@@ -17,6 +17,7 @@ from unmask.languages import gettext as _
 from unmask.languages import mark
 from unmask.measures import success_probability
 from unmask.measures.sensitive_values import likeliest_sensitive_value, rank_by_frequency, sensitive_probability
+from unmask.results.formats import percent
 from unmask.results.names import IDENTITY, LIMITS, MEMBERSHIP
 
 CLASS_AT = "class_at_row_of_release_from_0"
@@ -156,11 +157,11 @@ def _reasons(belief: Posterior, success: NDArray[np.float64], guess: float, targ
         return [_("1 candidate fits") if n == 1 else _("{n} candidates fit", n=n) for n in n_candidates.tolist()]
     if target == MEMBERSHIP:
         message = mark("believed to be in the table with {share}; guessing gives {prior}")
-        return [_(message, share=f"{share:.1%}", prior=f"{guess:.1%}") for share in success]
+        return [_(message, share=percent(share), prior=percent(guess)) for share in success]
     likeliest, rank = likeliest_sensitive_value(belief), rank_by_frequency(belief)
     prior = np.exp(belief.prior_of(np.arange(belief.n_candidates, dtype=np.int32)))
     message = mark("{share} of those who fit have value {value}; of all people {prior} have it")
     return [
-        _(message, share=f"{share:.1%}", value=rank[v], prior=f"{prior[v]:.1%}") if v >= 0 else ""
+        _(message, share=percent(share), value=rank[v], prior=percent(float(prior[v]))) if v >= 0 else ""
         for share, v in zip(success.tolist(), likeliest.tolist(), strict=True)
     ]

@@ -140,7 +140,7 @@ def _test_against_chance(result: _Result, source: SocialGraph, target: SocialGra
         raise UnmaskError(f"no people are found without seeds: the matches {evidence}; {expected}")
     thinned = _match(_thin(source, rng), _thin(target, rng), n).mapping
     share_again = float(np.mean((thinned == result.mapping)[result.surest])) if len(result.surest) else 0.0
-    robustness = f"{share_again:.0%} of the surest are found again where a tenth of the edges is missing"
+    robustness = f"{share_again * 100:.0f} % of the surest are found again where a tenth of the edges is missing"
     if share_again < MIN_ROBUSTNESS:
         raise UnmaskError(f"no people are found without seeds: {robustness}, expected at least half")
     return f"{evidence}; {robustness}"
