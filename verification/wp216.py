@@ -40,7 +40,7 @@ from unmask.measures.interval import wilson
 from unmask.results import Row
 from unmask.tables import AttributeInference, Mondrian, NearestNeighbor, Table, datasets
 from unmask.tables.audit.attacked_release import AttackedRelease
-from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release
 from unmask.tables.audit.linked_parts import audit_linkability
 from unmask.tables.audit.singling_out import audit_singling_out
 from unmask.tables.knowledge import attribute_truth
@@ -128,7 +128,7 @@ def make_attacked_release() -> tuple[AttackedRelease, AuditorKnowledge]:
     """Return the release as an audit reads it."""
     members, control, release = read_groups()
     knowledge = AuditorKnowledge(original=members, control=control, synthetic=True, parts=tuple(map(tuple, LINKED)))
-    attacked = AttackedRelease.of("CTGAN", release, None, knowledge.known)
+    attacked = Release("CTGAN", release).attacked(None, knowledge.known)
     return replace(attacked, foreign=True, control=knowledge.control_people), knowledge
 
 
@@ -267,7 +267,7 @@ def verify_boxes() -> Section:
     release, _ = Mondrian(k=10)(members, rng=np.random.default_rng(0))
     knowledge = AuditorKnowledge(original=members, control=control)
     start = time.process_time()
-    rows = audit_singling_out(AttackedRelease.of("Mondrian", release, None, knowledge.known), knowledge).rows
+    rows = audit_singling_out(Release("Mondrian", release).attacked(None, knowledge.known), knowledge).rows
     seconds = time.process_time() - start
     shares = {row.adversary: row.posterior for row in rows if row.measure == "singled_out"}
     compared = {row.adversary: row for row in rows if row.measure != "singled_out"}

@@ -18,8 +18,8 @@ from unmask.data.writing import is_formula
 from unmask.findings.people_at_risk import AtRisk, Watched
 from unmask.measures import calibration_error, effective_set_size, realized_success, success_probability
 from unmask.tables import Identity, Lattice, Mondrian, Suppress, SuppressCells, Table, reading
-from unmask.tables.audit.attacked_release import LISTED_ONCE, AttackedRelease
-from unmask.tables.audit.auditor_knowledge import AuditorKnowledge
+from unmask.tables.audit.attacked_release import LISTED_ONCE
+from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release
 from unmask.tables.audit.several_records import find_any_record
 from unmask.tables.audit.singling_out import SEVERAL_ROWS
 from unmask.tables.audit.table_audit import audit_tables
@@ -156,7 +156,7 @@ def test_picking_any_row_of_a_person_finds_them(seed):
 
 def test_of_a_belief_that_tells_rows_apart_any_row_of_a_person_counts():
     table = Table.read({"age": [30, 30, 31], "id": list("aba")}, quasi_identifiers="age", person="id")
-    scene = AttackedRelease.of("release", table, np.arange(3), AuditorKnowledge(original=table).known)
+    scene = Release("release", table).attacked(np.arange(3), AuditorKnowledge(original=table).known)
     belief = Posterior.from_dense(np.tile([0.7, 0.2, 0.1], (3, 1)))
 
     run = scene.identify("somebody", belief)
@@ -464,7 +464,7 @@ def test_an_attacker_who_tries_rows_finds_people_with_several_sooner():
     """Five of ten equal rows are one person's: half of the tries find them, as with two people."""
     person = np.array([0] * 5 + [1] * 2 + [2, 3, 4])
     table = _read({"age": ["30"] * 10, "sex": ["0"] * 10, "ill": ["a"] * 10}, person)
-    scene = AttackedRelease.of("release", table, np.arange(10), AuditorKnowledge(original=table).known)
+    scene = Release("release", table).attacked(np.arange(10), AuditorKnowledge(original=table).known)
 
     run = scene.identify("somebody", scene.link())
     audited = run.score([success_probability, effective_set_size, calibration_error])

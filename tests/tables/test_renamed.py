@@ -220,4 +220,4 @@ def test_overlapping_cells_of_two_releases_are_reported():
 def test_proximity_of_intervals_to_numbers_is_not_measured():
     pay = [f"[{1000 * index}, {1000 * index + 999}]" for index in range(1, 21)]
     table = Table.read({"q": ["a"] * 20, "pay": pay}, quasi_identifiers="q", sensitive="pay")
-    assert value_proximity(table, table.sensitive[0]) is None
+    assert value_proximity(table.classes, table.sensitive[0]) is None

@@ -23,7 +23,7 @@ def test_the_best_guess_of_each_class_is_the_one_found_by_hand(seed):
     box = rng.integers(0, 4, n)
     table = Table.read({"q": box.astype(str), "x": numbers}, quasi_identifiers="q", sensitive="x")
 
-    shares = value_proximity(table, table.sensitive[0])
+    shares = value_proximity(table.classes, table.sensitive[0])
 
     largest = {group: _best_by_hand(numbers[box == group]) for group in np.unique(box)}
     assert shares.average == pytest.approx(sum(largest.values()) / n)
@@ -39,9 +39,9 @@ def test_cells_that_are_no_single_number_are_never_near_and_marks_are_not_asked_
         {"q": list("a" * 26), "x": [chr(97 + index) * 3 for index in range(26)]}, quasi_identifiers="q", sensitive="x"
     )
 
-    assert value_proximity(table, table.sensitive[0]).average == _best_by_hand(list(range(10, 20))) / 12
-    assert value_proximity(marks, marks.sensitive[0]) is None
-    assert value_proximity(words, words.sensitive[0]) is None
+    assert value_proximity(table.classes, table.sensitive[0]).average == _best_by_hand(list(range(10, 20))) / 12
+    assert value_proximity(marks.classes, marks.sensitive[0]) is None
+    assert value_proximity(words.classes, words.sensitive[0]) is None
 
 
 def _paid(spread):

@@ -96,7 +96,7 @@ def prior_of(released: Column, population: Table | None) -> tuple[tuple[str, ...
     return labels, people / people.sum(), "population"
 
 
-def hidden_values(release: Table, released: Column, population: Table | None) -> tuple[float, Floats]:
+def hidden_values(released: Column, counts: Integers, population: Table | None) -> tuple[float, Floats]:
     """Estimate the share of a column's missing cells that were suppressed, and the distribution of their values.
 
     If a share m of the population's cells is missing, n m missing cells are expected in n released rows, with a
@@ -106,10 +106,10 @@ def hidden_values(release: Table, released: Column, population: Table | None) ->
 
     Parameters
     ----------
-    release : Table
-        The release.
     released : Column
         Column of the release.
+    counts : (n_levels,) array
+        Complete rows of each of its levels.
     population : Table or None
         Without a population, no cell counts as suppressed.
 
@@ -124,7 +124,6 @@ def hidden_values(release: Table, released: Column, population: Table | None) ->
     missing = released.levels.missing
     if population is None or missing < 0:
         return 0.0, prior
-    counts = release.totals_of(released)
     population_column, n = population.column(released.name), int(counts.sum())
     people, population_missing = population_column.n_rows, population_column.levels.missing
     n_missing = int(population_column.counts[population_missing]) if population_missing >= 0 else 0

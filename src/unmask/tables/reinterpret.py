@@ -117,12 +117,12 @@ def _labels(column: Column) -> set[str]:
 
 def _read_suppressed(original: Table, release: Table, column: Column) -> tuple[Column, float]:
     """Return the column with `*` for missing cells if some were suppressed, and the share of rows with such a cell."""
-    share, gap = hidden_values(release, column, original)[0], column.levels.missing
+    counts, gap = release.totals_of(column), column.levels.missing
+    share, _ = hidden_values(column, counts, original)
     if release.missing != "own" or not share:
         return column, 0.0
     texts = [EVERYTHING if level == gap else label for level, label in enumerate(column.levels.labels)]
     levels, code = new_cells(column, texts)
-    counts = release.totals_of(column)
     return replace(column, levels=levels, codes=code[column.codes]), float(share * counts[gap] / counts.sum())
 
 

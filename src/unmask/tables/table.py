@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.core.arrays import Floats, Integers
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError, visible
 from unmask.core.notebook import SHOWN, html_table
@@ -50,6 +50,7 @@ class Table:
     person : (n_rows,) person of each row; None if each row is a person.
     design : households, strata, clusters and replicate weights of the sample that the table is.
     unit : unit that counts as one person, and how it was determined.
+    uncounted : names of the kept columns, which a counted table does not contain.
     record_sizes : for a counted table (2, m): numbers of source rows that agree in every released column, and the
         number of such sets of each size; None if the table contains all released columns.
     library : library of the data frame that the table was read from; its frames come back in this library.
@@ -71,6 +72,7 @@ class Table:
     person: Integers | None = None
     design: SurveyDesign = UNKNOWN_DESIGN
     unit: str = ASSUMED.words
+    uncounted: tuple[str, ...] = ()
     record_sizes: Integers | None = None
     library: str | None = None
 
@@ -169,19 +171,14 @@ class Table:
         """Number of rows; for a counted table, of the source."""
         return self.quasi_identifiers[0].n_rows
 
-    def require_rows(self) -> None:
-        """Raise UnmaskError if an engine counted the table, which then has no single rows."""
-        if self.counts is not None:
-            raise UnmaskError("an engine counted this table, and this attack needs its rows; leave --engine out")
-
-    @property
+    @cached_property
     def complete_rows(self) -> Integers:
         """Rows that the rule for missing cells keeps: under "excluded" those without a missing quasi-identifier."""
-        if not len(self._complete) and self.n_rows:
+        if not self._is_complete.any() and self.n_rows:
             raise UnmaskError(
                 "every row has a missing quasi-identifier, so the rule 'excluded' leaves 0; use another rule"
             )
-        return self._complete
+        return np.flatnonzero(self._is_complete)
 
     @property
     def complete(self) -> Table:
@@ -194,18 +191,11 @@ class Table:
         return self.take(self.complete_rows)
 
     @cached_property
-    def uncounted(self) -> tuple[str, ...]:
-        """Names of the kept columns, which a counted table does not contain."""
-        return () if self.counts is None else tuple(name for name in self.order if name not in self.names)
-
-    @cached_property
-    def _complete(self) -> Integers:
-        is_missing = [c.codes == c.levels.missing for c in self.quasi_identifiers if self.missing == "excluded"]
-        return (
-            np.flatnonzero(~np.any(is_missing, axis=0))
-            if is_missing
-            else np.arange(self.quasi_identifiers[0].codes.size)
-        )
+    def _is_complete(self) -> Booleans:
+        is_complete = np.ones(self.quasi_identifiers[0].codes.size, dtype=np.bool_)
+        for column in self.quasi_identifiers if self.missing == "excluded" else ():
+            is_complete &= column.codes != column.levels.missing
+        return is_complete
 
     @cached_property
     def classes(self) -> Classes:
@@ -255,7 +245,7 @@ class Table:
 
     def totals_of(self, column: Column) -> Integers:
         """Count the complete rows of each level of a column of the table, (L,)."""
-        return column.take(self._complete).counts
+        return column.counts if self.missing != "excluded" else column.take(self._is_complete).counts
 
     def column(self, name: str) -> Column:
         """Return the column with this name.
@@ -452,6 +442,7 @@ class Table:
             order=(*stored.dictionary, *keep),
             notes=notes,
             unit=unit,
+            uncounted=tuple(keep),
             record_sizes=stored.record_sizes(quasi_identifiers, keep, missing),
         )
 

@@ -9,12 +9,13 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.core.arrays import Floats
+from unmask.core.arrays import Floats, Integers
 from unmask.core.inference import compose
 from unmask.core.posterior import Posterior, stored
 from unmask.tables.attacks.backoff import BackOff
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.background import Attack, Background, Rng, hidden_values, prior_of
+from unmask.tables.column import Column
 from unmask.tables.grouping import class_counts
 from unmask.tables.table import Table
 
@@ -92,10 +93,12 @@ class AttributeInference:
         link    : belief about the record of each target
         learned : belief of `outside` about the same targets, if it is computed already
         """
-        column, background = release.column(self.sensitive), Background.of(knowledge)
+        column = release.column(self.sensitive)
+        counts = release.totals_of(column)
+        background = Background.of(knowledge)
         labels, prior, source = prior_of(column, background.population)
         provenance = {"attack": repr(self), "prior": source}
-        record_values, means = self.values_of_records(release, background)
+        record_values, means = self._values_of_records(release, column, counts, background.population)
         if release.counts is not None:
             parts = {"provenance": provenance, "candidate_label": labels}
             belief = _from_histograms(release, record_values, means, prior, **parts)
@@ -106,19 +109,18 @@ class AttributeInference:
             )
         return belief if means is None or belief.status != "exact" else replace(belief, status="model")
 
-    def values_of_records(
-        self, release: Table, background: Background
+    def _values_of_records(
+        self, release: Table, column: Column, counts: Integers, population: Table | None
     ) -> tuple[NDArray[np.int32], scipy.sparse.csr_array | None]:
         """Return (n_rows,) the sensitive value of each row, and the meaning of these values.
 
         A row with a suppressed value has a value of its own, with a distribution over the real values. The meaning is
         the matrix of these distributions, see `inference.compose`; None if no value is suppressed.
         """
-        column = release.column(self.sensitive)
-        share, hidden = hidden_values(release, column, background.population)
+        share, hidden = hidden_values(column, counts, population)
         if not share:
             return column.codes, None
-        beliefs = BackOff(self.sensitive).infer_rows(release, hidden, background.population)
+        beliefs = BackOff(self.sensitive).infer_rows(release, hidden, population)
         belief_of_row, p = beliefs or (np.zeros(len(column.codes), dtype=np.int64), hidden[None])
         m, missing = len(hidden), np.zeros_like(hidden)
         missing[column.levels.missing] = 1 - share
@@ -157,7 +159,7 @@ def _from_histograms(
 ) -> Posterior:
     """Return the belief about a sensitive column for each class: the histogram of the class.
 
-    values_of_records : (n,) value of each combination, see `AttributeInference.values_of_records`
+    values_of_records : (n,) value of each combination, see `AttributeInference`
     means : meaning of these values, as in `inference.compose`; None if no value is suppressed
     prior : (n_values,)
     parts : further arguments of the posterior

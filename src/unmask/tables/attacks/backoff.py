@@ -183,7 +183,7 @@ class BackOff:
         )
         n = len(columns[0].row)
         counts = class_counts(of_row, n, secret.codes, n_values, weight=release.counts).to_scipy()
-        if hidden_values(release, secret, background.population)[0]:
+        if hidden_values(secret, release.totals_of(secret), background.population)[0]:
             counts.data[counts.indices == secret.levels.missing] = 0
             counts.eliminate_zeros()
         return [columns[j] for j in _order([column.itself for column in columns], counts)], counts

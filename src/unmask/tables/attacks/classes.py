@@ -21,7 +21,14 @@ from unmask.tables.attacks.comparisons import (
     n_compatible,
     sum_compatible,
 )
-from unmask.tables.attacks.pairing import Pairing, find_compatible_pairs, iterate_compatible_pairs, pair, pair_classes
+from unmask.tables.attacks.pairing import (
+    Pairing,
+    find_compatible_pairs,
+    iterate_compatible_pairs,
+    pair,
+    pair_classes,
+    require_rows,
+)
 from unmask.tables.attacks.register import compute_owner_belief
 from unmask.tables.attacks.relation import classes_intersect, relation_of, stated_cells_overlap
 from unmask.tables.background import Background, Rng, people_of
@@ -81,7 +88,7 @@ class ClassAttack:
         people = Background.of(knowledge).people
         if release.counts is not None:
             if people is not None:
-                raise UnmaskError("an engine counted this table, and this attack needs its rows; leave --engine out")
+                require_rows(release)
             if relation_of(release) is not None:
                 raise UnmaskError(
                     "a person may be in several classes, because cells are suppressed (`*`), wildcards or overlapping "

@@ -20,7 +20,7 @@ from unmask.core.posterior import Posterior
 from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.marginal_counts import Margins
 from unmask.tables.attacks.noisy import find_span, gower
-from unmask.tables.attacks.pairing import Pairing, pair, shared_columns
+from unmask.tables.attacks.pairing import Pairing, pair, require_rows, shared_columns
 from unmask.tables.background import Attack, Background, Rng, people_of
 from unmask.tables.column import Column
 from unmask.tables.grouping import group
@@ -86,8 +86,7 @@ class MarginalRatio:
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """Return the scores of the known people as log-odds."""
         people, reference = people_of(knowledge, self), reference_of(knowledge, self)
-        for table in (release, reference):
-            table.require_rows()
+        require_rows(release, reference)
         return self.score_margins(margins_of(people, (release, reference), reference, bins=self.bins))
 
     def score_margins(self, margins: Margins, names: Collection[str] | None = None) -> Posterior:

@@ -15,7 +15,7 @@ from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import list_members, ranges
 from unmask.core.posterior import Posterior, equal_weights, stored
 from unmask.tables.attacks.comparisons import compare_levels
-from unmask.tables.attacks.pairing import Pairing, find_compatible_pairs, pair
+from unmask.tables.attacks.pairing import Pairing, find_compatible_pairs, pair, require_rows
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column
 from unmask.tables.scales import NUMBERS
@@ -72,7 +72,7 @@ class OrderAttack:
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002
         """Return the belief about each person of the source, in the order of the source."""
         source = people_of(knowledge, self)
-        release.require_rows()
+        require_rows(release)
         if is_sorted(release):
             return self._belief(release, source, "sorted")
         match = _Match.of(release, source)

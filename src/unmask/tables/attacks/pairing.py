@@ -138,14 +138,20 @@ def shared_columns(observed: Table, candidates: Table) -> tuple[tuple[Column, Co
 
     The pairs have the order of the candidates' table. UnmaskError if the tables share no quasi-identifier.
     """
-    names = {column.name for column in observed.quasi_identifiers}
-    shared = [column for column in candidates.quasi_identifiers if column.name in names]
+    known = {column.name: column for column in observed.quasi_identifiers}
+    shared = tuple((known[column.name], column) for column in candidates.quasi_identifiers if column.name in known)
     if not shared:
         raise UnmaskError(
-            f"the two tables share no quasi-identifier: one has {', '.join(sorted(names))}, the other "
+            f"the two tables share no quasi-identifier: one has {', '.join(sorted(known))}, the other "
             f"{', '.join(column.name for column in candidates.quasi_identifiers)}; name at least one column alike"
         )
-    return tuple((observed.column(column.name), column) for column in shared)
+    return shared
+
+
+def require_rows(*tables: Table) -> None:
+    """Raise UnmaskError for a table that an engine counted, which has no single rows."""
+    if any(table.counts is not None for table in tables):
+        raise UnmaskError("an engine counted this table, and this attack needs its rows; leave --engine out")
 
 
 def pair(observed: Table, candidates: Table) -> Pairing:
@@ -153,8 +159,7 @@ def pair(observed: Table, candidates: Table) -> Pairing:
 
     UnmaskError if a table is counted: beliefs name single rows.
     """
-    for table in (observed, candidates):
-        table.require_rows()
+    require_rows(observed, candidates)
     return pair_classes(observed, candidates)
 
 

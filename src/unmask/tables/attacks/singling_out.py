@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Booleans, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
+from unmask.tables.attacks.pairing import require_rows
 from unmask.tables.background import Background, Rng
 from unmask.tables.column import Column
 from unmask.tables.grouping import group
@@ -237,7 +238,7 @@ class SinglingOut:
     ) -> tuple[Predicate, ...]:
         """Return the predicates; those on one column come first."""
         chance = secret_unless(rng)
-        release.require_rows()
+        require_rows(release)
         first_rows = release.classes.first
         conditions = [
             (rows, item)

@@ -237,7 +237,7 @@ def list_hidden_values(releases: Iterable[Release], original: Table | None) -> I
             if original is None or column.name not in original.names:
                 continue
             counts = table.totals_of(column)
-            share = hidden_values(table, column, original)[0] * counts[column.levels.missing] / counts.sum()
+            share = hidden_values(column, counts, original)[0] * counts[column.levels.missing] / counts.sum()
             if share > 0:
                 yield (
                     f"{percent(share)} of the {column.name} cells are hidden in {name}. Adversaries "

@@ -62,7 +62,7 @@ class Scorer:
         """Score all attacks on a release."""
         scores, classes = AttackScores(release.name), None
         is_searched = release.has_rows and not release.is_foreign and release.name != ORIGINAL
-        columns = SinglingSearch.of(release.table, self.knowledge.known) if is_searched else None
+        columns = release.search_columns(self.knowledge.known) if is_searched else None
         for run in runs:
             if isinstance(run, Audit):
                 scores.rows += run.rows
@@ -75,7 +75,7 @@ class Scorer:
                 continue
             if release.has_rows and run.adversary == PROSECUTOR:
                 if run.target == IDENTITY and self.knowledge.knowledge.is_complete:  # else a person fits several
-                    classes = TargetClasses.of(run, release.table.complete_rows)
+                    classes = TargetClasses.of(run, release.complete_rows)
                 scores.classes += () if classes is None else classes.riskiest(run, columns)
             if release.has_rows and run.adversary not in APART:
                 self._record_risks(run, classes, columns)

@@ -103,14 +103,6 @@ class AttackedRelease:
     weight: Floats | None = None
     lacking: str = ""
 
-    @classmethod
-    def of(cls, release: str, table: Table, origin: Integers | None, known: Known | None = None) -> Self:
-        """Return a release without the rows that the table's rule for missing cells leaves out."""
-        rows = table.complete_rows
-        drawn_from = None if known is None else known.population.n_people
-        traced = origin is not None
-        return cls(release, table.complete, rows if origin is None else origin[rows], traced, known, drawn_from)
-
     @property
     def background(self) -> Background | None:
         """The adversary's knowledge about people and the population."""
@@ -330,7 +322,7 @@ class AttackedRelease:
         A hidden cell matches any value, and a cell that stands for several values matches each of them.
         """
         population = None if self.known is None else self.known.population
-        is_hidden = [hidden_values(self.table, column, population)[0] > 0 for column in columns]
+        is_hidden = [hidden_values(column, column.counts, population)[0] > 0 for column in columns]
         compared = (
             column if has_sets(column) else mark_labels_as_values(column, hidden)
             for column, hidden in zip(columns, is_hidden, strict=True)

@@ -17,10 +17,12 @@ from unmask.findings.people_at_risk import Watched
 from unmask.ranges import Option, Range
 from unmask.results.rows import ORIGINAL
 from unmask.tables import criteria
+from unmask.tables.attacks.relation import relation_of
 from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.control.holdout import find_held_back
 from unmask.tables.control.similarity import Shift, measure_shift, shift_by
 from unmask.tables.knowledge import Knowledge, Known
+from unmask.tables.risk.singling_columns import SinglingSearch
 from unmask.tables.table import Table
 
 MAX_POPULATION = 10**10
@@ -261,6 +263,36 @@ class Release:
     def has_rows(self) -> bool:
         """Return whether the rows are in memory."""
         return self.table.counts is None
+
+    @cached_property
+    def complete(self) -> Table:
+        """The rows that the rule for missing cells keeps."""
+        return self.table.complete
+
+    @cached_property
+    def complete_rows(self) -> Integers:
+        """Their numbers in the table."""
+        return self.table.complete_rows
+
+    @cached_property
+    def overlaps(self) -> bool:
+        """Whether equivalence classes may contain the same people."""
+        return relation_of(self.complete) is not None
+
+    def search_columns(self, known: Known | None) -> SinglingSearch:
+        """Return the search for columns that single people out; without known people, the released rows are people."""
+        if known is None:
+            return SinglingSearch(self.complete, rows=self.complete_rows)
+        return SinglingSearch(self.complete, known.people, known.person)
+
+    def attacked(self, origin: Integers | None, known: Known | None = None) -> AttackedRelease:
+        """Return the complete rows as adversaries have them, who look for known people.
+
+        `origin` has the row of the original behind each row; None if it is not known.
+        """
+        drawn_from = None if known is None else known.population.n_people
+        rows = self.complete_rows if origin is None else origin[self.complete_rows]
+        return AttackedRelease(self.name, self.complete, rows, origin is not None, known, drawn_from, self.is_foreign)
 
     def person(self, knowledge: AuditorKnowledge) -> Integers | None:
         """Return (n_rows,) the person of each row; None if each is a person, or if they are not known.

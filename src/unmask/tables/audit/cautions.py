@@ -66,12 +66,11 @@ def list_cautions(
 
 def _small_weights(release: Release, population: int | None) -> Iterator[str]:
     """Yield that the weights of some classes are smaller than their rows."""
-    sample = release.table.complete
     weight = scale_weights(release.table.weight, population)
     if weight is None:
         return
-    classes = sample.classes
-    people = np.bincount(classes.of_row, weight[release.table.complete_rows], len(classes.sizes))
+    classes = release.complete.classes
+    people = np.bincount(classes.of_row, weight[release.complete_rows], len(classes.sizes))
     is_small = people < classes.sizes * (1 - 1e-9)
     if is_small.any():
         yield _(

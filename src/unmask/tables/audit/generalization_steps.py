@@ -15,7 +15,6 @@ from unmask.results.distribution import Distribution
 from unmask.results.names import IDENTITY, LIMITS, PROSECUTOR
 from unmask.tables.attacks import AttributeInference
 from unmask.tables.audit.attack_run import AttackRun
-from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release, locate_rows
 from unmask.tables.audit.quasi_identifiers import GeneralizationStep
 from unmask.tables.audit.release_attacks import infer_value
@@ -38,7 +37,7 @@ def try_steps(result: Result, releases: Iterable[Release], knowledge: AuditorKno
     for release in releases:
         if knowledge.original is None or release.origin is None or knowledge.synthetic:
             continue
-        rows = release.table.complete_rows  # also if a coarser cell is no longer missing
+        rows = release.complete_rows  # also if a coarser cell is no longer missing
         table, success = release.table.take(rows), _success_of(result, release.name)
         current = _Generalized(release.name, table, release.origin[rows], knowledge)
         columns = [column.name for column in table.quasi_identifiers if np.count_nonzero(column.counts) > 1]
@@ -85,7 +84,7 @@ class _Generalized:
         """The success of the prosecutor."""
         assert self.knowledge.original is not None
         origin = locate_rows(self.origin, self.knowledge.original.complete_rows)
-        scene = AttackedRelease.of(self.name, self.release, origin, self.knowledge.complete.known)
+        scene = Release(self.name, self.release).attacked(origin, self.knowledge.complete.known)
         link = scene.link()
         runs = [scene.identify(PROSECUTOR, link)]
         for column in self.release.sensitive:

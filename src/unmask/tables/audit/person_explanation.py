@@ -17,7 +17,6 @@ from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release
 from unmask.tables.audit.quasi_identifiers import describe_level
 from unmask.tables.audit.release_attacks import attack_release
-from unmask.tables.risk.singling_columns import SinglingSearch
 
 Floats = NDArray[np.float64]
 
@@ -106,7 +105,7 @@ class PersonExplainer:
             Name of the release; the first one by default.
         """
         attacked, complete = self._find(release), self.knowledge.complete
-        search = SinglingSearch.of(attacked.table, complete.known)
+        search = attacked.search_columns(complete.known)
         assert search.rows is not None
         positions = np.flatnonzero(complete.rows(search.rows) == person)
         if not len(positions):

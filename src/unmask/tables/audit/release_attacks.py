@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -60,9 +59,8 @@ def attack_release(release: Release, knowledge: AuditorKnowledge) -> Iterator[At
     """
     origin = knowledge.origins.get(release.name)
     if release.name == ORIGINAL:
-        origin = locate_rows(np.arange(release.table.n_rows), release.table.complete_rows)
-    attacked = AttackedRelease.of(release.name, release.table, origin, knowledge.known)
-    scene = knowledge.add_control(replace(attacked, foreign=release.is_foreign))
+        origin = locate_rows(np.arange(release.table.n_rows), release.complete_rows)
+    scene = knowledge.add_control(release.attacked(origin, knowledge.known))
     yield from _attack_by_quasi_identifiers(scene)
     if scene.table.uncounted:
         if scene.table.record_sizes is not None:

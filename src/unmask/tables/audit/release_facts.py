@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
 from unmask.facts import Contribution
 from unmask.results.names import IDENTITY
 from unmask.results.result import Value
 from unmask.results.rows import ORIGINAL
 from unmask.tables import criteria, utility
-from unmask.tables.attacks.relation import relation_of
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release
 from unmask.tables.audit.column_exposure import ColumnExposure
 from unmask.tables.audit.quasi_identifiers import ColumnRisk
@@ -79,11 +79,11 @@ def measure_release(release: Release, knowledge: AuditorKnowledge) -> ReleaseFac
     """Return the facts about a release; contributions are those of the original, or of each release without it."""
     facts = ReleaseFacts(list_criteria(evaluate_criteria(release, knowledge), release, knowledge))
     is_source = release.name == ORIGINAL or knowledge.original is None
-    has_risks = release.name != ORIGINAL and relation_of(release.table.complete) is None
+    has_risks = release.name != ORIGINAL and not release.overlaps
     if len(release.table.quasi_identifiers) < 2 or not (is_source or has_risks):
         return facts
     try:
-        game = criteria.ColumnGame.of(release.table)
+        game = criteria.ColumnGame.of(release.complete, overlaps=release.overlaps)
     except UnmaskError as error:
         return facts._replace(no_contributions=str(error))
     if has_risks:
@@ -103,32 +103,31 @@ def list_criteria(measured: Criteria, release: Release, knowledge: AuditorKnowle
         people = criteria.people_in_classes(release.table, person)
         values |= {"k_people": people.fewest, "person_share": people.share}
     if knowledge.population is not None and release.name != ORIGINAL and not explain_no_estimate(release):
-        values |= _estimate_uniqueness(release.table, knowledge.population)
+        values |= _estimate_uniqueness(release.complete.classes.sizes, knowledge.population)
     if not release.is_foreign:
         subsets = {name: criteria.SUBSETS[name] for name in knowledge.criteria}
         values |= {name: criteria.smallest_class_of_subsets(release.table, size) for name, size in subsets.items()}
     if not release.is_foreign and release.has_rows:
         values |= _proximity(release, original)
-        values |= _measure_special_uniques(release.table, knowledge.population)
+        values |= _measure_special_uniques(release, knowledge.population)
     return values
 
 
 def explain_no_estimate(release: Release) -> str:
     """Return why population uniques are not estimated from a release; "" if they are."""
-    table = release.table
     if release.is_foreign:
         return "its rows are not people"
-    if table.person is not None:
+    if release.table.person is not None:
         return "people have several rows"
-    if relation_of(table.complete) is not None:
+    if release.overlaps:
         return "its classes overlap, so that their sizes are no sample"
-    if not (table.complete.classes.sizes == 1).any():
+    if not (release.complete.classes.sizes == 1).any():
         return "no row is unique, so none is unique in the population"
     return ""
 
 
-def _estimate_uniqueness(table: Table, population: int) -> dict[str, Value]:
-    estimated = estimate(table.complete.classes.sizes, population_rows=population)
+def _estimate_uniqueness(class_sizes: Integers, population: int) -> dict[str, Value]:
+    estimated = estimate(class_sizes, population_rows=population)
     return {
         "population_uniques_low": estimated.low,
         "population_uniques_high": estimated.high,
@@ -140,9 +139,9 @@ def _estimate_uniqueness(table: Table, population: int) -> dict[str, Value]:
     }
 
 
-def _measure_special_uniques(table: Table, population: int | None) -> dict[str, Value]:
+def _measure_special_uniques(release: Release, population: int | None) -> dict[str, Value]:
     """Return the largest DIS-SUDA score, if weights or the population give the sampling fraction."""
-    sample, weight = table.complete, scale_weights(table.complete.weight)
+    sample, weight = release.complete, scale_weights(release.complete.weight)
     people = float(weight.sum()) if weight is not None and population is None else population
     if people is None:
         return {}
@@ -192,8 +191,8 @@ def _proximity(release: Release, original: Table | None) -> dict[str, Value]:
     """Return how near the classes of a release come to sensitive numbers."""
     originals = {} if original is None else {column.name: column for column in original.columns}
     distances = {
-        column.name: criteria.value_proximity(release.table, column, original=originals.get(column.name))
-        for column in release.table.sensitive
+        column.name: criteria.value_proximity(release.complete.classes, column, original=originals.get(column.name))
+        for column in release.complete.sensitive
     }
     measured = {name: proximity for name, proximity in distances.items() if proximity is not None}
     if not measured:

@@ -32,10 +32,7 @@ def attack_together(
     """
     if not knowledge.together or not releases:
         return
-    scenes = [
-        AttackedRelease.of(item.name, item.table, knowledge.origins.get(item.name), knowledge.known)
-        for item in releases
-    ]
+    scenes = [release.attacked(knowledge.origins.get(release.name), knowledge.known) for release in releases]
     try:
         columns = _find_unchanged_columns(scenes)
         runs: list[list[AttackRun | Audit]] = [[*_combine(scene, scenes, columns)] for scene in scenes]
@@ -73,7 +70,7 @@ def _unchanged_names(scene: AttackedRelease) -> list[str]:
         for column in scene.unchanged_columns([*scene.table.sensitive, *scene.table.kept])
         if not has_sets(column)
         and EVERYTHING not in column.levels.labels
-        and not hidden_values(scene.table, column, scene.known.population)[0]
+        and not hidden_values(column, column.counts, scene.known.population)[0]
     ]
 
 

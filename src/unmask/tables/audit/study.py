@@ -194,7 +194,8 @@ def attack(cell: Cell, population: Sample, released: Released, attack: Any) -> l
 
 def _attack(cell: Cell, population: Sample, released: Released, attack: Any) -> Iterable[Row]:
     rng, adversary = np.random.default_rng(cell.seed), cell.adversary.name
-    scene = AttackedRelease.of(cell.protection.name, released.release, _origin(cell, released))
+    release = Release(cell.protection.name, released.release)
+    scene = release.attacked(_origin(cell, released))
     attack = _with_protection(attack, released.protection)
     if getattr(attack, "asks", "") == MEMBERSHIP:
         knowledge = _knowledge(cell.adversary)
@@ -211,7 +212,7 @@ def _attack(cell: Cell, population: Sample, released: Released, attack: Any) -> 
     run = attack_person(scene, adversary, attack, rng)
     measures = [m for m in STANDARD + _prices(cell.adversary, run.drawn_from) if cell.wants(m.name)]
     measures += [MORE[name] for name in cell.measures if name in MORE]
-    return add_excluded_people(run.score(measures).rows, released.release)
+    return add_excluded_people(run.score(measures).rows, release)
 
 
 def _origin(cell: Cell, released: Released) -> Integers | None:
@@ -246,7 +247,7 @@ def believed(cell: Cell, population: Sample, released: Released, attack: Any) ->
         knows = {"targets": None, **cell.adversary.settings.get("knows", {})}
         settings = {**cell.adversary.settings, "knows": knows}
         cell = replace(cell, adversary=replace(cell.adversary, settings=settings))
-    scene = AttackedRelease.of(cell.protection.name, released.release, origin)
+    scene = Release(cell.protection.name, released.release).attacked(origin)
     rng = np.random.default_rng(cell.seed)
     scene, attack = _add_knowledge(cell, population, scene, _with_protection(attack, released.protection), rng)
     refuse_perturbed(scene, attack)

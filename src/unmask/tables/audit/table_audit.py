@@ -189,7 +189,7 @@ def _check_knowledge(knowledge: AuditorKnowledge, releases: Mapping[str, Table])
         if name not in OPTIONAL:
             raise UnmaskError(f"without is {name!r}; {nearest(FORMER_NAMES.get(name, name), OPTIONAL)}")
     check_attacks(knowledge.attacks)
-    n_rows = max(table.n_rows for table in releases.values())
+    n_rows = 0 if knowledge.population is None else max(table.n_rows for table in releases.values())
     if knowledge.population is not None and knowledge.population < n_rows:
         raise UnmaskError(f"population is {knowledge.population}, expected at least the {n_rows} rows of a release")
     if knowledge.parts is not None:
@@ -375,12 +375,12 @@ def _rows_by_release(scores: Sequence[AttackScores], releases: Iterable[Release]
     """Yield the rows of all attacks, release by release."""
     rows = _join(scores, "rows")
     for release in releases:
-        yield from add_excluded_people([row for row in rows if row.release == release.name], release.table)
+        yield from add_excluded_people([row for row in rows if row.release == release.name], release)
 
 
-def add_excluded_people(rows: Sequence[Row], table: Table) -> Iterator[Row]:
+def add_excluded_people(rows: Sequence[Row], release: Release) -> Iterator[Row]:
     """Yield the rows of a release with the number of people that remain after its rule for missing cells."""
-    n_people, n_complete = table.n_people, table.complete.n_people
+    n_people, n_complete = release.table.n_people, release.complete.n_people
     for row in rows:
         if n_complete == n_people:
             yield row

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
-from unmask.tables.column import Column
+from unmask.tables.column import Classes, Column
 from unmask.tables.criteria.histograms import CountMatrix, Histograms
-from unmask.tables.table import Table
 
 WHOLE_NUMBER_TOLERANCE = 1e-10
 """Relative distance from a whole number up to which an effective number of values is rounded to it: exp(ln 5) is
@@ -203,7 +202,7 @@ class ValueProximity(NamedTuple):
     prior: float
 
 
-def value_proximity(release: Table, column: Column, *, original: Column | None = None) -> ValueProximity | None:
+def value_proximity(classes: Classes, column: Column, *, original: Column | None = None) -> ValueProximity | None:
     """Return how often the best guess g of a number x is right within 10 %: |g - x| <= |x| / 10.
 
     A guess can be near all numbers from a to b, if they have one sign and b <= a 1.1 / 0.9. The best guess for a class
@@ -213,10 +212,10 @@ def value_proximity(release: Table, column: Column, *, original: Column | None =
 
     Parameters
     ----------
-    release : Table
-        Table whose classes are judged.
+    classes : Classes
+        Classes of the complete rows of a release.
     column : Column
-        Sensitive column of numbers.
+        Sensitive column of numbers of the same rows.
     original : Column | None, optional
         Column before protection, for the prior; that of the release if None.
 
@@ -235,19 +234,19 @@ def value_proximity(release: Table, column: Column, *, original: Column | None =
     >>> from unmask.tables import Table
     >>> pay = [50_000, 50_100, 50_200, 50_300, 50_400, 20_000, 30_000, 45_000, 70_000, 99_000]
     >>> table = Table.read({"q": list("aaaaabbbbb"), "pay": pay}, quasi_identifiers="q", sensitive="pay")
-    >>> value_proximity(table, table.sensitive[0])
+    >>> value_proximity(table.classes, table.sensitive[0])
     ValueProximity(average=0.6, largest=1.0, prior=0.6)
     """
-    rows = release.complete_rows
-    if column.type != "number" or len(np.unique(column.codes[rows])) < MIN_DISTINCT_NUMBERS:
+    if column.type != "number" or np.count_nonzero(column.counts) < MIN_DISTINCT_NUMBERS:
         return None
-    if _is_bounded_interval(column)[column.codes[rows]].mean() > MAX_INTERVAL_SHARE:
+    if _is_bounded_interval(column)[column.codes].mean() > MAX_INTERVAL_SHARE:
         return None
-    numbers = _numbers(column)[rows]
-    n_near, sizes = _count_near_rows(release.classes.of_row[rows], numbers)
+    numbers = _numbers(column)
+    n_near, sizes = _count_near_rows(classes.of_row, numbers)
     prior_numbers = numbers if original is None else _numbers(original)
     n_near_prior, n = _count_near_rows(np.zeros(len(prior_numbers), dtype=np.int64), prior_numbers)
-    return ValueProximity(float(n_near.sum() / len(rows)), float((n_near / sizes).max()), float(n_near_prior[0] / n[0]))
+    average, prior = n_near.sum() / len(numbers), n_near_prior[0] / n[0]
+    return ValueProximity(float(average), float((n_near / sizes).max()), float(prior))
 
 
 def _is_bounded_interval(column: Column) -> Booleans:

@@ -275,10 +275,13 @@ def evaluate(
     UnmaskError
         If the table has no rows, or if all rows are excluded.
     """
-    if table.n_rows == 0:
-        raise UnmaskError("the table has 0 rows, expected at least 1")
     frame = Frame.of(table)
-    sensitive_columns = _sensitive(frame.table, sensitive)
+    if not len(frame.rows):
+        raise UnmaskError("the table has 0 rows, expected at least 1")
+    sensitive_columns = frame.table.sensitive
+    if sensitive is not None:
+        names = [sensitive] if isinstance(sensitive, str) else sensitive
+        sensitive_columns = tuple(map(frame.table.column, names))
     references = _reference_columns(sensitive_columns, reference)
     columns = {c.name: disclosure(c, frame, references.get(c.name)) for c in sensitive_columns}
     rows, k = int(frame.rows.sum()), int(frame.sizes.min())
@@ -379,7 +382,7 @@ class Frame:
 
     def histograms(self, column: Column, place: NDArray[np.int32], overall: Integers) -> Histograms:
         """Count a sensitive column in each class; place : (n_levels,) position of each level; overall : by position."""
-        counts = self.table.histogram(column)
+        counts = self.table.classes.counts(column)
         reordered = CsrRows(counts.data, place[counts.indices], counts.indptr, (len(self.rows), len(overall)))
         summed = reordered if self.relation is None else self.relation.sums(reordered.to_scipy())
         return Histograms.of(summed, overall=overall)
@@ -489,7 +492,7 @@ def disclosure(column: Column, frame: Frame, original: Column | None = None) -> 
     domain_column = column if original is None else original
     rank, n = rank_order(domain_column), len(domain_column.levels)
     place = np.arange(n, dtype=np.int32) if rank is None else rank
-    rows = frame.table.totals_of(column) if original is None else np.bincount(original.codes, minlength=n)
+    rows = column.counts if original is None else np.bincount(original.codes, minlength=n)
     overall = np.zeros(n, dtype=np.int64)
     overall[place] = rows
     if original is not None:
@@ -518,9 +521,3 @@ def disclosure(column: Column, frame: Frame, original: Column | None = None) -> 
         prior_error=float(1 - view.q_all.max()),
         information_bits=float(np.sum(relative * frame.rows) / frame.rows.sum() / np.log(2)),
     )
-
-
-def _sensitive(table: Table, names: str | Sequence[str] | None) -> tuple[Column, ...]:
-    if names is None:
-        return table.sensitive
-    return tuple(table.column(name) for name in ([names] if isinstance(names, str) else names))

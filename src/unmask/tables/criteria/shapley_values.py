@@ -75,7 +75,8 @@ def contributions(table: Table) -> tuple[Contribution, ...]:
     >>> [(one.column, one.shapley, one.alone, one.last) for one in contributions(people)]
     [('sex', 0.25, 0.5, 0.0), ('town', 0.25, 0.5, 0.0)]
     """
-    return ColumnGame.of(table).contributions()
+    complete = table.complete
+    return ColumnGame.of(complete, overlaps=relation_of(complete) is not None).contributions()
 
 
 def _exact_values(game: ColumnGame) -> dict[str, tuple[Floats, Floats]]:
@@ -126,13 +127,13 @@ class ColumnGame:
     """
 
     @classmethod
-    def of(cls, table: Table) -> ColumnGame:
-        """Return the game of the evaluated rows. If cells stand for several values, classes of fewer columns
-        overlap.
+    def of(cls, table: Table, *, overlaps: bool = False) -> ColumnGame:
+        """Return the game of complete rows, whose classes may overlap.
+
+        If cells stand for several values, classes of fewer columns overlap.
         """
-        table = table.complete
         opened = (column.counts[column.levels.open(table.missing)].any() for column in table.quasi_identifiers)
-        return cls(table) if relation_of(table) is None and not any(opened) else _Overlapping(table)
+        return _Overlapping(table) if overlaps or any(opened) else cls(table)
 
     def __init__(self, table: Table) -> None:
         columns, secrets = table.quasi_identifiers, table.sensitive
@@ -244,7 +245,7 @@ class _Overlapping(ColumnGame):
             success = {IDENTITY: prosecutor(frame.sizes, rows=frame.rows).average}
             for secret in self._table.sensitive:
                 places = np.arange(len(secret.levels), dtype=np.int32)
-                view = frame.histograms(secret, places, self._table.totals_of(secret))
+                view = frame.histograms(secret, places, secret.counts)
                 success[secret.name] = 1 - map_error(view, rows=frame.rows)
             self._found[subset] = success
         return super().value(subset)

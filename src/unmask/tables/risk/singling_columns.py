@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from unmask.results.words import join_names
 from unmask.tables.attacks.comparisons import Comparison, are_compatible, compare_known_levels, rows_of
 from unmask.tables.attacks.pairing import Pairing, pair
 from unmask.tables.grouping import count_distinct
-from unmask.tables.knowledge import Known
 from unmask.tables.protections.generalization import generalize_further
 from unmask.tables.table import Table
 
@@ -97,13 +96,6 @@ class SinglingSearch:
     release: Table
     people: Table | None = None
     rows: Integers | None = None
-
-    @classmethod
-    def of(cls, table: Table, known: Known | None) -> Self:
-        """Return the search in a released table; without known people, its own rows are the people."""
-        if known is None:
-            return cls(table.complete, rows=table.complete_rows)
-        return cls(table.complete, known.people, known.person)
 
     @cached_property
     def _pairing(self) -> Pairing:
