@@ -229,7 +229,7 @@ def test_blocks_of_any_size_give_the_same_boxes(monkeypatch, strict):
     at_once = run()
     monkeypatch.setattr(cut_tests, "_CELLS", 20)
     assert_array_equal(run(), at_once)
-    monkeypatch.setattr(module, "_KEY_BITS", 0)
+    monkeypatch.setattr(module, "_POINTS_PER_BATCH", 20)
     assert_array_equal(run(), at_once)
     assert at_once.max() > 20
 

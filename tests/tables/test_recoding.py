@@ -67,11 +67,11 @@ def test_dates_are_covered_by_the_finest_period_that_holds_all():
 def test_a_level_covers_exactly_its_compatible_values():
     levels = parse_levels(CODES, as_type="code", column="zip")
     values = ("10000", "48163", "48169", "90210", "E11", "E11.9")
-    coverage = covered(values, levels).toarray()
+    coverage = covered(values, levels).to_scipy().toarray()
     assert np.array_equal(coverage, compatible(singleton_levels(values), levels, missing="own").T)
     numbers = parse_levels(["1", "[2, 4]", "*", None], as_type="number", column="n")
     values = ("1", "2", "3", "9", "x")
-    coverage = covered(values, numbers).toarray()
+    coverage = covered(values, numbers).to_scipy().toarray()
     assert np.array_equal(coverage, compatible(singleton_levels(values), numbers, missing="own").T)
 
 
@@ -88,4 +88,4 @@ def test_common_atoms_are_those_of_both_sets():
 def dense_of(sets: LevelSets) -> NDArray[np.bool_]:
     """(levels, atoms) of what each level covers."""
     assert sets.members is not None
-    return np.asarray(sets.members.toarray())
+    return np.asarray(sets.members.to_scipy().toarray())

@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.core.arrays import Floats, Integers
+from unmask.core.arrays import Booleans, Floats, Integers
 
 CHUNK = 1 << 16
 """Entries in a chunk: its temporaries of half a megabyte fit the cache, which is three times faster."""
@@ -54,6 +54,13 @@ class CsrRows(NamedTuple):
         indptr = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=len(values)))))
         return cls(values[row, column], column, indptr, (values.shape[0], values.shape[1]))
 
+    @classmethod
+    def of_pairs(cls, row: Integers, column: Integers, shape: tuple[int, int]) -> Self:
+        """Return a mask of the pairs of row and column; a pair that occurs twice is one entry."""
+        row, column = np.divmod(distinct(np.asarray(row, dtype=np.int64) * shape[1] + column), max(shape[1], 1))
+        indptr = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=shape[0]))))
+        return cls(np.ones(len(row), dtype=np.bool_), column, indptr, shape)
+
     def take(self, rows: Integers) -> Self:
         """Return a selection of rows, in this order."""
         sizes = np.diff(self.indptr)[rows]
@@ -62,6 +69,16 @@ class CsrRows(NamedTuple):
         return self._replace(
             data=self.data[entries], indices=self.indices[entries], indptr=indptr, shape=(len(rows), self.shape[1])
         )
+
+    def contain(self, row: Integers, column: Integers) -> Booleans:
+        """Return a mask of the pairs of row and column that are entries; columns ascend in each row.
+
+        >>> CsrRows.of_dense(np.array([[0, 2], [1, 1]])).contain(np.array([0, 0]), np.array([0, 1]))
+        array([False,  True])
+        """
+        key = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr)) * self.shape[1] + self.indices
+        key_to_find = row * self.shape[1] + column
+        return np.asarray(np.append(key, -1)[np.searchsorted(key, key_to_find)] == key_to_find)
 
     def sort_columns(self) -> Self:
         """Return the rows with ascending columns."""
@@ -160,6 +177,22 @@ def list_members(class_of: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
     word |= np.arange(len(class_of))
     word.sort()
     return word.astype(np.int32)  # the lower half
+
+
+def argsort_digits(keys: Integers, space: int) -> NDArray[np.intp]:
+    """Return the stable order of integers from 0 to space - 1.
+
+    NumPy sorts digits of 16 bits by counting them. For keys that the cache holds, two digits take half the time of a
+    sort of words.
+
+    >>> argsort_digits(np.array([70_000, 3, 70_000, 1]), 1 << 17)
+    array([3, 1, 0, 2])
+    """
+    order = np.argsort(keys.astype(np.uint16), kind="stable")
+    for shift in range(16, int(space - 1).bit_length(), 16):
+        digit = (keys >> shift).astype(np.uint16)
+        order = order[np.argsort(digit[order], kind="stable")]
+    return order
 
 
 def ranges(first: Integers, size: Integers) -> NDArray[np.int64]:

@@ -265,9 +265,12 @@ def values_of(texts: Sequence[str], form: PlainForm) -> tuple[Floats, Floats] | 
     return None if values is None else (values, values)
 
 
+_ENDS_ONLY = str.maketrans("", "", "[],")
+
+
 def _spans(texts: Sequence[str]) -> tuple[Floats, Floats] | None:
-    ends = [text.strip("[]").partition(", ") for text in texts]
-    low, high = np.array([(first, last or first) for first, _, last in ends], dtype=np.float64).T
+    pairs = re.sub(r"(?m)^([^\[].*)$", r"\1, \1", "\n".join(texts)).translate(_ENDS_ONLY)
+    low, high = np.fromstring(pairs, dtype=np.float64, sep=" ").reshape(-1, 2).T
     return (low, high) if (low <= high).all() else None
 
 
@@ -289,8 +292,7 @@ def labels_of(texts: Sequence[str], form: PlainForm) -> list[str]:
     ['1970-03-05 09:30']
     """
     if form == "span":
-        ends = (text.strip("[]").partition(", ") for text in texts)
-        return [first if first == last else text for text, (first, _, last) in zip(texts, ends, strict=True)]
+        return re.sub(r"\[([0-9-]+), \1\]", r"\1", "\n".join(texts)).split("\n")
     if form == "decimal":
         return [text.rstrip("0").rstrip(".") if "." in text else text for text in texts]
     return [text[:16] if text.endswith(":00") else text for text in texts] if form == "moment" else list(texts)

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
@@ -18,7 +17,7 @@ from unmask.data.writing import STARTS, escape_formula, is_formula
 from unmask.ranges import Option
 from unmask.tables.column import Column
 from unmask.tables.formulas import Formulas, check_formulas
-from unmask.tables.grouping import group
+from unmask.tables.grouping import class_counts, group
 from unmask.tables.protections.mondrian import Mondrian
 from unmask.tables.protections.recoding import merge_cells
 from unmask.tables.stored import StoredTable, unchanged_columns
@@ -93,9 +92,7 @@ def generalize(table: Table, protection: Mondrian) -> CountedRelease:
     lost = {}
     for j, (column, released, (_, code)) in enumerate(zip(table.quasi_identifiers, columns, recoded, strict=True)):
         n_levels = len(column.levels)
-        pairs = scipy.sparse.csr_array(
-            (classes.sizes, (classes.levels[:, j], code)), shape=(n_levels, len(released.levels))
-        )
+        pairs = class_counts(classes.levels[:, j], n_levels, code, len(released.levels), weight=classes.sizes)
         suppressed_rows = table.count_rows(column.codes, n_levels) - rows_of_levels[j]
         lost[column.name] = Loss.of(column, released, pairs, suppressed_rows)
     suppressed = table.n_rows - release.n_rows

@@ -127,17 +127,27 @@ def rank_keys(key: Integers, space: int) -> tuple[NDArray[np.int32], Integers, I
         return np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, np.int64)
     if space <= _max_counted_keys(n):
         return _rank_by_counting(key, space)
-    bits = int(n - 1).bit_length()
-    if space <= KEY_LIMIT >> bits:
-        # key and row number in one word: sorting integers is several times faster than argsort
-        word = key << np.int64(bits)
-        word |= np.arange(n, dtype=np.int64)
-        word.sort()
-        order = word & np.int64((1 << bits) - 1)
-        word >>= np.int64(bits)
-        return _rank_of_sorted(word, order)
-    order = np.argsort(key, kind="stable")
-    return _rank_of_sorted(key[order], order)
+    return _rank_of_sorted(*sort_keys(key, space))
+
+
+def sort_keys(key: Integers, space: int) -> tuple[Integers, Integers]:
+    """Return the keys in ascending order, and the row of each, ascending among equal keys.
+
+    key : (n_rows,) integers, 0 <= key < space
+
+    >>> sort_keys(np.array([7, 3, 7]), 8)
+    (array([3, 7, 7]), array([1, 0, 2]))
+    """
+    bits = max(len(key) - 1, 0).bit_length()
+    if space > KEY_LIMIT >> bits:
+        order = np.argsort(key, kind="stable")
+        return key[order], order
+    word = key << np.int64(bits)  # key and row in one word: sorting integers is several times faster than argsort
+    word |= np.arange(len(key), dtype=np.int64)
+    word.sort()
+    order = word & np.int64((1 << bits) - 1)
+    word >>= np.int64(bits)
+    return word, order
 
 
 def count_distinct(key: Integers, space: int, *, weight: Integers | None = None) -> tuple[Integers, Integers]:

@@ -90,24 +90,24 @@ def _set_open_levels(match: Booleans, known_levels: Levels, released: Levels, mi
     return match
 
 
-def covered(values: tuple[str, ...], levels: Levels) -> scipy.sparse.csr_array:
+def covered(values: tuple[str, ...], levels: Levels) -> CsrRows:
     """Return a matrix of the exact values that each level contains, (len(levels), len(values)), CSR.
 
     A missing cell contains no value.
 
     >>> from unmask.tables.cells import read_levels
-    >>> covered(("a", "b"), read_levels(["b", "{a, b}", "*", None], as_type="text", column="c")[0]).toarray().tolist()
+    >>> levels = read_levels(["b", "{a, b}", "*", None], as_type="text", column="c")[0]
+    >>> covered(("a", "b"), levels).to_scipy().toarray().tolist()
     [[False, True], [True, True], [True, True], [False, False]]
     """
     if levels.kind == "numeric":
         levels = _read_as_values(levels, values)
     joint, _, position = _number_values(values, levels.domain)
-    covering = _incidence(levels, joint, position)[:, : len(values)].tocoo()
-    suppressed = np.flatnonzero(levels.suppressed)
-    row = np.concatenate([covering.row, np.repeat(suppressed, len(values))])
-    column = np.concatenate([covering.col, np.tile(np.arange(len(values)), suppressed.size)])
-    shape = (len(levels), len(values))
-    return scipy.sparse.csr_array((np.ones(row.size, dtype=np.int32), (row, column)), shape=shape).astype(np.bool_)
+    row, column = _list_values(levels, joint, position)
+    of_column, suppressed = column < len(values), np.flatnonzero(levels.suppressed)
+    row = np.concatenate([row[of_column], np.repeat(suppressed, len(values))])
+    column = np.concatenate([column[of_column], np.tile(np.arange(len(values)), suppressed.size)])
+    return CsrRows.of_pairs(row, column, (len(levels), len(values)))
 
 
 def match_sets(
@@ -226,8 +226,14 @@ def _exact_values(levels: Levels, position: Integers) -> Integers:
 
 
 def _incidence(levels: Levels, joint: tuple[str, ...], position: Integers) -> scipy.sparse.csr_array:
-    """Return the joint values of each level, CSR. `*` is left out, because it also contains values of the other
-    column.
+    """Return the joint values of each level as ones, CSR; see `_list_values`."""
+    values = CsrRows.of_pairs(*_list_values(levels, joint, position), (len(levels), len(joint)))
+    return values.to_scipy().astype(np.int32)
+
+
+def _list_values(levels: Levels, joint: tuple[str, ...], position: Integers) -> tuple[Integers, Integers]:
+    """Return pairs of a level and a joint value in it. `*` is left out, because it also contains values of the other
+    column. A mask lists values of its own column twice.
 
     position : (D,) position of each value of the domain among the joint values
     """
@@ -240,10 +246,7 @@ def _incidence(levels: Levels, joint: tuple[str, ...], position: Integers) -> sc
         mask_of, hidden = Masks(joint).hidden_by(list(levels.masks.values()))
         rows.append(np.array(list(levels.masks))[mask_of])
         columns.append(hidden)
-    row, column = np.concatenate(rows), np.concatenate(columns)
-    incidence = scipy.sparse.csr_array((np.ones(row.size, np.int32), (row, column)), shape=(len(levels), len(joint)))
-    incidence.data[:] = 1  # a mask lists values of its own column twice
-    return incidence
+    return np.concatenate(rows), np.concatenate(columns)
 
 
 def _read_as_values(levels: Levels, domain: Sequence[str]) -> Levels:

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unmask.core.arrays import Booleans, Floats, Integers
-from unmask.core.csr_rows import list_members
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.randomness import secret_unless
-from unmask.tables.column import Column, classes_of
+from unmask.tables.column import Column
+from unmask.tables.grouping import pack, sort_keys
 from unmask.tables.protections.recoding import Recoded, generalize
 from unmask.tables.table import Table
 
@@ -77,8 +77,8 @@ def sort_release(release: Table, origin: Integers, rng: np.random.Generator | No
     origin : source row of each row
     """
     shuffled = secret_unless(rng).permutation(release.n_rows)
-    classes = classes_of(release.written)
-    order = shuffled[list_members(classes.of_row[shuffled])]
+    key, space = pack(*zip(*((column.codes, len(column.levels)) for column in release.written), strict=True))
+    order = shuffled[sort_keys(key[shuffled], space)[1]]
     return release.take(order), origin[order]
 
 

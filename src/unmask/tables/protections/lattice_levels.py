@@ -16,6 +16,7 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
+from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 from unmask.tables.column import Column
 from unmask.tables.dates import UNITS
@@ -113,7 +114,7 @@ def _recode(column: Column, level: Level) -> Column:
 
 def _cell_penalties(column: Column, recoded: Column) -> Floats:
     """Return (L,) the penalty of the cell of each value; 0 for a missing cell that stays missing."""
-    nothing = scipy.sparse.csr_array((len(column.levels), len(recoded.levels)), dtype=np.int64)
+    nothing = CsrRows.of_dense(np.zeros((len(column.levels), 0), dtype=np.int64))
     loss = Loss.of(column, recoded, nothing, np.zeros(len(column.levels), dtype=np.int64))
     return np.where(loss.target.missing, 0.0, loss.penalty)[recoded.codes]
 
@@ -121,8 +122,8 @@ def _cell_penalties(column: Column, recoded: Column) -> Floats:
 def _row_penalty(column: Column) -> float:
     """Return the loss of a suppressed row: 1, or 0 if all rows are equal."""
     n = len(column.levels)
-    pairs, suppressed_rows = scipy.sparse.csr_array((n, n), dtype=np.int64), np.ones(n, dtype=np.int64)
-    return Loss.of(column, column, pairs, suppressed_rows).ncp()
+    nothing = CsrRows.of_dense(np.zeros((n, 0), dtype=np.int64))
+    return Loss.of(column, column, nothing, np.ones(n, dtype=np.int64)).ncp()
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,13 +17,11 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Floats, Integers
+from unmask.core.csr_rows import argsort_digits
 from unmask.tables.protections.cut_tests import Allows, Cuts, Test, have_people, satisfy_constraints
 
 _POINTS_PER_BATCH = 1 << 16
 """Points of the boxes that are cut together. Their temporary arrays fit into the cache."""
-
-_KEY_BITS = 63
-"""Largest number of bits of a sort key."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,27 +194,20 @@ def _offsets(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
 def _sort(points: RankedPoints, boxes: _Boxes, *, rng: np.random.Generator | None) -> tuple[_Boxes, Integers, int]:
     """Sort the points of each box by its current column. Returns the boxes, the keys and the number of rank bits.
 
-    A key combines box number and rank in one integer. If enough bits remain, the position of a point is stored in the
-    lowest bits: sorting integers is several times faster than sorting with an index.
+    A key combines box number and rank in one integer.
     """
     n_points, n_boxes, n_items = points.counts.size, boxes.rows.size, boxes.items.size
     column = boxes.preference[np.arange(n_boxes), boxes.n_tried]
     sizes = np.diff(boxes.starts)
     rank_bits = int(points.coordinate.size).bit_length()
-    place_bits = n_items.bit_length()
     ranks = points.ranks[np.repeat(column * n_points, sizes) + boxes.items]
     keys = np.repeat(np.arange(n_boxes, dtype=np.int64) << rank_bits, sizes) | ranks
     items = boxes.items
     if rng is not None:
         shuffled = rng.permutation(n_items)
         items, keys = items[shuffled], keys[shuffled]
-    if n_boxes.bit_length() + rank_bits + place_bits <= _KEY_BITS:
-        packed = np.sort((keys << place_bits) | np.arange(n_items))
-        place, keys = packed & ((1 << place_bits) - 1), packed >> place_bits
-    else:
-        place = np.argsort(keys, kind="stable")
-        keys = keys[place]
-    return boxes._replace(items=items[place]), keys, rank_bits
+    place = argsort_digits(keys, n_boxes << rank_bits)
+    return boxes._replace(items=items[place]), keys[place], rank_bits
 
 
 def _best_cuts(

@@ -152,23 +152,28 @@ def merge_cells(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]
 
 def cover_cells(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> tuple[list[str], NDArray[np.intp]]:
     """Return texts of cells that cover all cells in a box, and the position of each box's text."""
+    if column.levels.kind == "numeric":
+        return _interval_texts(column, box, codes)
     cells = class_counts(box, int(box.max()) + 1, codes, len(column.levels))
     by_prefix = column.levels.by_prefix and column.hierarchy is None
-    return (_interval_texts if column.levels.kind == "numeric" else _prefix_texts if by_prefix else _set_texts)(
-        column, cells
-    )
+    return _prefix_texts(column, cells) if by_prefix else _set_texts(column, cells)
 
 
-def _interval_texts(column: Column, cells: CsrRows) -> tuple[list[str], NDArray[np.intp]]:
-    """Return texts of intervals from the smallest to the largest value, and the position of each box's text."""
-    levels, begins = column.levels, cells.indptr[:-1]
-    gap = cells.indices == levels.missing
-    low = np.minimum.reduceat(np.where(gap, -math.inf, levels.low[cells.indices]), begins)
-    high = np.maximum.reduceat(np.where(gap, math.inf, levels.high[cells.indices]), begins)
+def _interval_texts(
+    column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]
+) -> tuple[list[str], NDArray[np.intp]]:
+    """Return texts of intervals from the smallest to the largest value, and the position of each box's text.
+
+    A missing cell turns every other cell of its box into `*`.
+    """
+    levels, n_boxes = column.levels, int(box.max()) + 1
+    low, high = np.full(n_boxes, math.inf), np.full(n_boxes, -math.inf)
+    np.minimum.at(low, box, np.where(levels.is_missing, -math.inf, levels.low)[codes])
+    np.maximum.at(high, box, np.where(levels.is_missing, math.inf, levels.high)[codes])
+    is_empty = np.bincount(box, codes != levels.missing, n_boxes) == 0
     lows, low_at = np.unique(low, return_inverse=True)
     highs, high_at = np.unique(high, return_inverse=True)
-    empty = gap[begins] & (np.diff(cells.indptr) == 1)
-    key = np.where(empty, -1, low_at * highs.size + high_at)
+    key = np.where(is_empty, -1, low_at * highs.size + high_at)
     distinct, text_of_box = np.unique(key, return_inverse=True)
     keys = distinct[distinct >= 0]
     texts = levels.scale.covers(lows[keys // highs.size], highs[keys % highs.size])

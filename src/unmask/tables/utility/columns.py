@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy
 
-from unmask.core.csr_rows import ranges
+from unmask.core.csr_rows import CsrRows, ranges
 from unmask.tables.grouping import class_counts
 from unmask.tables.levels import KIND, Levels, Type
 from unmask.tables.matching import compatible
@@ -58,15 +58,13 @@ class Loss:
     penalty: Floats
     width: Floats
     full_width: float
-    pairs: scipy.sparse.csr_array[Any, Any]
+    pairs: CsrRows
     suppressed_rows: Integers
     levels: Levels
     hierarchy: Hierarchy | None
 
     @classmethod
-    def of(
-        cls, original: Column, released: Column, pairs: scipy.sparse.csr_array[Any, Any], suppressed: Integers
-    ) -> Loss:
+    def of(cls, original: Column, released: Column, pairs: CsrRows, suppressed: Integers) -> Loss:
         """Return the cells of both columns as sets of common atoms."""
         counts = np.bincount(original.codes, minlength=len(original.levels))
         if original.levels.kind == "numeric":
@@ -78,7 +76,7 @@ class Loss:
         position, source, target, penalty, width, full_width = sides
         penalty, width = np.where(target.missing, 1.0, penalty), np.where(target.missing, full_width, width)
         n_atoms = 0 if position is None else len(position)
-        n_atoms = n_atoms if source.members is None else int(source.members.shape[1])
+        n_atoms = n_atoms if source.members is None else source.members.shape[1]
         tree = released.hierarchy or original.hierarchy
         sides_of = (position, n_atoms, source, target, penalty, width, full_width)
         return cls(original.levels.type, *sides_of, pairs, suppressed, released.levels, tree)
@@ -90,9 +88,7 @@ class Loss:
         origin        : (n_released,) original row of each released row
         is_suppressed : (n_rows,) mask of the original rows that are not released
         """
-        pairs = class_counts(
-            original.codes[origin], len(original.levels), released.codes, len(released.levels)
-        ).to_scipy()
+        pairs = class_counts(original.codes[origin], len(original.levels), released.codes, len(released.levels))
         return Loss.of(
             original, released, pairs, np.bincount(original.codes[is_suppressed], minlength=len(original.levels))
         )
@@ -105,7 +101,7 @@ class Loss:
     @property
     def n_rows(self) -> int:
         """Number of original rows."""
-        return int(self.pairs.sum()) + self.n_suppressed_rows
+        return int(self.pairs.data.sum()) + self.n_suppressed_rows
 
     def pair_counts(self) -> tuple[Integers, Integers, Floats]:
         """Return original level, released level and number of rows of each pair that occurs."""
@@ -179,9 +175,7 @@ class Loss:
         return 1.0 if root == 0 else 1 - self.mean_loss(np.where(self.both_missing(), 0.0, height[target] / root), 1.0)
 
     def _everything(self) -> LevelSets:
-        members = (
-            None if self.position is not None else scipy.sparse.csr_array(np.ones((1, self.n_atoms), dtype=np.bool_))
-        )
+        members = None if self.position is not None else CsrRows.of_dense(np.ones((1, self.n_atoms), dtype=np.bool_))
         return LevelSets(np.array([0]), np.array([self.n_atoms]), members, np.array([False]))
 
     def _distance(self, first: LevelSets, first_level: Integers, second: LevelSets, to: Integers) -> Floats:
@@ -340,7 +334,8 @@ def _bins(
     weight = np.zeros(n_atoms)
     if position is None:
         assert source.members is not None
-        weight = np.asarray((counts / np.maximum(source.size(), 1)) @ source.members, dtype=np.float64)
+        share = counts / np.maximum(source.size(), 1)
+        weight += np.bincount(source.members.indices, np.repeat(share, source.size()), n_atoms)
         order = np.argsort(-weight, kind="stable")
         pool = np.full(n_atoms, min(n_atoms, _MAX_VALUES) - 1, dtype=np.int64)
         pool[order[:_MAX_VALUES]] = np.arange(min(n_atoms, _MAX_VALUES))
@@ -372,12 +367,13 @@ def _count_common_atoms(first: LevelSets, first_level: Integers, second: LevelSe
     n_common = np.empty(len(first_level), dtype=np.int64)
     single = first.size()[first_level] == 1
     if single.any():
-        n_common[single] = second.members[to[single], first.members.indices[first.members.indptr[first_level[single]]]]
+        atom = first.members.indices[first.members.indptr[first_level[single]]]
+        n_common[single] = second.members.contain(to[single], atom)
     sets = np.flatnonzero(~single)
     step = max(1, _MAX_ENTRIES // max(1, int(max(first.size().max(initial=0), second.size().max(initial=0)))))
     for begin in range(0, len(sets), step):
         part = sets[begin : begin + step]
-        n_common[part] = (
-            first.members[first_level[part]].astype(np.int64).multiply(second.members[to[part]]).sum(axis=1)
-        )
+        sides = (first.members.take(first_level[part]), second.members.take(to[part]))
+        one, other = (side.to_scipy().astype(np.int64) for side in sides)
+        n_common[part] = one.multiply(other).sum(axis=1)
     return n_common

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import scipy
 
 from unmask.core.arrays import Booleans, Floats, Integers
+from unmask.core.csr_rows import CsrRows
 from unmask.tables.cells import singleton_membership
 from unmask.tables.levels import Levels
 from unmask.tables.matching import compatible, covered
@@ -21,7 +21,7 @@ class LevelSets(NamedTuple):
 
     begin: Integers
     end: Integers
-    members: scipy.sparse.csr_array[Any, Any] | None
+    members: CsrRows | None
     missing: Booleans
 
     def size(self) -> Integers:
@@ -130,10 +130,9 @@ def compare_categorical(original: Levels, released: Levels) -> ColumnSets:
     n_atoms = max(1, len(original.domain) + len(extra))
     sets = []
     for (levels, covers), outside in zip(sides, outside_levels, strict=True):
-        row, column = covers.nonzero()
-        row = np.concatenate((row, outside))
-        column = np.concatenate((column, np.array([extra[levels.labels[i]] for i in outside], dtype=np.int64)))
-        members = scipy.sparse.csr_array((np.ones(len(row), np.bool_), (row, column)), shape=(len(levels), n_atoms))
+        row = np.concatenate((np.repeat(np.arange(len(levels)), np.diff(covers.indptr)), outside))
+        column = np.append(covers.indices, np.array([extra[levels.labels[i]] for i in outside], dtype=np.int64))
+        members = CsrRows.of_pairs(row, column, (len(levels), n_atoms))
         empty = np.zeros(0, dtype=np.int64)
         sets.append(LevelSets(empty, empty, members, levels.is_missing))
     size = sets[1].size()
