@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, reduce
 from typing import Final
@@ -187,21 +187,37 @@ class AggregateRelease:
         return sparse.csr_array(sparse.vstack([item.matrix(self.domain, self.columns) for item in self.by_area]))
 
     @cached_property
+    def matrix_by_cell(self) -> sparse.csc_array:
+        """Return `matrix` in the order of its columns."""
+        return sparse.csc_array(self.matrix)
+
+    @cached_property
     def row_tables(self) -> NDArray[np.int64]:
         """Return the position in `by_area` of the table of each row of `matrix`."""
         sizes = [self.domain.size(item.columns) for item in self.by_area]
         return np.repeat(np.arange(len(sizes)), sizes)
 
-    def published(self, area: int = 0) -> Iterator[tuple[Rule, NDArray[np.float64], NDArray[np.int8]]]:
-        """Yield rule, values and markers of each table of the system of an area."""
-        for item in self.by_area:
-            place = area if self.geography else ...
-            yield item.rule, item.values[place].ravel(), item.markers[place].ravel()
+    @cached_property
+    def values(self) -> NDArray[np.float64]:
+        """Return the published numbers of the rows of `matrix`: (n_areas, n_rows), nan without a number."""
+        return np.concatenate([item.values.reshape(self.n_areas, -1) for item in self.by_area], axis=1)
+
+    @cached_property
+    def markers(self) -> NDArray[np.int8]:
+        """Return the markers of the rows of `matrix`: (n_areas, n_rows)."""
+        return np.concatenate([item.markers.reshape(self.n_areas, -1) for item in self.by_area], axis=1)
+
+    @cached_property
+    def bounds_by_area(self) -> tuple[Counts, Counts]:
+        """Return the bounds of the rows of `matrix`, two arrays (n_areas, n_rows), see `Rule.bounds`."""
+        shape = (self.n_areas, -1)
+        bounds = [item.rule.bounds(item.values.reshape(shape), item.markers.reshape(shape)) for item in self.by_area]
+        return np.concatenate([low for low, _ in bounds], axis=1), np.concatenate([high for _, high in bounds], axis=1)
 
     def bounds(self, area: int = 0) -> tuple[Counts, Counts]:
-        """Return the bounds low and high of the rows of the system of an area, see `Rule.bounds`."""
-        bounds = [rule.bounds(values, markers) for rule, values, markers in self.published(area)]
-        return np.concatenate([low for low, _ in bounds]), np.concatenate([high for _, high in bounds])
+        """Return the bounds low and high of the rows of the system of an area."""
+        low, high = self.bounds_by_area
+        return low[area], high[area]
 
     def groups(self, area: int = 0) -> list[Group]:
         """Return the groups of an area with a published mean, median or sum, over the cells of the system."""

@@ -90,11 +90,6 @@ class Rule:
             _check_perturbation(self.perturbation)
 
     @property
-    def is_exact(self) -> bool:
-        """Return whether a published number is the true count."""
-        return self.base == 1 and not self.perturbation and self.noise == "none"
-
-    @property
     def is_random(self) -> bool:
         """Return whether published numbers of a count have different probabilities."""
         return bool(self.perturbation) or self.noise != "none" or (self.base > 1 and self.rounding == "random")

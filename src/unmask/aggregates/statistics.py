@@ -90,6 +90,7 @@ class Group(NamedTuple):
     members : (n_cells,) cells of the group
     numbers : (n_cells,) number of each cell
     low, high : ends of the statistic before it was rounded
+    people : number of people of the group, 0 if it is not known
     """
 
     name: str
@@ -98,6 +99,7 @@ class Group(NamedTuple):
     numbers: Floats
     low: float
     high: float
+    people: int = 0
 
     def holds(self, counts: NDArray[Any]) -> Mask:
         """Return whether the statistic of each row of counts (n, n_cells) is the published one."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from itertools import product
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -19,7 +20,7 @@ from unmask.aggregates.statistics import Statistic
 from unmask.core.errors import FailedError, UnmaskError, nearest
 from unmask.data.columns import list_columns, read_columns
 from unmask.data.files import read_toml
-from unmask.data.writing import write_text
+from unmask.data.writing import explain_write_errors, write_text
 from unmask.schema import Table, check, dict_of, list_of, parameters
 from unmask.toml_text import format_document
 
@@ -240,25 +241,22 @@ def write_release(release: AggregateRelease, folder: Path, *, title: str = "Publ
     domain, geography = release.domain, release.geography
     if release.statistics:
         raise UnmaskError("means, medians and sums cannot be written, expected tables of counts; leave them out")
-    try:
+    with explain_write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FailedError(f"folder {folder.name!r} cannot be made: {error.strerror}; choose another one") from None
-    entries = []
+    entries, markers = [], {int(marker): text for text, marker in MARKERS.items()}
     for item in release.tabulations:
         columns = [*([geography] if item.by_area else []), *item.columns]
         entry = {"file": f"{item.name}.csv", "columns": columns, "rule": _describe_rule(item.rule)}
-        entries.append(entry | ({"where": {key: list(kept) for key, kept in item.where.items()}} if item.where else {}))
-        write_text(folder / f"{item.name}.csv", _format_table(item, domain, columns, release.areas))
-    levels = {
-        column: {name: {label: list(group) for label, group in level.items()} for name, level in named.items()}
-        for column, named in domain.levels.items()
-    }
+        entries.append(entry | ({"where": item.where} if item.where else {}))
+        labels = [*([release.areas] if item.by_area else []), *map(domain.labels, item.columns)]
+        pairs = zip(item.markers.ravel().tolist(), item.values.ravel().tolist(), strict=True)
+        cells = [markers[marker] if marker else str(int(value)) for marker, value in pairs]
+        write_table(folder / f"{item.name}.csv", [*columns, COUNT], labels, cells)
     description = {
         "title": title,
         **({"geography": geography} if geography else {}),
-        "domain": {column: list(labels) for column, labels in domain.categories.items()},
-        **({"levels": levels} if levels else {}),
+        "domain": domain.categories,
+        **({"levels": domain.levels} if domain.levels else {}),
         "tables": entries,
     }
     write_text(folder / DESCRIPTION, format_document(description))
@@ -266,22 +264,13 @@ def write_release(release: AggregateRelease, folder: Path, *, title: str = "Publ
 
 def _describe_rule(rule: Rule) -> dict[str, Any]:
     """Return the fields of a rule that differ from their defaults."""
-    values = {item.name: getattr(rule, item.name) for item in fields(rule) if getattr(rule, item.name) != item.default}
-    return {name: [list(row) for row in value] if name == "perturbation" else value for name, value in values.items()}
+    return {item.name: getattr(rule, item.name) for item in fields(rule) if getattr(rule, item.name) != item.default}
 
 
-def _format_table(item: Tabulation, domain: Domain, columns: Sequence[str], areas: Sequence[str]) -> str:
-    labels = [areas if item.by_area and i == 0 else domain.labels(column) for i, column in enumerate(columns)]
+def write_table(path: Path, header: Sequence[str], labels: Sequence[Sequence[str]], cells: Sequence[str]) -> None:
+    """Write a CSV file with a row for each cell of the cross of labels."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*columns, COUNT])
-    writer.writerows(_list_cells(item, labels))
-    return text.getvalue()
-
-
-def _list_cells(item: Tabulation, labels: Sequence[Sequence[str]]) -> Iterator[list[str]]:
-    names = {int(marker): text for text, marker in MARKERS.items()}
-    for place in np.ndindex(item.values.shape):
-        marker = int(item.markers[place])
-        count = names[marker] if marker else str(int(item.values[place]))
-        yield [*(labels[axis][position] for axis, position in enumerate(place)), count]
+    writer.writerow(header)
+    writer.writerows([*names, cell] for names, cell in zip(product(*labels), cells, strict=True))
+    write_text(path, text.getvalue())

@@ -8,16 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.aggregates.attacks.belief import CountBelief, infer_counts
-from unmask.aggregates.attacks.population import fit_population
-from unmask.aggregates.attacks.reconstruction import (
-    MAX_SOLUTIONS,
-    Reconstruction,
-    bound_certain_cells,
-    find_possible_values,
-    reconstruct,
-)
-from unmask.aggregates.attacks.systems import list_systems, make_system
+from unmask.aggregates.attacks.belief import CountBelief
+from unmask.aggregates.attacks.reconstruction import Reconstruction, reconstruct
+from unmask.aggregates.attacks.systems import make_system
 from unmask.aggregates.release import AggregateRelease
 from unmask.aggregates.rules import Counts
 from unmask.core.errors import UnmaskError, nearest
@@ -110,74 +103,19 @@ class AttackRun:
     contradicting: list[str]
 
 
-def run_attacks(
-    release: AggregateRelease,
-    sensitive: Sequence[str],
-    knows: Sequence[str],
-    *,
-    rng: np.random.Generator,
-    max_solutions: int = MAX_SOLUTIONS,
-) -> AttackRun:
-    """Reconstruct each area, and infer its counts and the sensitive values of its people.
-
-    Parameters
-    ----------
-    release : AggregateRelease
-        Published tables.
-    sensitive, knows : sequences of str
-        See `make_questions`.
-    rng : Generator
-        Source of random objectives and of chains.
-    max_solutions : int
-        Solutions of an area that are listed.
-
-    Returns
-    -------
-    AttackRun
-    """
-    questions, population = make_questions(release, sensitive, knows), fit_population(release)
-    results = [reconstruct(system, rng=rng, max_solutions=max_solutions) for system in list_systems(release)]
-    beliefs = infer_counts(release, results, population, rng=rng)
-    areas = []
-    for area, belief in enumerate(beliefs):
-        result = results[area]
-        if belief.method == "chain":  # draws fit the counts, and show what is possible without a program
-            known = np.vstack([result.solutions, belief.draws])
-            result = replace(result, solutions=known[result.system.is_possible(known)])
-        cells, low, high = bound_certain_cells(result)
-        values = tuple(_find_certain_values(result, question, rng) for question in questions)
-        areas.append(AreaAttack(result, belief, result.system.cells[cells], low, high, values))
-    contradicted = next((area for area, result in enumerate(results) if result.status == "contradiction"), None)
-    contradicting = [] if contradicted is None else explain_contradiction(release, contradicted)
-    return AttackRun(release, questions, population, areas, contradicting)
-
-
-def _find_certain_values(result: Reconstruction, question: Question, rng: np.random.Generator) -> dict[int, int]:
-    """Return the profiles with one possible value."""
-    if result.status == "contradiction":
-        return {}
-    cells = result.system.cells
-    possible = find_possible_values(result, question.profile[cells], question.value[cells], rng=rng)
-    return {
-        profile: int(np.argmax(states == 1))
-        for profile, states in possible.items()
-        if np.count_nonzero(states == 1) == 1 and not (states == -1).any()
-    }
-
-
 def explain_contradiction(release: AggregateRelease, area: int) -> list[str]:
     """Return the names of tables that contradict each other in an area, none of which can be left out.
 
     The deletion filter of Chinneck and Dravnieks (1991) leaves an irreducible set: without any of them, the others have
     a solution.
     """
-    kept = [item.name for item in release.published_tables if item.by_area == bool(release.geography)]
-    for name in tuple(kept):
-        others = [other for other in kept if other != name]
-        counts = tuple(item for item in release.tabulations if item.name in others)
-        statistics = tuple(item for item in release.statistics if item.name in others)
+    names = [item.name for item in release.published_tables if item.by_area == bool(release.geography)]
+    for name in tuple(names):
+        remaining = [item for item in names if item != name]
+        counts = tuple(item for item in release.tabulations if item.name in remaining)
+        statistics = tuple(item for item in release.statistics if item.name in remaining)
         if counts:
             system = make_system(replace(release, tabulations=counts, statistics=statistics), area)
             if reconstruct(system, rng=np.random.default_rng(0)).status == "contradiction":
-                kept = others
-    return kept
+                names = remaining
+    return names

@@ -41,21 +41,17 @@ Likelihood = tuple[NDArray[np.int64], NDArray[np.float64]]
 
 def read_likelihood(release: AggregateRelease, area: int, result: Reconstruction) -> Likelihood:
     """Return the log-likelihood of the counts of each row of the system of an area, for rules that draw."""
-    system = result.system
+    system, rules = result.system, [item.rule for item in release.by_area]
     starts, values, length = np.full(len(system.rows), -1, dtype=np.int64), [np.zeros(0)], 0
-    first = np.searchsorted(release.row_tables, np.arange(len(release.by_area)))
-    row_tables = np.pad(release.row_tables, (0, 2 * len(release.groups(area))), constant_values=-1)  # halves of medians
-    for table, (rule, published, markers) in enumerate(release.published(area)):
-        if not rule.is_random:
-            continue
-        for row in np.flatnonzero(row_tables[system.rows] == table).tolist():
-            cell = int(system.rows[row] - first[table])
-            if markers[cell] != Marker.PUBLISHED:
-                continue
-            counts = np.arange(system.row_low[row], system.row_high[row] + 1)
-            with np.errstate(divide="ignore"):
-                values.append(np.log(rule.likelihood(float(published[cell]), int(markers[cell]), counts)))
-            starts[row], length = length, length + len(counts)
+    draws = np.array([rule.is_random for rule in rules])[release.row_tables]
+    published = np.flatnonzero(draws & (release.markers[area] == Marker.PUBLISHED))
+    for row in np.flatnonzero(np.isin(system.rows, published)).tolist():
+        place = system.rows[row]
+        counts = np.arange(system.row_low[row], system.row_high[row] + 1)
+        likelihood = rules[release.row_tables[place]].likelihood(release.values[area, place], Marker.PUBLISHED, counts)
+        with np.errstate(divide="ignore"):
+            values.append(np.log(likelihood))
+        starts[row], length = length, length + len(counts)
     return starts, np.concatenate(values)
 
 

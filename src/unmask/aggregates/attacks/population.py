@@ -205,16 +205,11 @@ def _fit(fitted: NDArray[np.float64], part: sparse.csr_array, target: NDArray[np
 
 def _count_intervals(release: AggregateRelease) -> Intervals:
     """Return the distinct intervals of each row of the system over areas, and in how many areas they occur."""
-    records = []
-    for area in range(release.n_areas):
-        low, high = release.bounds(area)
-        values = np.concatenate([values for _, values, _ in release.published(area)])
-        markers = np.concatenate([markers for _, _, markers in release.published(area)])
-        is_noisy = np.repeat([item.rule.noise != "none" for item in release.by_area], np.bincount(release.row_tables))
-        is_noisy &= markers == Marker.PUBLISHED
-        mean = np.maximum(np.where(is_noisy, values, 0.0), 0.0).astype(np.int64)
-        records.append(np.stack([np.arange(len(low)), np.where(is_noisy, mean, low), np.where(is_noisy, mean, high)]))
-    distinct, number = np.unique(np.concatenate(records, axis=1), axis=1, return_counts=True)
+    is_noisy = np.array([item.rule.noise != "none" for item in release.by_area])[release.row_tables]
+    shown = np.where(is_noisy & (release.markers == Marker.PUBLISHED), np.maximum(release.values, 0.0), np.nan)
+    low, high = (np.where(np.isnan(shown), bound, shown).astype(np.int64) for bound in release.bounds_by_area)
+    rows = np.broadcast_to(np.arange(low.shape[1]), low.shape)
+    distinct, number = np.unique(np.stack([rows, low, high]).reshape(3, -1), axis=1, return_counts=True)
     return distinct[0], distinct[1], distinct[2], number
 
 

@@ -3,14 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.aggregates.attacks.attack_run import AttackRun, Question, run_attacks
-from unmask.aggregates.attacks.reconstruction import MAX_SOLUTIONS
+from unmask.aggregates.attacks.attack_run import (
+    AreaAttack,
+    AttackRun,
+    Question,
+    explain_contradiction,
+    make_questions,
+)
+from unmask.aggregates.attacks.belief import infer_counts
+from unmask.aggregates.attacks.population import fit_population
+from unmask.aggregates.attacks.reconstruction import (
+    MAX_SOLUTIONS,
+    Reconstruction,
+    bound_certain_cells,
+    find_possible_values,
+    reconstruct,
+)
+from unmask.aggregates.attacks.systems import list_systems
 from unmask.aggregates.release import AggregateRelease
 from unmask.core.posterior import Posterior
 from unmask.ranges import Range, check_ranges
@@ -78,8 +93,48 @@ class Reconstructor:
     def run(
         self, release: AggregateRelease, sensitive: Sequence[str], knows: Sequence[str], *, rng: np.random.Generator
     ) -> AttackRun:
-        """Attack all areas, see `run_attacks`."""
-        return run_attacks(release, sensitive, knows, rng=rng, max_solutions=self.max_solutions)
+        """Reconstruct each area, and infer its counts and the sensitive values of its people.
+
+        Parameters
+        ----------
+        release : AggregateRelease
+            Published tables.
+        sensitive, knows : sequences of str
+            See `make_questions`.
+        rng : Generator
+            Source of random objectives and of chains.
+
+        Returns
+        -------
+        AttackRun
+        """
+        questions, population = make_questions(release, sensitive, knows), fit_population(release)
+        results = [reconstruct(system, rng=rng, max_solutions=self.max_solutions) for system in list_systems(release)]
+        beliefs = infer_counts(release, results, population, rng=rng)
+        areas = []
+        for result, belief in zip(results, beliefs, strict=True):
+            if belief.method == "chain":  # draws fit the counts, and show what is possible without a program
+                solutions = np.vstack([result.solutions, belief.draws])
+                result = replace(result, solutions=solutions[result.system.is_possible(solutions)])
+            cells, low, high = bound_certain_cells(result)
+            values = tuple(_find_certain_values(result, question, rng) for question in questions)
+            areas.append(AreaAttack(result, belief, result.system.cells[cells], low, high, values))
+        contradicted = next((area for area, result in enumerate(results) if result.status == "contradiction"), None)
+        contradicting = [] if contradicted is None else explain_contradiction(release, contradicted)
+        return AttackRun(release, questions, population, areas, contradicting)
+
+
+def _find_certain_values(result: Reconstruction, question: Question, rng: np.random.Generator) -> dict[int, int]:
+    """Return the profiles with one possible value."""
+    if result.status == "contradiction":
+        return {}
+    cells = result.system.cells
+    possible = find_possible_values(result, question.profile[cells], question.value[cells], rng=rng)
+    return {
+        profile: int(np.argmax(states == 1))
+        for profile, states in possible.items()
+        if np.count_nonzero(states == 1) == 1 and not (states == -1).any()
+    }
 
 
 def infer_values(run: AttackRun, people: KnownPeople) -> tuple[Posterior, Posterior]:

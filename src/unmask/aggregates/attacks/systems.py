@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,23 +64,21 @@ class AreaSystem:
         """
         row_high = np.where(self.row_high >= UNBOUNDED, np.inf, self.row_high)
         sums = self.sums
-        matrix = sparse.vstack([self.matrix, *(sparse.csr_array(item.weights[None]) for item in sums)], format="csr")
-        low = np.concatenate([self.row_low, [item.low for item in sums]])
-        high = np.concatenate([row_high, [item.high for item in sums]])
+        weights = [sparse.csr_array((group.members * group.numbers)[None]) for group in sums]
+        matrix = sparse.vstack([self.matrix, *weights], format="csr")
+        low = np.concatenate([self.row_low, [group.low for group in sums]])
+        high = np.concatenate([row_high, [group.high for group in sums]])
         return Program(matrix, low, high, self.low, np.minimum(self.high, MAX_FREE_COUNT))
 
     @cached_property
-    def sums(self) -> list[NumberSum]:
-        """Return the sums of numbers that means and sums of groups of a known number of people imply."""
+    def sums(self) -> list[Group]:
+        """Return the groups of a known number of people with a sum of numbers, which a mean implies."""
         sums = []
         for group in self.groups:
             people = count_people(group.members, self.matrix, self.row_low, self.row_high)
             if people is not None and group.kind != "median":
                 factor = people if group.kind == "mean" else 1
-                weights = group.members * group.numbers
-                sums.append(
-                    NumberSum(np.flatnonzero(group.members), weights, people, factor * group.low, factor * group.high)
-                )
+                sums.append(group._replace(people=people, low=factor * group.low, high=factor * group.high))
         return sums
 
     @cached_property
@@ -88,14 +86,13 @@ class AreaSystem:
         """Return the sums as compiled loops take them."""
         from unmask.aggregates.attacks._search import NumberSums
 
-        cells = [item.cells for item in self.sums]
-        nothing: list[NDArray[Any]] = [np.zeros(0, dtype=np.int64)]
+        cells = [np.flatnonzero(group.members) for group in self.sums]
+        numbers = [group.numbers[group.members] for group in self.sums]
+        ends = np.array([[group.low, group.high] for group in self.sums]).reshape(-1, 2)
         return NumberSums(
-            np.cumsum([0, *map(len, cells)]), np.concatenate(nothing + cells),
-            np.concatenate([np.zeros(0), *(item.weights[item.cells] for item in self.sums)]),
-            np.array([item.people for item in self.sums], dtype=np.int64),
-            np.array([item.low for item in self.sums], dtype=np.float64),
-            np.array([item.high for item in self.sums], dtype=np.float64),
+            np.cumsum([0, *map(len, cells)]), np.concatenate([np.zeros(0, dtype=np.int64), *cells]),
+            np.concatenate([np.zeros(0), *numbers]), np.array([group.people for group in self.sums], dtype=np.int64),
+            ends[:, 0].copy(), ends[:, 1].copy(),
         )  # fmt: skip
 
     def is_possible(self, counts: NDArray[Any]) -> NDArray[np.bool_]:
@@ -109,20 +106,6 @@ class AreaSystem:
     def links(self) -> Links:
         """Return the arrays of the system as compiled loops take them."""
         return link(self.matrix, self.row_low, self.row_high)
-
-
-class NumberSum(NamedTuple):
-    """Sum of the numbers of a group of people, between `low` and `high`.
-
-    cells : (n,) cells of the group
-    weights : (n_cells,) number of each cell, 0 outside the group
-    """
-
-    cells: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    people: int
-    low: float
-    high: float
 
 
 def count_people(members: NDArray[np.bool_], matrix: sparse.csr_array, row_low: Counts, row_high: Counts) -> int | None:
@@ -143,19 +126,15 @@ def link(matrix: sparse.csr_array, row_low: Counts, row_high: Counts) -> Links:
     return Links(row_start, row_cell, cell_start, cell_row, row_low.astype(np.int64), row_high.astype(np.int64))
 
 
-def reduce_system(
-    matrix: sparse.csr_array, row_low: Counts, row_high: Counts, *, by_cell: sparse.csc_array | None = None
-) -> AreaSystem:
+def reduce_system(matrix: Any, row_low: Counts, row_high: Counts) -> AreaSystem:
     """Drop the cells below an exact zero, and propagate the bounds of the rows.
 
     Parameters
     ----------
-    matrix : csr_array (rows, cells)
+    matrix : sparse array (rows, cells)
         0/1 matrix.
     row_low, row_high : arrays of int
         Bounds of the rows.
-    by_cell : csc_array, optional
-        The same matrix by cells, if it is known.
 
     Returns
     -------
@@ -163,7 +142,7 @@ def reduce_system(
     """
     from unmask.aggregates.attacks._search import tighten
 
-    columns = sparse.csc_array(matrix) if by_cell is None else by_cell
+    columns = sparse.csc_array(matrix)
     alive = columns.T @ (row_high <= 0).astype(np.int64) == 0
     cells = np.flatnonzero(alive)
     reduced = sparse.csr_array(columns[:, cells])
@@ -178,27 +157,25 @@ def reduce_system(
 
 
 def list_systems(release: AggregateRelease) -> Iterator[AreaSystem]:
-    """Yield the reduced system of each area of a release, in order."""
-    by_cell = sparse.csc_array(release.matrix)
-    for area in range(release.n_areas):
-        yield make_system(release, area, by_cell=by_cell)
+    """Return the reduced system of each area of a release, in order."""
+    return (make_system(release, area) for area in range(release.n_areas))
 
 
-def make_system(release: AggregateRelease, area: int, *, by_cell: sparse.csc_array | None = None) -> AreaSystem:
+def make_system(release: AggregateRelease, area: int) -> AreaSystem:
     """Return the reduced system of an area. At most half of a known number of people is on each side of a median."""
     low, high = release.bounds(area)
     if not release.statistics:
-        return reduce_system(release.matrix, low, high, by_cell=by_cell)
-    groups, rows, most = release.groups(area), [release.matrix], []
+        return reduce_system(release.matrix_by_cell, low, high)
+    groups, rows, half_people = release.groups(area), [release.matrix], []
     for group in groups:
         people = count_people(group.members, release.matrix, low, high)
         if group.kind == "median" and people is not None:
             rows += [sparse.csr_array(half[None].astype(np.float64)) for half in group.halves()]
-            most += [people // 2, people // 2]
+            half_people += [people // 2, people // 2]
     system = reduce_system(
-        sparse.csr_array(sparse.vstack(rows)), np.concatenate([low, np.zeros(len(most), dtype=np.int64)]),
-        np.concatenate([high, most]).astype(np.int64),
+        sparse.csr_array(sparse.vstack(rows)), np.concatenate([low, np.zeros(len(half_people), dtype=np.int64)]),
+        np.concatenate([high, half_people]).astype(np.int64),
     )  # fmt: skip
     cells = system.cells
-    kept = [group._replace(members=group.members[cells], numbers=group.numbers[cells]) for group in groups]
-    return replace(system, groups=kept)
+    reduced = [group._replace(members=group.members[cells], numbers=group.numbers[cells]) for group in groups]
+    return replace(system, groups=reduced)

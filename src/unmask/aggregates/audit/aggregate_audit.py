@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
@@ -12,19 +11,9 @@ import numpy as np
 from unmask.aggregates.attacks.attack_run import AttackRun
 from unmask.aggregates.attacks.chains import MAX_R_HAT, has_total
 from unmask.aggregates.attacks.reconstructor import KnownPeople, Reconstructor, infer_values
-from unmask.aggregates.audit.blocks import ADVICE, describe_risk, headline, make_blocks
-from unmask.aggregates.audit.facts import (
-    Targets,
-    count_by_area,
-    count_certain,
-    find_certain_people,
-    find_differences,
-    find_targets,
-    group_areas,
-    list_violations,
-    measure_overlap,
-)
-from unmask.aggregates.audit.tables import AggregateFacts, ValueFacts, calibration_table, make_tables
+from unmask.aggregates.audit.blocks import ADVICE, AggregateFacts, describe_risk, headline, make_blocks
+from unmask.aggregates.audit.facts import Targets, find_certain_people, find_targets, list_violations, measure_overlap
+from unmask.aggregates.audit.tables import area_table, calibration_table, release_table, summary_table, value_table
 from unmask.aggregates.release import AggregateRelease
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
@@ -100,42 +89,46 @@ def audit(
 
 def describe_run(name: str, run: AttackRun, targets: Targets, *, group_size: int, rng: np.random.Generator) -> Result:
     """Return the result of attacks on all areas, compared with the targets."""
-    counts = count_by_area(run.release, targets)
-    overlap = measure_overlap(run, counts, rng) if targets.are_true else None
+    counts, has_truth, questions = targets.count(run.release), targets.are_true, run.questions
+    overlap = measure_overlap(run, counts, rng) if has_truth else None
+    violations = list_violations(run, counts) if has_truth else None
     beliefs = [
-        infer_values(run, KnownPeople(question, targets.area, question.profile[targets.cell]))
-        for question in run.questions
+        infer_values(run, KnownPeople(question, targets.area, question.profile[targets.cell])) for question in questions
     ]
-    truths = [Truth(question.value[targets.cell]) if targets.are_true else None for question in run.questions]
-    scored = [_score(name, run, i, *beliefs[i], truths[i]) for i in range(len(beliefs))]
-    chains = [area.belief.r_hat for area in run.areas if area.belief.method == "chain"]
-    facts = AggregateFacts(
-        release=name,
-        areas=tuple(group_areas(run, counts, overlap)),
-        values=tuple(_describe_values(run, targets, i, rows) for i, rows in enumerate(scored)),
-        certain=count_certain(run, counts if targets.are_true else None),
-        differences=find_differences(run.release, group_size),
-        violations=list_violations(run, counts) if targets.are_true else {},
-        contradicting=tuple(run.contradicting),
-        statuses=dict(Counter(area.reconstruction.status for area in run.areas)),
-        methods=dict(Counter(area.belief.method for area in run.areas)),
-        unconverged=sum(r_hat > MAX_R_HAT for r_hat in chains),
-        max_r_hat=max(chains, default=1.0),
-        group_size=group_size,
-        has_truth=targets.are_true,
-        geography=run.release.geography,
+    truths = [Truth(question.value[targets.cell]) if has_truth else None for question in questions]
+    scored = [_score(name, question.sensitive, *beliefs[i], truths[i]) for i, question in enumerate(questions)]
+    judged = [
+        (question.sensitive, belief, truth)
+        for question, (belief, _), truth in zip(questions, beliefs, truths, strict=True)
+        if truth is not None
+    ]
+    tables = (
+        summary_table(run, counts, has_truth=has_truth, group_size=group_size),
+        release_table(run, violations),
+        area_table(run, counts, overlap),
+        value_table(_describe_values(run, targets, i, rows) for i, rows in enumerate(scored)),
+        calibration_table(judged),
     )
-    pairs = zip(run.questions, beliefs, truths, strict=True)
-    judged = [(question.sensitive, belief, truth) for question, (belief, _), truth in pairs if truth is not None]
+    shares = (np.nan, np.nan) if overlap is None else overlap.sum(axis=1) / counts.sum()
+    facts = AggregateFacts(
+        summary=tables[0].rows[0],
+        values=tables[3].rows,
+        knows=[question.knows for question in questions],
+        reconstructed=float(shares[0]),
+        baseline=float(shares[1]),
+        violations=violations,
+        contradicting=run.contradicting,
+        group_size=group_size,
+    )
     return Result(
         title=f"Published tables {name}",
         kind="Audit of published tables",
         command="audit aggregates",
-        setting=_setting(facts, run),
+        setting=_setting(run.release),
         headline=headline(facts),
-        rows=(*_record_rows(facts), *(row for rows in scored for row in rows)),
-        facts=make_tables(facts, run, calibration_table(judged)),
-        blocks=make_blocks(facts),
+        rows=(*_record_rows(name, facts), *(row for rows in scored for row in rows)),
+        facts=tuple(table for table in tables if table.rows),
+        blocks=make_blocks(facts, n_sizes=len(tables[2])),
         at_risk=describe_risk(facts),
         advice=ADVICE,
         adversaries={
@@ -150,54 +143,52 @@ def describe_run(name: str, run: AttackRun, targets: Targets, *, group_size: int
     )
 
 
-def _score(
-    name: str, run: AttackRun, number: int, belief: Posterior, baseline: Posterior, truth: Truth | None
-) -> list[Row]:
+def _score(name: str, target: str, belief: Posterior, baseline: Posterior, truth: Truth | None) -> list[Row]:
     """Return the rows of both adversaries; success of the reconstructor is compared with the baseline."""
-    target = run.questions[number].sensitive
     base_rows = score(baseline, truth, release=name, adversary=POPULATION, target=target).rows
-    before = {row.measure: row.posterior for row in base_rows}
+    prior = {row.measure: row.posterior for row in base_rows if row.measure in SUCCESS}
     rows = score(belief, truth, release=name, adversary=RECONSTRUCTOR, target=target).rows
     compared = [
-        replace(row, prior=before[row.measure], gain=row.posterior - before[row.measure])
-        if row.measure in SUCCESS and row.measure in before else row
+        replace(row, prior=prior[row.measure], gain=row.posterior - prior[row.measure]) if row.measure in prior else row
         for row in rows
-    ]  # fmt: skip
+    ]
     return [*compared, *base_rows]
 
 
-def _describe_values(run: AttackRun, targets: Targets, number: int, rows: Sequence[Row]) -> ValueFacts:
+def _describe_values(run: AttackRun, targets: Targets, number: int, rows: Sequence[Row]) -> tuple[object, ...]:
+    """Return the record of an inference for `value_table`."""
     question = run.questions[number]
     values = {(row.adversary, row.measure): row for row in rows}
     certain, right = find_certain_people(run, targets, number)
-    main = values[RECONSTRUCTOR, SUCCESS[0]]
-    realized = values.get((RECONSTRUCTOR, SUCCESS[1]))
-    baseline = values.get((POPULATION, SUCCESS[1]), values[POPULATION, SUCCESS[0]])
-    return ValueFacts(
-        question.sensitive, question.knows, main.posterior, np.nan if realized is None else realized.posterior,
-        baseline.posterior, int(certain.sum()), int(right.sum()) if targets.are_true else -1, len(targets.cell),
-        main.status,
+    announced, best = values[RECONSTRUCTOR, SUCCESS[0]], SUCCESS[targets.are_true]
+    success, baseline = values[RECONSTRUCTOR, best].posterior, values[POPULATION, best].posterior
+    return (
+        question.sensitive, ", ".join(question.knows), len(targets.cell), announced.posterior,
+        success if targets.are_true else None, baseline, success - baseline, float(certain.mean()),
+        float(right.mean()) if targets.are_true else None, announced.status,
     )  # fmt: skip
 
 
-def _record_rows(facts: AggregateFacts) -> Iterator[Row]:
+def _record_rows(name: str, facts: AggregateFacts) -> Iterator[Row]:
     """Yield the measures about areas, records and certain values."""
+    summary = facts.summary
 
     def row(quantity: Quantity, value: float, target: str, n: int, prior: float, status: str = "exact") -> Row:
-        names: Any = {"release": facts.release, "adversary": RECONSTRUCTOR, "target": target}
+        names: Any = {"release": name, "adversary": RECONSTRUCTOR, "target": target}
         return Row.of_number(value, **names, measure=quantity.name, unit=quantity.unit, prior=prior, n=n, status=status)
 
-    yield row(MEASURES["areas_reconstructed"], facts.n_one / facts.n_areas, RECORDS, facts.n_areas, 0.0)
+    n_areas, n_one, people = summary["areas"], summary["one_solution"], summary["people"]
+    yield row(MEASURES["areas_reconstructed"], n_one / n_areas, RECORDS, n_areas, 0.0)
     if facts.has_truth:
-        status = "exact" if facts.n_one == facts.n_areas else "model"
-        yield row(MEASURES["records_reconstructed"], facts.reconstructed, RECORDS, facts.people, facts.baseline, status)
-    for item in facts.values:
-        yield row(MEASURES["values_certain"], item.certain / item.people, item.sensitive, item.people, 0.0)
+        status = "exact" if n_one == n_areas else "model"
+        yield row(MEASURES["records_reconstructed"], facts.reconstructed, RECORDS, people, facts.baseline, status)
+    for value in facts.values:
+        yield row(MEASURES["values_certain"], value["certain"], value["sensitive"], value["people"], 0.0)
 
 
-def _setting(facts: AggregateFacts, run: AttackRun) -> str:
-    tables = "a table" if len(run.release.tabulations) == 1 else f"{len(run.release.tabulations)} tables"
-    areas = f" of {facts.n_areas:,} areas" if facts.geography else ""
+def _setting(release: AggregateRelease) -> str:
+    tables = "a table" if len(release.tabulations) == 1 else f"{len(release.tabulations)} tables"
+    areas = f" of {release.n_areas:,} areas" if release.geography else ""
     return f"An adversary has {tables} of counts{areas}, and knows the rules by which they were published."
 
 
@@ -221,8 +212,8 @@ def _cautions(facts: AggregateFacts, run: AttackRun) -> Iterator[str]:
         yield f"A stated rule is wrong: {', '.join(facts.contradicting)} contradict each other."
     if facts.violations:
         yield f"The original contradicts the stated rule of {', '.join(facts.violations)}. Certain claims may be false."
-    if facts.unconverged:
-        yield f"Chains did not converge in {facts.unconverged:,} areas (split R-hat above {MAX_R_HAT})."
+    if unconverged := facts.summary["unconverged"]:
+        yield f"Chains did not converge in {unconverged:,} areas (split R-hat above {MAX_R_HAT})."
     sampled = [area.reconstruction for area in run.areas if area.belief.method == "chain"]
     if unknown := sum(not has_total(result) for result in sampled):
         areas = plural(unknown, "area")
@@ -235,9 +226,9 @@ def _not_run(facts: AggregateFacts, run: AttackRun) -> Iterator[tuple[str, str]]
     release = run.release
     if whole := [item.name for item in release.published_tables if item.by_area != bool(release.geography)]:
         yield f"Tables without areas ({', '.join(whole)})", "each area is solved by its own tables"
-    if release.statistics and (chains := facts.methods.get("chain", 0)):
+    if release.statistics and (chains := facts.summary["chains"]):
         yield f"Means, medians and sums in the beliefs about {chains:,} areas", "chains draw from the counts alone"
-    if contradictions := facts.statuses.get("contradiction", 0):
+    if contradictions := facts.summary["contradictions"]:
         yield f"Beliefs about {contradictions:,} areas", "their tables have no solution; the baseline replaces them"
     if not facts.has_truth:
         yield "Realized success", "the original is not known; pass it with --original"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from unmask.aggregates.audit.tables import AggregateFacts, ValueFacts
 from unmask.results import Advice, AtRisk, Block, Chart, Fact, View
 from unmask.results.formats import percent
 from unmask.results.suppression import mark_people
+from unmask.results.table import Record
 from unmask.results.words import join_names, plural
 
 ADVICE = Advice(
@@ -40,63 +40,102 @@ DIFFERENCES = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class AggregateFacts:
+    """Numbers of an audit that its sentences mention.
+
+    Parameters
+    ----------
+    summary : Record
+        Row of the table "aggregates".
+    values : sequence of Record
+        Rows of the table "aggregates_values".
+    knows : sequence of tuple of str
+        Columns that the adversary knows, for each row of `values`.
+    reconstructed, baseline : float
+        Share of records reconstructed from the tables, and drawn from the population; nan without the original.
+    violations : mapping of str to int, optional
+        Tables that the original contradicts, and in how many areas; None without the original.
+    contradicting : sequence of str
+        Tables that contradict each other.
+    group_size : int
+        Groups of fewer people are small.
+    """
+
+    summary: Record
+    values: Sequence[Record]
+    knows: Sequence[tuple[str, ...]]
+    reconstructed: float
+    baseline: float
+    violations: Mapping[str, int] | None
+    contradicting: Sequence[str]
+    group_size: int
+
+    @property
+    def has_truth(self) -> bool:
+        """Return whether the original is known."""
+        return self.violations is not None
+
+    @property
+    def strongest(self) -> int:
+        """Return the position of the inference with the largest gain."""
+        return max(range(len(self.values)), key=lambda number: self.values[number]["gain"])
+
+    def reach(self, value: Record) -> float:
+        """Return the realized success of an inference, or the announced one without the original."""
+        return float(value["success"] if self.has_truth else value["announced"])
+
+
 def headline(facts: AggregateFacts) -> str:
     """Return the most important finding."""
+    summary = facts.summary
+    n_areas, n_one = summary["areas"], summary["one_solution"]
     if facts.contradicting:
         return (
             f"The tables {join_names(facts.contradicting)} contradict each other, so a stated rule is wrong. "
-            f"Areas without a solution: {facts.statuses['contradiction']:,}."
+            f"Areas without a solution: {summary['contradictions']:,}."
         )
     if facts.violations:
         return f"The original contradicts the stated rule of {join_names(tuple(facts.violations))}. Check the rule."
-    if facts.n_areas == 1:
-        one, several = "Only one set of records fits the tables.", "More than one set of records fits the tables."
-        sentence = one if facts.n_one else several
+    if n_areas == 1:
+        sentence = f"{'Only one' if n_one else 'More than one'} set of records fits the tables."
     else:
-        share = percent(facts.n_one / facts.n_areas)
-        sentence = f"In {facts.n_one:,} of {facts.n_areas:,} areas ({share}), only one set of records fits the tables."
-    if not facts.has_truth or math.isnan(facts.reconstructed):
+        share = percent(n_one / n_areas)
+        sentence = f"In {n_one:,} of {n_areas:,} areas ({share}), only one set of records fits the tables."
+    if not facts.has_truth:
         return sentence
     return (
-        f"{sentence} The adversary reconstructs {percent(facts.reconstructed)} of {facts.people:,} records; draws from "
-        f"the population reconstruct {percent(facts.baseline)}."
+        f"{sentence} The adversary reconstructs {percent(facts.reconstructed)} of {summary['people']:,} records; draws "
+        f"from the population reconstruct {percent(facts.baseline)}."
     )
 
 
 def describe_risk(facts: AggregateFacts) -> AtRisk:
     """Return the people whose sensitive value is certain, for the column about which the tables reveal most."""
-    strongest = _strongest(facts)
-    n, sensitive = f"{strongest.people:,}", strongest.sensitive
-    if strongest.knows:
-        columns = join_names(strongest.knows)
-        sentence = (
-            f"of {n} people have a {sensitive} that is certain to an adversary who knows their area and {columns}"
-        )
-    else:
-        sentence = f"of {n} people have a {sensitive} that is certain to an adversary who knows their area"
-    facts_below = [
-        Fact("One solution", f"{facts.n_one:,} of {facts.n_areas:,} areas"),
-        Fact(
-            "Best guess", f"right for {percent(strongest.reached)}; without these tables {percent(strongest.baseline)}"
-        ),
+    value, columns = facts.values[facts.strongest], facts.knows[facts.strongest]
+    known = f" and {join_names(columns)}" if columns else ""
+    sentence = (
+        f"of {value['people']:,} people have a {value['sensitive']} that is certain to an adversary who knows their "
+        f"area{known}"
+    )
+    guess = f"right for {percent(facts.reach(value))}; without these tables {percent(value['baseline'])}"
+    lines = [
+        Fact("One solution", f"{facts.summary['one_solution']:,} of {facts.summary['areas']:,} areas"),
+        *([Fact("Records", f"{percent(facts.reconstructed)} reconstructed")] if facts.has_truth else []),
+        Fact("Best guess", guess),
     ]
+    return AtRisk(mark_people(round(value["certain"] * value["people"])), sentence, tuple(lines))
+
+
+def make_blocks(facts: AggregateFacts, *, n_sizes: int) -> tuple[Block, ...]:
+    """Return the blocks after the headline, in page order; n_sizes : groups of areas by their number of people"""
+    blocks = [_record_block(facts, n_sizes), _value_block(facts), _certain_block(facts)]
     if facts.has_truth:
-        facts_below.insert(1, Fact("Records", f"{percent(facts.reconstructed)} reconstructed"))
-    return AtRisk(mark_people(strongest.certain), sentence, tuple(facts_below))
+        blocks.append(_calibration_block(facts))
+    return (*blocks, _difference_block(facts), _release_block(facts))
 
 
-def _strongest(facts: AggregateFacts) -> ValueFacts:
-    """Return the inference with the largest gain."""
-    return max(facts.values, key=lambda item: item.reached - item.baseline)
-
-
-def make_blocks(facts: AggregateFacts) -> tuple[Block, ...]:
-    """Return the blocks after the headline, in page order."""
-    blocks = (_record_block(facts), _value_block(facts), _certain_block(facts), _calibration_block(facts))
-    return (*(block for block in blocks if block is not None), _difference_block(facts), _release_block(facts))
-
-
-def _record_block(facts: AggregateFacts) -> Block:
+def _record_block(facts: AggregateFacts, n_sizes: int) -> Block:
     charts = [
         Chart("bars", "aggregates_areas", "people_of_area", "one_solution", title="Areas with one solution", y_max=1.0)
     ]
@@ -107,61 +146,62 @@ def _record_block(facts: AggregateFacts) -> Block:
                 title="Records reconstructed",
             )
         )  # fmt: skip
-    sentence = " ".join(_describe_search(facts)) or "Every solution was listed."
-    drawn = tuple(charts) if len([item for item in facts.areas if item.people]) > 1 else ()
+    sentence = " ".join(_describe_search(facts.summary)) or "Every solution was listed."
+    drawn = tuple(charts) if n_sizes > 1 else ()
     notes = ("The line is the reconstruction, and the bars below it are draws from the population.",) * (len(drawn) > 1)
     tables = ("aggregates_areas",)
     return Block("records", "Which records are reconstructed", sentence, drawn, tables, RECORDS, notes, open=True)
 
 
-def _describe_search(facts: AggregateFacts) -> Iterator[str]:
-    methods, statuses = facts.methods, facts.statuses
-    if several := statuses.get("several", 0):
+def _describe_search(summary: Record) -> Iterator[str]:
+    if several := summary["several_solutions"]:
         yield f"{plural(several, 'area has', 'areas have')} several solutions."
-    if chains := methods.get("chain", 0):
-        converged = f"{chains - facts.unconverged:,} of {chains:,}"
+    if chains := summary["chains"]:
+        converged = f"{chains - summary['unconverged']:,} of {chains:,}"
         yield f"Beliefs about {plural(chains, 'area')} are estimated by chains. They converged in {converged} areas."
-    if undecided := statuses.get("undecided", 0):
+    if undecided := summary["undecided"]:
         yield f"For {plural(undecided, 'area')}, the search for a second solution was stopped."
 
 
 def _value_block(facts: AggregateFacts) -> Block:
-    strongest = _strongest(facts)
+    value = facts.values[facts.strongest]
     verb = "is right about" if facts.has_truth else "expects to be right about"
     sentence = (
-        f"The best guess {verb} {strongest.sensitive} for {percent(strongest.reached)} of people, and for "
-        f"{percent(strongest.baseline)} without the tables of the area."
+        f"The best guess {verb} {value['sensitive']} for {percent(facts.reach(value))} of people, and for "
+        f"{percent(value['baseline'])} without the tables of the area."
     )
-    notes = tuple(_describe_refuted(item) for item in facts.values if item.status == "refuted")
+    notes = tuple(
+        f"The belief about {value['sensitive']} announces {percent(value['announced'])} and is right for "
+        f"{percent(value['success'])}: do not rely on it."
+        for value in facts.values
+        if value["status"] == "refuted"
+    )
     return Block("values", "Which values are inferred", sentence, (), ("aggregates_values",), VALUES, notes, open=True)
 
 
-def _describe_refuted(item: ValueFacts) -> str:
-    announced, realized = percent(item.announced), percent(item.success)
-    return f"The belief about {item.sensitive} announces {announced} and is right for {realized}: do not rely on it."
-
-
 def _certain_block(facts: AggregateFacts) -> Block:
-    claims = f"{mark_people(facts.certain.exist)} combinations of values certainly occur in their area"
-    sentence = f"{claims}, {mark_people(facts.certain.exactly_one)} of them for exactly one person."
-    if facts.certain.true is not None:
-        is_true = facts.certain.true == facts.certain.exist
-        check = "All of these claims are true." if is_true else "Some claims are false, so a stated rule is wrong."
-        sentence = f"{sentence} {check}" if facts.certain.exist else sentence
+    claims, true = facts.summary["certain_combinations"], facts.summary["certain_true"]
+    singles = mark_people(facts.summary["certain_singles"])
+    sentence = (
+        f"{mark_people(claims)} combinations of values certainly occur in their area, {singles} of them for exactly "
+        "one person."
+    )
+    if claims and true is not None:
+        is_false = true < claims
+        check = "Some claims are false, so a stated rule is wrong." if is_false else "All of these claims are true."
+        sentence = f"{sentence} {check}"
     return Block("certain", "What is certain", sentence)
 
 
-def _calibration_block(facts: AggregateFacts) -> Block | None:
-    if not facts.has_truth:
-        return None
+def _calibration_block(facts: AggregateFacts) -> Block:
     chart = Chart(
         "points", "aggregates_calibration", "announced", "realized", by="sensitive", size="people",
         title="Announced and realized success", diagonal="announced = realized", x_max=1.0, y_max=1.0,
     )  # fmt: skip
-    worst = max(facts.values, key=lambda item: abs(item.announced - item.success))
+    worst = max(facts.values, key=lambda value: abs(value["announced"] - value["success"]))
     sentence = (
-        f"The adversary announces success for {percent(worst.announced)} of people ({worst.sensitive}) and is right "
-        f"for {percent(worst.success)}."
+        f"The adversary announces success for {percent(worst['announced'])} of people ({worst['sensitive']}) and is "
+        f"right for {percent(worst['success'])}."
     )
     return Block(
         "calibration", "Are the probabilities right?", sentence, (chart,), ("aggregates_calibration",), CALIBRATION
@@ -169,20 +209,20 @@ def _calibration_block(facts: AggregateFacts) -> Block | None:
 
 
 def _difference_block(facts: AggregateFacts) -> Block:
-    differences = facts.differences
-    if not differences.pairs:
+    pairs, heading = facts.summary["nested_pairs"], "What differences of tables reveal"
+    if not pairs:
         sentence = "No table counts a part of the people of another table with the same columns."
-        return Block("differences", "What differences of tables reveal", sentence, is_finding=False)
-    small = f"{mark_people(differences.small)} groups of fewer than {facts.group_size:,} people"
-    sentence = f"Differences of {plural(differences.pairs, 'nested pair')} of tables determine {small}."
-    return Block("differences", "What differences of tables reveal", sentence, introduction=DIFFERENCES)
+        return Block("differences", heading, sentence, is_finding=False)
+    groups = f"{mark_people(facts.summary['small_differences'])} groups of fewer than {facts.group_size:,} people"
+    sentence = f"Differences of {plural(pairs, 'nested pair')} of tables determine {groups}."
+    return Block("differences", heading, sentence, introduction=DIFFERENCES)
 
 
 def _release_block(facts: AggregateFacts) -> Block:
-    if facts.has_truth and not facts.violations:
-        sentence = "The original fits the stated rule of every table."
-    elif facts.has_truth:
+    if facts.violations:
         sentence = f"The original contradicts the stated rule of {join_names(tuple(facts.violations))}."
+    elif facts.has_truth:
+        sentence = "The original fits the stated rule of every table."
     else:
         sentence = "Without the original, the stated rules are checked against each other only."
     tables = (View("aggregates_tables"),)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unmask.aggregates.attacks.attack_run import AttackRun
-from unmask.aggregates.audit.facts import AreaFacts, CertainFacts, DifferenceFacts
+from unmask.aggregates.attacks.chains import MAX_R_HAT
+from unmask.aggregates.audit.facts import find_differences
 from unmask.aggregates.release import Tabulation
+from unmask.aggregates.rules import Counts
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.measures import realized_success, success_probability
@@ -18,99 +22,15 @@ from unmask.measures.interval import wilson
 from unmask.measures.truth_positions import locate_truth
 from unmask.results import Column, Table
 
+SIZE_ENDS = (1, 10, 30, 100, 300, 1000)
+"""Smallest number of people of each group of areas."""
+
 BIN_ENDS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.999, 1.0)
 """Ends of the bins of announced success; a bin includes its upper end."""
 
 
-@dataclass(frozen=True)
-class ValueFacts:
-    """Inference of one sensitive column.
-
-    Parameters
-    ----------
-    sensitive : str
-        Column.
-    knows : tuple of str
-        Columns that the adversary knows of a person.
-    announced, success, baseline : float
-        Announced and realized success of the best guess, and that of the baseline; success is nan without the truth,
-        and the baseline is announced then.
-    certain, certain_true : int
-        Number of people whose value is certain, and of those with this value; the second is -1 without the truth.
-    people : int
-        Number of people.
-    status : str
-        Status of the belief, "refuted" if announced and realized success differ.
-    """
-
-    sensitive: str
-    knows: tuple[str, ...]
-    announced: float
-    success: float
-    baseline: float
-    certain: int
-    certain_true: int
-    people: int
-    status: str
-
-    @property
-    def reached(self) -> float:
-        """Return the realized success, or the announced one without the truth."""
-        return self.announced if math.isnan(self.success) else self.success
-
-
-@dataclass(frozen=True)
-class AggregateFacts:
-    """Facts of an audit; see the classes of the parts."""
-
-    release: str
-    areas: tuple[AreaFacts, ...]
-    values: tuple[ValueFacts, ...]
-    certain: CertainFacts
-    differences: DifferenceFacts
-    violations: dict[str, int]
-    contradicting: tuple[str, ...]
-    statuses: dict[str, int]
-    methods: dict[str, int]
-    unconverged: int
-    max_r_hat: float
-    group_size: int
-    has_truth: bool
-    geography: str
-
-    @property
-    def n_areas(self) -> int:
-        """Return the number of areas."""
-        return sum(self.statuses.values())
-
-    @property
-    def n_one(self) -> int:
-        """Return the number of areas with one solution."""
-        return self.statuses.get("one", 0)
-
-    @property
-    def people(self) -> int:
-        """Return the number of people of all areas."""
-        return sum(item.people for item in self.areas)
-
-    @property
-    def reconstructed(self) -> float:
-        """Return the share of records reconstructed; nan without the original."""
-        return sum(item.people * item.reconstructed for item in self.areas) / max(self.people, 1)
-
-    @property
-    def baseline(self) -> float:
-        """Return the share of records that draws from the population have."""
-        return sum(item.people * item.baseline for item in self.areas) / max(self.people, 1)
-
-
-def make_tables(facts: AggregateFacts, run: AttackRun, calibration: Table) -> tuple[Table, ...]:
-    """Return all tables with rows."""
-    tables = (_summary_table(facts), _release_table(facts, run), _area_table(facts), _value_table(facts), calibration)
-    return tuple(table for table in tables if table.rows)
-
-
-def _summary_table(facts: AggregateFacts) -> Table:
+def summary_table(run: AttackRun, counts: Counts, *, has_truth: bool, group_size: int) -> Table:
+    """Return the table with one row: solutions, chains, certain combinations and differences."""
     columns = (
         Column("areas", "Areas", "number"),
         Column("one_solution", "One solution", "number"),
@@ -128,25 +48,30 @@ def _summary_table(facts: AggregateFacts) -> Table:
         Column("nested_pairs", "Nested pairs of tables", "number"),
         Column("small_differences", "Small groups by differencing", "people"),
     )
-    statuses, methods = facts.statuses, facts.methods
+    statuses = Counter(attack.reconstruction.status for attack in run.areas)
+    methods = Counter(attack.belief.method for attack in run.areas)
+    r_hats = [attack.belief.r_hat for attack in run.areas if attack.belief.method == "chain"]
+    low = np.concatenate([attack.certain_low for attack in run.areas])
+    high = np.concatenate([attack.certain_high for attack in run.areas])
+    true = np.concatenate([counts[area][attack.certain_cells] for area, attack in enumerate(run.areas)])
     record = (
-        facts.n_areas,
-        *(statuses.get(name, 0) for name in ("one", "several", "undecided", "contradiction")),
-        methods.get("enumeration", 0),
-        methods.get("chain", 0),
-        facts.unconverged,
-        facts.max_r_hat,
-        facts.people,
-        facts.certain.exist,
-        facts.certain.exactly_one,
-        facts.certain.true,
-        facts.differences.pairs,
-        facts.differences.small,
+        len(run.areas),
+        *(statuses[status] for status in ("one", "several", "undecided", "contradiction")),
+        methods["enumeration"],
+        methods["chain"],
+        sum(r_hat > MAX_R_HAT for r_hat in r_hats),
+        max(r_hats, default=1.0),
+        int(counts.sum()),
+        len(low),
+        int((high == 1).sum()),
+        int(((true >= low) & (true <= high)).sum()) if has_truth else None,
+        *find_differences(run.release, group_size),
     )
     return Table.from_records("aggregates", columns, [record])
 
 
-def _release_table(facts: AggregateFacts, run: AttackRun) -> Table:
+def release_table(run: AttackRun, violations: Mapping[str, int] | None) -> Table:
+    """Return the published tables, and the areas in which the original contradicts their rule if it is known."""
     columns = (
         Column("table", "Table"),
         Column("columns", "Columns"),
@@ -160,18 +85,19 @@ def _release_table(facts: AggregateFacts, run: AttackRun) -> Table:
         (
             item.name,
             " x ".join((*((run.release.geography,) if item.by_area else ()), *item.columns)) or "total",
-            "; ".join(f"{column}: {', '.join(kept)}" for column, kept in item.where.items()) or "all",
+            "; ".join(f"{column}: {', '.join(labels)}" for column, labels in item.where.items()) or "all",
             item.rule.describe() if isinstance(item, Tabulation) else item.describe(),
             item.values.size,
             float(np.isnan(item.values).mean()),
-            facts.violations.get(item.name, 0) if facts.has_truth else None,
+            None if violations is None else violations.get(item.name, 0),
         )
         for item in run.release.published_tables
     )
     return Table.from_records("aggregates_tables", columns, records)
 
 
-def _area_table(facts: AggregateFacts) -> Table:
+def area_table(run: AttackRun, counts: Counts, overlap: NDArray[np.float64] | None) -> Table:
+    """Return the areas by their number of people; overlap : see `measure_overlap`, None without the original."""
     columns = (
         Column("people_of_area", "People of the area"),
         Column("areas", "Areas", "number"),
@@ -180,21 +106,21 @@ def _area_table(facts: AggregateFacts) -> Table:
         Column("reconstructed", "Records reconstructed", "share"),
         Column("baseline", "Records by the population", "share"),
     )
-    records = (
-        (
-            _describe_size(item), item.areas, item.people, item.with_one / item.areas,
-            *(None if math.isnan(value) else value for value in (item.reconstructed, item.baseline)),
-        )
-        for item in facts.areas if item.people
-    )  # fmt: skip
+    sizes = counts.sum(axis=1)
+    has_one = np.array([attack.reconstruction.status == "one" for attack in run.areas])
+    labels = [f"{low:,} to {high - 1:,}" for low, high in pairwise(SIZE_ENDS)]
+    records = []
+    for group, label in enumerate([*labels, f"{SIZE_ENDS[-1]:,} or more"], start=1):
+        inside = np.searchsorted(SIZE_ENDS, sizes, side="right") == group
+        if inside.any():
+            people = int(sizes[inside].sum())
+            shares = (None, None) if overlap is None else (overlap[:, inside].sum(axis=1) / people).tolist()
+            records.append((label, int(inside.sum()), people, float(has_one[inside].mean()), *shares))
     return Table.from_records("aggregates_areas", columns, records)
 
 
-def _describe_size(item: AreaFacts) -> str:
-    return f"{item.low:,} or more" if item.high > 1_000_000_000 else f"{item.low:,} to {item.high - 1:,}"
-
-
-def _value_table(facts: AggregateFacts) -> Table:
+def value_table(records: Iterable[Iterable[Any]]) -> Table:
+    """Return the inferences of each sensitive column from their records."""
     columns = (
         Column("sensitive", "Inferred"),
         Column("knows", "Known"),
@@ -207,19 +133,10 @@ def _value_table(facts: AggregateFacts) -> Table:
         Column("certain_true", "Certain and right", "share_of_people", of="people"),
         Column("status", "Status"),
     )
-    records = (
-        (
-            item.sensitive, ", ".join(item.knows), item.people, item.announced,
-            None if math.isnan(item.success) else item.success, item.baseline, item.reached - item.baseline,
-            item.certain / max(item.people, 1),
-            None if item.certain_true < 0 else item.certain_true / max(item.people, 1), item.status,
-        )
-        for item in facts.values
-    )  # fmt: skip
     return Table.from_records("aggregates_values", columns, records)
 
 
-def calibration_table(beliefs: Sequence[tuple[str, Posterior, Truth]]) -> Table:
+def calibration_table(beliefs: Iterable[tuple[str, Posterior, Truth]]) -> Table:
     """Return announced and realized success in bins of announced success, for each sensitive column."""
     columns = (
         Column("sensitive", "Inferred"),

@@ -12,8 +12,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.aggregates.magnitudes.sensitivity import SensitivityRule
-from unmask.aggregates.programs import Floats, Mask, Program
-from unmask.aggregates.protections.linked_cells import MAX_PROGRAM_SECONDS, LinkedCells, outsider
+from unmask.aggregates.programs import Floats, Mask
+from unmask.aggregates.protections.linked_cells import LinkedCells, outsider
 from unmask.aggregates.protections.suppression import Demand, OtherTables, Suppression, suppress_cells
 from unmask.core.errors import UnmaskError
 
@@ -80,10 +80,10 @@ class MagnitudeCells:
         order = np.lexsort((-table.data, table.row))
         row = table.row[order]
         position = np.arange(len(row)) - np.searchsorted(row, row)
-        kept = position < n
+        first = position < n
         largest, holders = np.zeros((table.shape[0], n)), np.full((table.shape[0], n), -1)
-        largest[row[kept], position[kept]] = table.data[order][kept]
-        holders[row[kept], position[kept]] = table.col[order][kept]
+        largest[row[first], position[first]] = table.data[order][first]
+        holders[row[first], position[first]] = table.col[order][first]
         return largest, holders
 
     def knowledge(self, holding: int) -> scipy.optimize.Bounds:
@@ -93,9 +93,9 @@ class MagnitudeCells:
         """
         if holding < 0:
             return outsider(self.rows.shape[1])
-        own = self.contributions[:, [holding]].toarray().ravel()
-        is_alone = (own > 0) & (np.diff(self.contributions.indptr) == 1)
-        return scipy.optimize.Bounds(own, np.where(is_alone, own, np.inf))
+        contribution = self.contributions[:, [holding]].toarray().ravel()
+        is_alone = (contribution > 0) & (np.diff(self.contributions.indptr) == 1)
+        return scipy.optimize.Bounds(contribution, np.where(is_alone, contribution, np.inf))
 
     def linked(self) -> LinkedCells:
         """Return the cells without contributors."""
@@ -203,11 +203,8 @@ def feasible_interval(cells: MagnitudeCells, hidden: Mask, cell: int, holding: i
     M. Fischetti & J. J. Salazar Gonzalez, "Solving the cell suppression problem on tabular data with linear
     constraints", Management Science 47(7), 2001.
     """
-    linked, row = cells.linked(), cells.rows[[cell]].toarray().ravel()
-    low, high = linked.limits(hidden)
-    knowledge = cells.knowledge(holding)
-    program = Program(linked.rows, low, high, knowledge.lb, knowledge.ub, False, MAX_PROGRAM_SECONDS)
-    ends = [program.maximize(sign * row) for sign in (-1.0, 1.0)]
+    linked, knowledge = cells.linked(), cells.knowledge(holding)
+    ends = [linked.maximize(cell, sign, hidden, knowledge) for sign in (-1.0, 1.0)]
     low_end, high_end = (end.value if end.status == "solved" else np.inf for end in ends)
     return max(-low_end, 0.0), high_end
 
@@ -227,15 +224,12 @@ class MagnitudeAudit:
     excess : (n,) array
         Percent by which the second largest contributor overestimates the largest one, at most. An estimate within p
         percent discloses.
-    excess_of_second : (n,) array
-        The same for the largest contributor who estimates the second; infinity without a second.
     """
 
     cells: NDArray[np.int64]
     outside: Floats
     inside: Floats
     excess: Floats
-    excess_of_second: Floats
 
 
 def audit_magnitudes(cells: MagnitudeCells, hidden: Mask) -> MagnitudeAudit:
@@ -253,12 +247,11 @@ def audit_magnitudes(cells: MagnitudeCells, hidden: Mask) -> MagnitudeAudit:
     MagnitudeAudit
     """
     (largest, holders), chosen = cells.rank(2), np.flatnonzero(hidden)
-    outside, by_largest, inside = (
+    outside, inside = (
         np.array([feasible_interval(cells, hidden, *pair) for pair in pairs]).reshape(-1, 2)
-        for pairs in (zip(chosen.tolist(), who.tolist(), strict=True) for who in np.insert(holders[chosen], 0, -1, 1).T)
+        for pairs in ([(cell, -1) for cell in chosen.tolist()], zip(chosen.tolist(), holders[chosen, 1], strict=True))
     )
     first, second = largest[chosen].T
     with np.errstate(divide="ignore", invalid="ignore"):
         excess = 100 * ((inside[:, 1] - second) / first - 1)
-        of_second = np.where(second > 0, 100 * ((by_largest[:, 1] - first) / second - 1), np.inf)
-    return MagnitudeAudit(chosen, outside, inside, excess, of_second)
+    return MagnitudeAudit(chosen, outside, inside, excess)

@@ -271,11 +271,13 @@ def publish(tables: AggregateRelease, rule: Rule, published: Floats, hidden: Mas
     -------
     AggregateRelease
     """
-    hidden = np.zeros(published.shape, dtype=bool) if hidden is None else hidden
-    renewed = []
-    for number, table in enumerate(tables.by_area):
-        rows = tables.row_tables == number
-        values = np.where(hidden[:, rows], np.nan, published[:, rows]).reshape(table.values.shape)
-        markers = np.where(hidden[:, rows], Marker.SUPPRESSED, Marker.PUBLISHED).reshape(table.values.shape)
-        renewed.append(replace(table, values=values, markers=markers.astype(np.int8), rule=rule))
-    return replace(tables, tabulations=tuple(renewed))
+    numbers = published if hidden is None else np.where(hidden, np.nan, published)
+    parts = [numbers[:, tables.row_tables == table] for table in range(len(tables.by_area))]
+    tabulations = [
+        replace(
+            table, values=part.reshape(table.values.shape), rule=rule,
+            markers=np.where(np.isnan(part), Marker.SUPPRESSED, Marker.PUBLISHED).reshape(table.values.shape),
+        )
+        for table, part in zip(tables.by_area, parts, strict=True)
+    ]  # fmt: skip
+    return replace(tables, tabulations=tuple(tabulations))

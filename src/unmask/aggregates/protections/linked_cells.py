@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy
 
-from unmask.aggregates.programs import SOLVER_SLACK, Floats, Mask, Program
+from unmask.aggregates.programs import SOLVER_SLACK, Floats, Mask, Optimum, Program
 
 MAX_PROGRAM_SECONDS = 60.0
 """Time limit of a program for one cell."""
@@ -70,10 +70,14 @@ class LinkedCells:
 
     def least(self, cell: int) -> float:
         """Return the smallest value of a cell if all cells are suppressed: cells that it contains have a minimum."""
-        low, high = self.limits(np.ones(self.n_cells, dtype=bool))
-        program = Program(self.rows, low, high, 0.0, np.inf, self.integer, MAX_PROGRAM_SECONDS)
-        optimum = program.maximize(-self.rows[[cell]].toarray().ravel())
+        optimum = self.maximize(cell, -1.0, np.ones(self.n_cells, dtype=bool), outsider(len(self.atoms)))
         return -optimum.value if optimum.x is not None else float(self.values[cell])
+
+    def maximize(self, cell: int, sign: float, hidden: Mask, knowledge: scipy.optimize.Bounds) -> Optimum:
+        """Return the largest value of sign * cell over the atoms that agree with published cells and a knowledge."""
+        low, high = self.limits(hidden)
+        program = Program(self.rows, low, high, knowledge.lb, knowledge.ub, self.integer, MAX_PROGRAM_SECONDS)
+        return program.maximize(sign * self.rows[[cell]].toarray().ravel())
 
     def limits(self, hidden: Mask) -> tuple[Floats, Floats]:
         """Return the smallest and the largest value of each cell that a suppression pattern leaves possible."""

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import product
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -28,9 +25,9 @@ from unmask.aggregates.protections.exact_tables import ExactTables, count_tables
 from unmask.aggregates.protections.information_loss import TableLoss, measure_loss
 from unmask.aggregates.protections.release_check import compute_intervals
 from unmask.aggregates.release import AggregateRelease
-from unmask.aggregates.table_files import write_release
+from unmask.aggregates.table_files import write_release, write_table
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.data.writing import explain_write_errors, write_text
+from unmask.data.writing import explain_write_errors
 from unmask.ranges import Option, Range
 
 MAX_CHECKED = 2_000
@@ -221,10 +218,10 @@ def protect_counts(exact: ExactTables, protection: CountProtection) -> Protected
         chosen = protection.choose_patterns(exact.tables, counts)
         gap = max(pattern.gap for _, pattern in chosen)
         hidden = np.array([hidden for hidden, _ in chosen])
-        release = publish(exact.tables, protection.rule, _stack(exact.tables), hidden)
+        release = publish(exact.tables, protection.rule, exact.tables.values, hidden)
     else:
         release = protection(exact.tables, counts)
-    values, published = _stack(exact.tables), _stack(release)
+    values, published = exact.tables.values, release.values
     hidden = np.isnan(published)
     small = (values < protection.smallest) & ((values > 0) | hidden)
     places = np.argwhere(hidden | small)
@@ -260,12 +257,6 @@ def _check_cells(release: AggregateRelease, places: NDArray[np.int64]) -> Floats
         seconds = max(stop - time.monotonic(), 0.0) / (len(areas) - number)
         ends[inside] = compute_intervals(release, area, places[inside, 1], seconds=seconds)
     return ends
-
-
-def _stack(tables: AggregateRelease) -> Floats:
-    """Return the published numbers, (n_areas, n_cells); nan if suppressed."""
-    areas = [np.concatenate([values for _, values, _ in tables.published(area)]) for area in range(tables.n_areas)]
-    return np.array(areas, dtype=np.float64)
 
 
 def _list_losses(tables: AggregateRelease, values: Floats, published: Floats) -> Iterator[tuple[str, TableLoss]]:
@@ -341,18 +332,15 @@ def protect_magnitudes(
     )
 
 
-def _write_sums(tables: AggregateRelease, published: Floats, value: str, folder: Path) -> None:
+def _write_sums(tables: AggregateRelease, published: Floats, name: str, folder: Path) -> None:
     """Write a CSV file for each table."""
     with explain_write_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
     for number, table in enumerate(tables.by_area):
-        text = io.StringIO()
-        lines = csv.writer(text, lineterminator="\n")
-        lines.writerow([*table.columns, value])
-        names = product(*(tables.domain.labels(column) for column in table.columns))
-        for cell, sum_of_cell in zip(names, published[tables.row_tables == number], strict=True):
-            lines.writerow([*cell, "suppressed" if np.isnan(sum_of_cell) else f"{sum_of_cell:.12g}"])
-        write_text(folder / f"{table.name}.csv", text.getvalue())
+        sums = published[tables.row_tables == number].tolist()
+        cells = ["suppressed" if np.isnan(value) else f"{value:.12g}" for value in sums]
+        labels = list(map(tables.domain.labels, table.columns))
+        write_table(folder / f"{table.name}.csv", [*table.columns, name], labels, cells)
 
 
 def _read_numbers(name: str, values: NDArray[Any]) -> Floats:
