@@ -1,4 +1,6 @@
-"""No test is timed. A test that needs a public data set is skipped with the reason if the file is missing.
+"""No test is timed; test_cpu_ratios.py compares CPU seconds.
+
+A test that needs a public data set is skipped with the reason if the file is missing.
 
 Secret draws of a test follow a seed that a failure prints; `--secret-seed` repeats them.
 """
