@@ -5,6 +5,7 @@
     python benchmarks/all.py --only channels,graphs         some programs; the page keeps what it has of the others
     python benchmarks/all.py --only graphs -- --only large  some races of one; options after -- are the program's own
     python benchmarks/all.py --peers DIR --install-peers    packages to compare with, each in its own environment
+    python benchmarks/all.py --expired                      commands that renew rows of code that has changed since
 
 Needs `UNMASK_DATA`. What is measured and how a new program joins: see harness.py. What a program finds replaces its
 rows in rows.jsonl, from which alone the page is written; a row stays where its case was not tried, as one that is only
@@ -151,6 +152,26 @@ def quick() -> str:
                     (row["race"], row["case"], *(harness.number(row, 3) for row in (row["ratio"], row_before)))
                 )
     return aligned(lines)
+
+
+def expired() -> str:
+    """Return the commands that renew expired rows, most rows for a minute first. Inputs take further time to make."""
+    parts: dict[tuple[str, str], list[Row]] = {}
+    for row in read_rows():
+        if is_old(row) and not row["not_done"]:
+            parts.setdefault((row["program"], row["group"]), []).append(row)
+    minutes = {part: sum(map(run_seconds, rows)) / 60 for part, rows in parts.items()}
+    lines = []
+    for (program, group), rows in sorted(parts.items(), key=lambda part: minutes[part[0]] / len(part[1])):
+        command = f"python benchmarks/all.py --only {program} -- --only {group}"
+        lines.append((command, str(len(rows)), f"{minutes[program, group]:.1f}"))
+    return aligned([("command", "expired rows", "minutes"), *lines])
+
+
+def run_seconds(row: Row) -> float:
+    """Return the seconds of the runs of a case, which `harness.measured` repeats if it is short."""
+    seconds = max(row["seconds"], row["wall"] or 0.0)
+    return float(seconds if seconds >= harness.LONG_SECONDS else harness.RUNS_OF_SHORT_CASES * seconds)
 
 
 def read_rows() -> list[Row]:
@@ -355,6 +376,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", help=f"some of {','.join(PROGRAMS)}")
     parser.add_argument("--quick", action="store_true", help="some races and their ratios, nothing kept")
+    parser.add_argument("--expired", action="store_true", help="list commands that renew expired rows")
     parser.add_argument("--peers", help="folder with an environment for each peer")
     parser.add_argument("--install-peers", action="store_true", help="make the environments that --peers lacks")
     parser.add_argument("-o", "--output", type=Path, default=PAGE, help=f"default docs/{PAGE.name}")
@@ -367,8 +389,8 @@ def main() -> None:
         parser.error("--install-peers needs --peers DIR, where the environments go")
     if options.more and len(programs) != 1:
         parser.error("options after -- are of one program, expected --only with its name")
-    if options.quick:
-        print(quick())
+    if options.quick or options.expired:
+        print(quick() if options.quick else expired())
         return
     flags = ["--install-peers"] * options.install_peers
     flags += (["--peers", options.peers] if options.peers else []) + options.more

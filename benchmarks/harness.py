@@ -49,6 +49,9 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 LEFT_OUT, NOT_INSTALLED = "left out by --quick", "not installed, see --peers"
 """Why a case was not tried."""
 
+LONG_SECONDS, RUNS_OF_SHORT_CASES = 5.0, 3
+"""Cases of fewer seconds, of CPU and by the clock, are run several times."""
+
 LINE = "{:<43} {:<33} {:>9} {:>9} {:>8} {:>9} {:>9}  {}"
 
 
@@ -165,9 +168,9 @@ def measured(case: Case, options: argparse.Namespace) -> Outcome:
         return Outcome(why=NOT_INSTALLED)
     first = once(case, python, options.limit)
     once_is_enough = (
-        options.quick or first.why or max(first.seconds, first.wall) >= 5
+        options.quick or first.why or max(first.seconds, first.wall) >= LONG_SECONDS
     )  # a cluster takes long of its own
-    again = 0 if once_is_enough else 2
+    again = 0 if once_is_enough else RUNS_OF_SHORT_CASES - 1
     runs = [first, *(once(case, python, options.limit) for _ in range(again))]
     seconds, wall = (case.times * statistics.median(getattr(run, key) for run in runs) for key in ("seconds", "wall"))
     return replace(first, seconds=seconds, wall=wall, peak_mib=max(run.peak_mib for run in runs))
@@ -203,6 +206,7 @@ def rows(race: Race, peers: Peers, options: argparse.Namespace) -> Iterator[dict
         lines = [race.compare(outcome_measured.found, first and first.found), *judgments]
         row = {
             "race": race.title,
+            "group": race.group,
             "shows": race.shows,
             "case": case.name,
             "packages": peers.get(case.peer, ()),

@@ -21,9 +21,11 @@ def row(case, *, seconds=None, reason="", race="a race", machine="a fast one"):
     fields = {"shows": "", "found": "", "ratio": None, "peak_mib": 1.0, "clock": "seconds", "is_peer": case != "ours"}
     return fields | {
         "program": "large",
+        "group": "parquet",
         "race": race,
         "case": case,
         "seconds": seconds,
+        "wall": seconds,
         "not_done": reason,
         "machine": machine,
     }
@@ -110,6 +112,23 @@ def test_a_run_is_old_when_the_code_that_it_times_has_changed(benchmarks):
     never = {key: value for key, value in now.items() if key != "code"} | {"day": "2026-10-01"}
     pages = [benchmarks.measured_on([one | {"packages": []}]) for one in (now, before, never)]
     assert ["*" in page.split("\n\n")[0] for page in pages] == [False, True, True]
+
+
+def test_expired_rows_are_listed_with_the_command_and_the_minutes_that_renew_them(benchmarks):
+    def store(program, **seconds):
+        rows = [row(case, seconds=taken) | {"program": program} for case, taken in seconds.items()]
+        benchmarks.keep(program, [one | {"code": "0"} for one in rows])
+
+    store("large", ours=60.0, peer=2.0)
+    store("tables", ours=1.0)
+    benchmarks.keep(
+        "graphs", [row("ours", seconds=1.0) | {"program": "graphs", "code": benchmarks.digest_code("graphs")}]
+    )
+    cells = [line.strip("| ").split(" | ") for line in benchmarks.expired().splitlines()[2:]]
+    assert [[cell.strip() for cell in line] for line in cells] == [
+        ["python benchmarks/all.py --only tables -- --only parquet", "1", "0.1"],
+        ["python benchmarks/all.py --only large -- --only parquet", "2", "1.1"],  # three runs of the short case
+    ]
 
 
 def test_every_program_times_folders_of_the_package(benchmarks):
