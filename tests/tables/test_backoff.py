@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csc_array, csr_array
 
 import unmask
-from unmask import UnmaskError
+from unmask.core.errors import NotRunError
 from unmask.tables import AttributeInference, Background, BackOff, Mondrian, Table, criteria
 from unmask.tables.attacks import backoff, product_sums
 from unmask.tables.attacks.backoff import STRENGTHS
@@ -147,8 +147,7 @@ def test_people_without_a_fitting_record_get_the_belief_about_similar_people():
 def test_too_many_probabilities_are_refused():
     n = 5000
     release = Table.read({"q": np.arange(n), "s": np.arange(n)}, quasi_identifiers="q", sensitive="s")
-    assert "5,000 different people" in BackOff("s").refusal(release)
-    with pytest.raises(UnmaskError, match="coarsen"):
+    with pytest.raises(NotRunError, match=r"5,000 different people.*coarsen"):
         BackOff("s")(release)
 
 

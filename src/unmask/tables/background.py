@@ -78,7 +78,11 @@ def people_of(knowledge: Background | None, attack: Attack) -> Table:
     return people
 
 
-def prior_of(released: Column, population: Table | None) -> tuple[tuple[str, ...], Floats, str]:
+Prior = tuple[tuple[str, ...], Floats, str]
+"""Values of a column, their prior probabilities, and the source of the prior, see `prior_of`."""
+
+
+def prior_of(released: Column, population: Table | None) -> Prior:
     """Return the possible values of a column, their prior probabilities, and the source of the prior.
 
     The source is "population" or, without one, "release". Released values come first, then values that occur in the

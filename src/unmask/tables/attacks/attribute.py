@@ -10,6 +10,7 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
+from unmask.core.errors import NotRunError
 from unmask.core.inference import compose
 from unmask.core.posterior import Posterior, stored
 from unmask.tables.attacks.backoff import BackOff
@@ -142,9 +143,10 @@ class AttributeInference:
         targets = np.flatnonzero(has_no_record[link.observation])[first]
         if learned is None:
             background = replace(background, people=background.people.take(targets))
-            if outside.refusal(release, background):
+            try:
+                learned, targets = outside(release, background), np.arange(len(targets))
+            except NotRunError:
                 return None
-            learned, targets = outside(release, background), np.arange(len(targets))
         probability = np.tile(prior, (link.n_observations, 1))
         probability[rows_without_record] = learned.take(targets).to_dense()
         return probability

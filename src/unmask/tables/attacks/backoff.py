@@ -14,15 +14,16 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import CHUNK
-from unmask.core.errors import UnmaskError
+from unmask.core.errors import NotRunError
 from unmask.core.posterior import Posterior
 from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.marginal_counts import bin_shares, identity_bins, largest_bins, mutual_information
-from unmask.tables.attacks.pairing import shared_columns
+from unmask.tables.attacks.pairing import require_rows, shared_columns
 from unmask.tables.attacks.product_sums import multiply_columns
-from unmask.tables.background import Background, Rng, hidden_values, prior_of
-from unmask.tables.column import classes_of
+from unmask.tables.background import Background, Prior, Rng, hidden_values, prior_of
+from unmask.tables.column import Column, classes_of
 from unmask.tables.grouping import class_counts, first_rows_of, group
+from unmask.tables.levels import Missing
 from unmask.tables.table import Table
 
 Codes = NDArray[np.integer]
@@ -92,12 +93,12 @@ class BackOff:
         object.__setattr__(self, "strengths", tuple(self.strengths))
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
-        """Return the belief about each known person; without known people, about the person of each row."""
-        if reason := self.refusal(release, knowledge):
-            raise UnmaskError(reason)
-        secret, population = release.column(self.sensitive), Background.of(knowledge).population
-        labels, prior, source = prior_of(secret, population)
-        columns, counts = self._count(release, knowledge, len(labels))
+        """Return the belief about each known person; without known people, about the person of each row.
+
+        NotRunError if it has too many probabilities.
+        """
+        require_rows(release)
+        (labels, prior, source), columns, counts = self._count(release, knowledge)
         observation, (p,) = _smooth(_count_agreeing(columns, [counts]), [counts], self._strengths(columns, [counts]))
         return Posterior.from_dense(
             _adjust_prior(p, prior, counts),
@@ -118,17 +119,16 @@ class BackOff:
 
         Returns the position of the belief of each row, and (n_beliefs, n_values) the beliefs.
         """
-        if len(release.classes.sizes) * len(shares) > MAX_PROBABILITIES:
+        try:
+            _, columns, counts = self._count(release, Background(population=population))
+        except NotRunError:
             return None
-        columns, counts = self._count(release, Background(population=population), len(shares))
         observation, (p,) = _smooth(_count_agreeing(columns, [counts]), [counts], self._strengths(columns, [counts]))
         return observation, _adjust_prior(p, shares, counts)
 
     def tune(self, release: Table, knowledge: Background | None = None) -> BackOff:
         """Return the attack with strengths estimated from a release, for several calls on the same release."""
-        secret = release.column(self.sensitive)
-        labels, _, _ = prior_of(secret, Background.of(knowledge).population)
-        columns, counts = self._count(release, knowledge, len(labels))
+        _, columns, counts = self._count(release, knowledge)
         return replace(self, strengths=tuple(strength for (strength,) in self._strengths(columns, [counts])))
 
     def _strengths(
@@ -146,7 +146,7 @@ class BackOff:
         """
         secret = table.column(self.sensitive)
         labels, prior, _ = prior_of(secret, table)
-        columns, of_row = _group_equal_rows(list(_list_shared_columns(table, table, table, self.bins)))
+        columns, of_row = _group_equal_rows(_bin_columns(shared_columns(table, table), table, self.bins, table.missing))
         first_row = first_rows_of(of_row, len(columns[0].row))
         columns = [column._replace(people=column.people[first_row]) for column in columns]
         released = [column.itself for column in columns]
@@ -170,36 +170,35 @@ class BackOff:
         return labels, probability
 
     def _count(
-        self, release: Table, knowledge: Background | None, n_values: int
-    ) -> tuple[list[SharedColumn], scipy.sparse.csr_array]:
-        """Return the columns over classes of equal rows, ordered by mutual information, and the rows of each value.
+        self, release: Table, knowledge: Background | None
+    ) -> tuple[Prior, list[SharedColumn], scipy.sparse.csr_array]:
+        """Return the prior, the columns over classes of equal rows, and the rows of each value.
 
-        The counts are (n_classes, n_values). Missing cells are not counted if some of them were suppressed.
+        The columns are ordered by mutual information. The counts are (n_classes, n_values). Missing cells are not
+        counted if some of them were suppressed.
         """
         background, secret = Background.of(knowledge), release.column(self.sensitive)
-        people = release if background.people is None else background.people
-        columns, of_row = _group_equal_rows(
-            list(_list_shared_columns(release, people, background.population, self.bins))
-        )
-        n = len(columns[0].row)
-        counts = class_counts(of_row, n, secret.codes, n_values, weight=release.counts).to_scipy()
-        if hidden_values(secret, release.totals_of(secret), background.population)[0]:
+        totals, prior = release.totals_of(secret), prior_of(secret, background.population)
+        pairs = shared_columns(release if background.people is None else background.people, release)
+        check_size(pairs, self.sensitive, len(prior[0]))
+        columns, of_row = _group_equal_rows(_bin_columns(pairs, background.population, self.bins, release.missing))
+        n_classes, n_values = len(columns[0].row), len(prior[0])
+        counts = class_counts(of_row, n_classes, secret.codes, n_values, weight=release.counts).to_scipy()
+        if hidden_values(secret, totals, background.population)[0]:
             counts.data[counts.indices == secret.levels.missing] = 0
             counts.eliminate_zeros()
-        return [columns[j] for j in _order([column.itself for column in columns], counts)], counts
+        return prior, [columns[j] for j in _order([column.itself for column in columns], counts)], counts
 
-    def refusal(self, release: Table, knowledge: Background | None = None) -> str:
-        """Return the reason why the attack is not possible; "" if it is."""
-        if release.counts is not None:
-            return "an engine counted the table, and this attack learns from its rows"
-        background = Background.of(knowledge)
-        sides = zip(*shared_columns(release if background.people is None else background.people, release), strict=True)
-        differ = max(len(classes_of(side).sizes) for side in sides)
-        values = len(prior_of(release.column(self.sensitive), background.population)[0])
-        if differ * values <= MAX_PROBABILITIES:
-            return ""
-        return (
-            f"{differ:,} different people and {values:,} values of {self.sensitive!r} are more than "
+
+def check_size(pairs: Iterable[tuple[Column, Column]], sensitive: str, n_values: int) -> None:
+    """Raise NotRunError if a belief has too many probabilities.
+
+    pairs : known and released columns
+    """
+    n_different = max(len(classes_of(side).sizes) for side in zip(*pairs, strict=True))
+    if n_different * n_values > MAX_PROBABILITIES:
+        raise NotRunError(
+            f"{n_different:,} different people and {n_values:,} values of {sensitive!r} are more than "
             f"{MAX_PROBABILITIES:,} probabilities; coarsen it"
         )
 
@@ -231,15 +230,17 @@ class SharedColumn(NamedTuple):
         return all(np.array_equal(*pair) for pair in pairs)
 
 
-def _list_shared_columns(release: Table, people: Table, population: Table | None, bins: int) -> Iterator[SharedColumn]:
-    """Yield the columns that are both known and released."""
-    for known_column, released in shared_columns(people, release):
+def _bin_columns(
+    pairs: Iterable[tuple[Column, Column]], population: Table | None, bins: int, missing: Missing
+) -> Iterator[SharedColumn]:
+    """Yield the columns that are both known and released, in bins."""
+    for known_column, released in pairs:
         general = (
             known_column
             if population is None or known_column.name not in population.names
             else population.column(known_column.name)
         )
-        _, share, own_share = bin_shares(general, (released, known_column), bins=bins, missing=release.missing)
+        _, share, own_share = bin_shares(general, (released, known_column), bins=bins, missing=missing)
         if bool(np.all(np.diff(own_share.indptr) == 1)):
             yield SharedColumn(
                 released.codes, share, largest_bins(own_share)[known_column.codes], identity_bins(share.shape[1])
@@ -251,8 +252,9 @@ def _list_shared_columns(release: Table, people: Table, population: Table | None
             )
 
 
-def _group_equal_rows(columns: Sequence[SharedColumn]) -> tuple[list[SharedColumn], NDArray[np.int32]]:
+def _group_equal_rows(shared: Iterable[SharedColumn]) -> tuple[list[SharedColumn], NDArray[np.int32]]:
     """Return the columns over classes of equal rows, and (n_rows,) the class of each row."""
+    columns = list(shared)
     rows, _, levels = group(
         [column.row.astype(np.int32, copy=False) for column in columns], [column.share.shape[0] for column in columns]
     )

@@ -17,9 +17,9 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_ranges
-from unmask.tables.attacks.backoff import BackOff
+from unmask.tables.attacks.backoff import check_size
 from unmask.tables.attacks.marginal_counts import bin_shares
-from unmask.tables.attacks.pairing import shared_columns
+from unmask.tables.attacks.pairing import require_rows, shared_columns
 from unmask.tables.background import Background, Rng, prior_of
 from unmask.tables.table import Table
 
@@ -76,11 +76,11 @@ class ModelAttribute:
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:
         """Return the belief about the sensitive value of each known person; without people, about each row's person."""
-        if reason := self.refusal(release, knowledge):
-            raise UnmaskError(reason)
+        require_rows(release)
         background, secret = Background.of(knowledge), release.column(self.sensitive)
         people = release if background.people is None else background.people
         labels, prior, source = prior_of(secret, background.population)
+        check_size(shared_columns(people, release), self.sensitive, len(labels))
         rng = secret_unless(rng or np.random.default_rng(0))  # a fixed seed, because the draws change the third digit
         rows, targets = _features(people, release, background.population, self.bins, rng)
         of_release = (np.bincount(secret.codes, minlength=len(labels)) + 0.5) / (len(rows) + 0.5 * len(labels))
@@ -95,10 +95,6 @@ class ModelAttribute:
             provenance={"attack": repr(self), "prior": source},
             candidate_label=labels,
         )
-
-    def refusal(self, release: Table, knowledge: Background | None = None) -> str:
-        """Return the reason why the attack is not possible; "" if it is."""
-        return BackOff(self.sensitive).refusal(release, knowledge)
 
     def _make_model(self) -> Any:
         """Return an unfitted copy of the estimator."""

@@ -18,6 +18,7 @@ from unmask.tables.attacks.comparisons import compare_levels
 from unmask.tables.attacks.pairing import Pairing, find_compatible_pairs, pair, require_rows
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column
+from unmask.tables.levels import Missing
 from unmask.tables.scales import NUMBERS
 from unmask.tables.table import Table
 
@@ -73,43 +74,41 @@ class OrderAttack:
         """Return the belief about each person of the source, in the order of the source."""
         source = people_of(knowledge, self)
         require_rows(release)
+        n_people, unlinked, missing = source.n_rows, scipy.sparse.csr_array((1, release.n_rows)), release.missing
         if is_sorted(release):
-            return self._belief(release, source, "sorted")
+            return self._belief(unlinked, n_people, missing, "sorted")
         match = _Match.of(release, source)
         if len(match.people) != release.n_rows:
-            return self._belief(release, source, "sampled")
+            return self._belief(unlinked, n_people, missing, "sampled")
         log_chance = np.logaddexp(0.0, np.log(0.5) + match.log_grouped) if match.grouped else 0.0
         explanations = list(_explanations(match))
         total = np.logaddexp.reduce([log_chance, *(explanation.log_weight for explanation in explanations)])
         weights = [float(np.exp(explanation.log_weight - total)) for explanation in explanations]
         likely = [pair for pair in zip(explanations, weights, strict=True) if pair[1] > MIN_PROBABILITY]
         if not likely:
-            return self._belief(release, source, "chance")
+            return self._belief(unlinked, n_people, missing, "chance")
         likeliest_kind = max(likely, key=lambda pair: pair[1])[0].kind
         pairs = [_linked_pairs(explanation, weight) for explanation, weight in likely]
         person, record, probability = (np.concatenate(arrays) for arrays in zip(*pairs, strict=True))
-        linked = scipy.sparse.coo_array(
-            (probability, (match.people[person], record)), shape=(source.n_rows, release.n_rows)
-        )
-        return self._belief(release, source, likeliest_kind, linked.tocsr(), match.people)
+        place = match.people[person], record
+        linked = scipy.sparse.coo_array((probability, place), shape=(n_people, release.n_rows)).tocsr()
+        return self._belief(linked, n_people, missing, likeliest_kind, match.people)
 
     def _belief(
         self,
-        release: Table,
-        source: Table,
+        linked: scipy.sparse.csr_array,
+        n_people: int,
+        missing: Missing,
         order: str,
-        linked: scipy.sparse.csr_array | None = None,
         people: Integers | None = None,
     ) -> Posterior:
         """Return the posterior of the linked pairs. The remaining probability is uniform over all records.
 
-        linked : (n_people, n_rows) probabilities; None if no explanation links anybody
+        linked : (n_people, n_rows) probabilities; one empty row if no explanation links anybody
         order  : name of the likeliest explanation
         people : people with a compatible row; None for all
         """
-        n, n_people = release.n_rows, source.n_rows
-        if linked is None:
-            linked = scipy.sparse.csr_array((1, n))
+        n = linked.shape[1]
         linked.sum_duplicates()
         length, remainder = np.diff(linked.indptr), 1.0 - np.asarray(linked.sum(axis=1)).reshape(-1)
         remainder = np.where(remainder > 1e-7, remainder, 0.0)  # rounding of the sums
@@ -128,7 +127,7 @@ class OrderAttack:
             n_candidates=n,
             log_prior=-float(np.log(n)),
             status="model",
-            provenance={"attack": repr(self), "missing": release.missing, "order": order},
+            provenance={"attack": repr(self), "missing": missing, "order": order},
         )
 
 

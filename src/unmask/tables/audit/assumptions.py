@@ -232,11 +232,11 @@ def _several_releases(n_releases: int, *, crossed: bool) -> Iterator[str]:
 def list_hidden_values(releases: Iterable[Release], original: Table | None) -> Iterator[str]:
     """Yield how sensitive cells are treated that a release lacks and the original has."""
     for release in releases:
-        table, name = release.table, release_name(release.name)
-        for column in table.sensitive:
+        name = release_name(release.name)
+        for column in release.complete.sensitive:
             if original is None or column.name not in original.names:
                 continue
-            counts = table.totals_of(column)
+            counts = column.counts
             share = hidden_values(column, counts, original)[0] * counts[column.levels.missing] / counts.sum()
             if share > 0:
                 yield (

@@ -37,9 +37,8 @@ def try_steps(result: Result, releases: Iterable[Release], knowledge: AuditorKno
     for release in releases:
         if knowledge.original is None or release.origin is None or knowledge.synthetic:
             continue
-        rows = release.complete_rows  # also if a coarser cell is no longer missing
-        table, success = release.table.take(rows), _success_of(result, release.name)
-        current = _Generalized(release.name, table, release.origin[rows], knowledge)
+        table, success = release.complete, _success_of(result, release.name)  # also if a coarser cell is not missing
+        current = _Generalized(release.name, table, release.origin[release.complete_rows], knowledge)
         columns = [column.name for column in table.quasi_identifiers if np.count_nonzero(column.counts) > 1]
         parallel = two_at_once if table.n_rows >= MIN_ROWS else map
         for steps in parallel(partial(current.step, earlier=success), columns if success else ()):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -135,7 +135,8 @@ def attack_by_distance(scene: AttackedRelease, knowledge: AuditorKnowledge) -> I
     assert sample.known is not None
     extra = sample.comparable_columns(sample.table.kept)
     cells = [sample.known.population.column(column.name).take(sample.known.person) for column in extra]
-    people, release = _compared(sample.known.people, cells), _compared(sample.table, extra)
+    people = sample.known.people.known_by((*sample.known.people.quasi_identifiers, *cells))
+    release = sample.table.known_by((*sample.table.quasi_identifiers, *extra))
     truth = sample.known.truth_in(sample.origin)
     mismatches = _find_mismatches(people, release, truth)
     if not mismatches:
@@ -190,10 +191,6 @@ def refuse_perturbed(scene: AttackedRelease, attack: Attack) -> None:
 
 def _share_of_mismatches(mismatches: dict[str, Booleans], truth: Truth) -> float:
     return float(np.logical_or.reduce([*mismatches.values()])[truth.candidate >= 0].mean())
-
-
-def _compared(table: Table, columns: Sequence[Column]) -> Table:
-    return table.known_by((*table.quasi_identifiers, *columns))
 
 
 def _drop_from_table(table: Table) -> Table:

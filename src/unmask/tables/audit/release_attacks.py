@@ -91,24 +91,26 @@ def infer_value(scene: AttackedRelease, column: Column, link: Posterior) -> Iter
 
     Either is the baseline of the other. If the rows are not people of the original, only all rows are used.
     """
-    attack, refused = BackOff(column.name), _refuse_to_learn(scene, column)
-    if refused is not None:
-        yield refused
-    if scene.known is None or refused is not None:
-        yield scene.infer(PROSECUTOR, AttributeInference(column.name), link)
+    attack, learner = AttributeInference(column.name), BackOff(column.name)
+    if scene.known is None:
+        yield scene.infer(PROSECUTOR, attack, link)
         return
-    learned = scene.prepare_learner(attack.tune(scene.table, scene.background_of(column.name, scene.known)))
+    try:
+        if scene.control is not None:  # with the strengths for the people attacked
+            learner = learner.tune(scene.table, scene.background_of(column.name, scene.known))
+        learned = scene.prepare_learner(learner)
+        learned(scene.known)
+    except NotRunError as error:
+        yield _not_learned(column, error)
+        yield scene.infer(PROSECUTOR, attack, link)
+        return
     if not scene.foreign:
-        yield scene.infer(PROSECUTOR, AttributeInference(column.name), link, learned=learned)
+        yield scene.infer(PROSECUTOR, attack, link, learned=learned)
     yield scene.learn(MODELER, column.name, learned)
 
 
-def _refuse_to_learn(scene: AttackedRelease, column: Column) -> Audit | None:
-    """Return why a value is not learned from all rows; None if it is."""
-    if scene.known is None:
-        return None
-    reason = BackOff(column.name).refusal(scene.table, scene.background_of(column.name, scene.known))
-    return Audit((), ((f"Inference of {column.name} from all rows", reason),)) if reason else None
+def _not_learned(column: Column, error: NotRunError) -> Audit:
+    return Audit((), ((f"Inference of {column.name} from all rows", str(error)),))
 
 
 def _attack_by_columns(scene: AttackedRelease) -> Iterator[AttackRun | Audit]:
@@ -136,8 +138,10 @@ def _attack_by_columns(scene: AttackedRelease) -> Iterator[AttackRun | Audit]:
 def _infer_by_columns(scene: AttackedRelease, adversary: str, column: Column, link: Posterior) -> AttackRun | Audit:
     if not scene.foreign:
         return scene.infer(adversary, AttributeInference(column.name), link)
-    refused = _refuse_to_learn(scene, column)
-    return refused or scene.learn(adversary, column.name, scene.prepare_learner(BackOff(column.name)))
+    try:
+        return scene.learn(adversary, column.name, scene.prepare_learner(BackOff(column.name)))
+    except NotRunError as error:
+        return _not_learned(column, error)
 
 
 def _attack_rows(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Iterator[AttackRun]:
