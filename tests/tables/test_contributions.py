@@ -62,11 +62,11 @@ def test_identity_alone_is_the_same_without_a_secret():
     }
 
 
-@pytest.mark.parametrize("limit", [1, 1 << 16])
-def test_numbering_the_classes_on_the_way_changes_nothing(monkeypatch, limit):
+@pytest.mark.parametrize(("limit", "value"), [("KEY_LIMIT", 1), ("MAX_SHARE_LEFT", 0.0), ("MAX_SHARE_LEFT", 1.0)])
+def test_numbering_and_leaving_out_classes_on_the_way_change_nothing(monkeypatch, limit, value):
     table, _ = random_table(6)
     expected = contributions(table)
-    monkeypatch.setattr(import_module("unmask.tables.criteria.shapley_values"), "MAX_KEYS", limit)
+    monkeypatch.setattr(import_module("unmask.tables.criteria.shapley_values"), limit, value)
     assert contributions(table) == expected
 
 

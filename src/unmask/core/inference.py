@@ -45,13 +45,15 @@ def from_classes(
     if len(class_of_candidate) and not 0 <= class_of_candidate.min() <= class_of_candidate.max() < n:
         raise UnmaskError(f"a record has a class below 0 or above {n - 1}, expected 0 to {n - 1}")
     sizes = np.bincount(class_of_candidate, minlength=n)
+    unlisted = np.zeros(n)
+    unlisted[sizes == 0] = 1.0
     if len(class_of_target) and (class_of_target.max() >= n or not np.all(sizes[class_of_target])):
         raise UnmaskError("the class of a target has no record: the target would be known to be absent")
     return Posterior(
         indptr=np.concatenate(([0], np.cumsum(sizes))),
         candidate=list_members(class_of_candidate),
         log_probability=stored(np.repeat(-np.log(np.maximum(sizes, 1)), sizes)),
-        unlisted=np.where(sizes > 0, 0.0, 1.0),
+        unlisted=unlisted,
         n_unlisted=np.zeros(n, dtype=np.int64),
         observation=class_of_target.astype(np.int64),
         weight=equal_weights(len(class_of_target)),

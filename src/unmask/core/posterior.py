@@ -23,6 +23,8 @@ Status = Literal["exact", "model", "calibrated", "scores"]
 MAX_DOUBLE_ENTRIES = 1 << 24
 """Largest number of entries in double precision; larger posteriors use single precision to save memory."""
 
+_CACHED = ("distinct", "row", "row_length", "multiplicity", "observation_weight", "used_rows")
+
 _ARRAYS = ("indptr", "candidate", "log_probability", "unlisted", "n_unlisted", "observation", "weight")
 
 
@@ -186,10 +188,13 @@ class Posterior:
         return replace(self, indptr=indptr, candidate=candidate, log_probability=stored(log_p), representative=None)
 
     def discard_results(self) -> None:
-        """Discard the results that functions cached on this posterior and on its prior, see `cache_on_posterior`."""
+        """Discard the results that functions cached on this posterior and on its prior, see `cache_on_posterior`.
+
+        The numbers of rows and entries that the posterior caches itself are computed again if they are needed.
+        """
         for posterior in (self, self.__dict__.get("_prior")):
             if posterior is not None:
-                for name in [name for name in posterior.__dict__ if name == "distinct" or name.startswith("cached ")]:
+                for name in [name for name in posterior.__dict__ if name in _CACHED or name.startswith("cached ")]:
                     del posterior.__dict__[name]
 
     @cached_property

@@ -70,13 +70,13 @@ class Scorer:
                 continue
             if run.adversary in self.knowledge.without:
                 continue
-            self._measure(run, scores, MODELER if release.is_foreign else PROSECUTOR)
-            if release.name == ORIGINAL:
-                continue
-            if release.has_rows and run.adversary == PROSECUTOR:
+            if release.has_rows and release.name != ORIGINAL and run.adversary == PROSECUTOR:
                 if run.target == IDENTITY and self.knowledge.knowledge.is_complete:  # else a person fits several
                     classes = TargetClasses.of(run, release.complete_rows)
                 scores.classes += () if classes is None else classes.riskiest(run, columns)
+            self._measure(run, scores, MODELER if release.is_foreign else PROSECUTOR)
+            if release.name == ORIGINAL:
+                continue
             if release.has_rows and run.adversary not in APART:
                 self._record_risks(run, classes, columns)
             del run  # before the next belief is formed
@@ -90,13 +90,13 @@ class Scorer:
             is_sample = run.drawn_from is not None or run.person is not None or run.people is not None
             scores.priced = run.belief, int(run.drawn_from or run.n_people) if is_sample else None
         is_original = run.release == ORIGINAL
+        scores.distributions.append(distribute_success(run))  # before scoring, which drops the distinct rows
         if not is_original:  # before scoring, which drops the positions of the truth
             scores.calibration += calibration_bins(run)
         prices = price_measures(self.attacker.attacker) if is_priced and self.attacker is not None else ()
         audited = run.score((*self.measures, *prices))
         scores.rows += audited.rows
         scores.unmeasured += [(measure, f"{run.adversary}, {run.target}", note) for measure, note in audited.not_run]
-        scores.distributions.append(distribute_success(run))
         if not is_original and run.target != IDENTITY and run.adversary == reader:
             scores.values += list_value_risks(run)
 

@@ -244,7 +244,8 @@ class AttackedRelease:
             linked = link if is_target else self._believe(attack.link, people)
             background = self.background_of(attack.sensitive, people)
             by_all = None if learned is None else learned(people)
-            clusters = cluster_targets(linked, offset=0 if is_target else link.n_observations)
+            offset = 0 if is_target else link.n_observations
+            clusters = None if self.control is None else cluster_targets(linked, offset=offset)
             return attack.infer_from_link(linked, self.table, background, learned=by_all), clusters
 
         is_guessed = bool(((link.row_length == 0) & (link.n_unlisted == 0)).any())

@@ -12,15 +12,14 @@ from numpy.typing import NDArray
 
 from unmask.core.distinct_rows import take_rows
 from unmask.core.posterior import Posterior
-from unmask.measures import success_probability
-from unmask.measures.sensitive_values import likeliest_sensitive_value, rank_by_frequency, sensitive_probability
+from unmask.measures.sensitive_values import likeliest_sensitive_value, rank_by_frequency
 from unmask.results import Block, Column, Table
 from unmask.results.formats import percent
 from unmask.results.names import IDENTITY, LIMITS
 from unmask.results.table import Record
 from unmask.results.words import start_with_release
 from unmask.tables.audit.attack_run import AttackRun
-from unmask.tables.audit.risk_facts import name_value
+from unmask.tables.audit.risk_facts import assess_success, name_value
 from unmask.tables.risk.singling_columns import SinglingSearch
 
 N_CLASSES = 5
@@ -106,28 +105,49 @@ class TargetClasses:
 
         columns : search for the columns that single out the person with the highest risk of each class
         """
-        belief, is_identity = run.belief, run.target == IDENTITY
+        belief = run.belief
         if len(self.class_row) != belief.n_targets:
             return
-        probability = success_probability.self_assessed if is_identity else sensitive_probability
-        assert probability is not None
         inside = np.flatnonzero(self.class_row >= 0)
-        class_row, observation = self.class_row[inside], belief.observation[inside]
-        risk = np.round(probability(belief), 9)[observation]
+        class_row, (assessed, success) = self.class_row[inside], assess_success(run)
+        risk = success[assessed.observation[inside]]
         people = run.count_people(class_row, inside)
         highest = np.zeros(len(people))
         np.maximum.at(highest, class_row, risk)
-        classes = np.flatnonzero(people)
+        classes = _preselect(people, highest)
         classes = classes[np.lexsort((-people[classes], -highest[classes]))]
         classes = classes[list(_skyline(people[classes]))]
         if not len(classes):  # no record fits any target
             return
         riskiest = _most_at_risk(classes, class_row, risk, highest)
-        values = [""] * len(classes) if is_identity else _likeliest_values(belief, observation[riskiest])
-        for row, value, person in zip(classes.tolist(), values, self.rows[inside[riskiest]].tolist(), strict=True):
+        targets = inside[riskiest]
+        is_identity = run.target == IDENTITY
+        values = [""] * len(classes) if is_identity else _likeliest_values(belief, belief.observation[targets])
+        for row, value, person in zip(classes.tolist(), values, self.rows[targets].tolist(), strict=True):
             found = None if columns is None else columns.explain_row(person)
             singling = () if found is None else found.columns
             yield ClassRisk(run.release, run.target, row, int(people[row]), float(highest[row]), value, singling)
+
+
+def _preselect(people: NDArray[np.int64], highest: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the classes without those that `N_CLASSES` classes of the same size precede, ascending.
+
+    Only sizes of many classes are searched, so that few are left to sort.
+
+    people, highest : people in each class and their highest risk
+
+    >>> _preselect(np.array([1] * 8 + [2]), np.array([0.1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.9, 0.2]))
+    array([1, 2, 3, 4, 7, 8])
+    """
+    n_classes = np.bincount(people)
+    is_possible = people > 0
+    for size in np.flatnonzero(n_classes[1:] > max(N_CLASSES, len(people) // 64)) + 1:
+        members = np.flatnonzero(people == size)
+        risk = highest[members]
+        least = np.partition(risk, -N_CLASSES)[-N_CLASSES]
+        is_possible[members[risk < least]] = False
+        is_possible[members[risk == least][N_CLASSES - np.count_nonzero(risk > least) :]] = False
+    return np.flatnonzero(is_possible)
 
 
 def _most_at_risk(

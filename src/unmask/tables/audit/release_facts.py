@@ -86,9 +86,9 @@ def measure_release(release: Release, knowledge: AuditorKnowledge) -> ReleaseFac
         game = criteria.ColumnGame.of(release.complete, overlaps=release.overlaps)
     except UnmaskError as error:
         return facts._replace(no_contributions=str(error))
-    if has_risks:
-        facts = facts._replace(column_risks=tuple(_list_column_risks(release, game)))
-    return facts._replace(contributions=game.contributions()) if is_source else facts
+    if is_source:  # first: all sets of columns share their classes
+        facts = facts._replace(contributions=game.contributions())
+    return facts._replace(column_risks=tuple(_list_column_risks(release, game))) if has_risks else facts
 
 
 def list_criteria(measured: Criteria, release: Release, knowledge: AuditorKnowledge) -> dict[str, Value]:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
-from unmask.core.posterior import equal_weights
+from unmask.core.distinct_rows import distinct_rows
+from unmask.core.posterior import Posterior, equal_weights
 from unmask.core.truth import UNKNOWN
 from unmask.measures import success_probability
 from unmask.measures.sensitive_values import mask_sensitive_values, rank_by_frequency, sensitive_probability
@@ -54,20 +55,32 @@ def distribute_success(run: AttackRun) -> Distribution:
     return distribution.at(LIMITS.values())
 
 
+def assess_success(run: AttackRun) -> tuple[Posterior, Floats]:
+    """Return a belief about the same targets, and the success probability of each of its rows.
+
+    About identity, these are the distinct rows; the sensitive values of a row depend on the names of its candidates.
+    """
+    assert success_probability.self_assessed is not None
+    if run.target == IDENTITY:
+        belief = distinct_rows(run.belief).posterior
+        success = success_probability.self_assessed(belief)
+    else:
+        belief, success = run.belief, sensitive_probability(run.belief)
+    return belief, np.round(success, 9)  # 1 / 10 by its logarithm is not below 0.1
+
+
 def _weigh_success(run: AttackRun) -> tuple[Floats, Floats]:
     """Return success probabilities, and the weight of people with each."""
-    assert success_probability.self_assessed is not None
-    probability = success_probability.self_assessed if run.target == IDENTITY else sensitive_probability
-    success = np.round(probability(run.belief), 9)  # 1 / 10 by its logarithm is not below 0.1
-    weight, unreleased = run.belief.observation_weight, run.is_unreleased
+    belief, success = assess_success(run)
+    weight, unreleased = belief.observation_weight, run.is_unreleased
     if run.person is not None:
-        row_success, riskiest = success[run.belief.observation], np.zeros(run.n_people)
+        row_success, riskiest = success[belief.observation], np.zeros(run.n_people)
         np.maximum.at(
             riskiest, run.person, row_success if unreleased is None else np.where(unreleased, 0.0, row_success)
         )
         return riskiest, equal_weights(run.n_people)
     if unreleased is not None:
-        excluded_weight = np.bincount(run.belief.observation, run.belief.weight * unreleased, len(weight))
+        excluded_weight = np.bincount(belief.observation, belief.weight * unreleased, len(weight))
         success, weight = np.append(success, 0.0), np.append(weight - excluded_weight, excluded_weight.sum())
     return success, weight
 
@@ -91,12 +104,10 @@ def list_value_risks(run: AttackRun) -> tuple[ValueRisk, ...]:
     belief, rank = run.belief, rank_by_frequency(run.belief)
     assert belief.candidate_label is not None
     row = np.repeat(np.arange(belief.n_observations), belief.row_length)
+    value, p = belief.candidate, np.exp(belief.log_probability, dtype=np.float64)
     attacked = belief.observation_weight[row] > 0
-    row, value, p = (
-        row[attacked],
-        belief.candidate[attacked],
-        np.exp(belief.log_probability[attacked].astype(np.float64)),
-    )
+    if not attacked.all():
+        row, value, p = row[attacked], value[attacked], p[attacked]
     highest = np.zeros(belief.n_candidates)
     np.maximum.at(highest, value, p)
     inferred = _count_inferred(run, row, value, p)

@@ -26,7 +26,7 @@ from unmask.tables.criteria.closeness import (
     t_ordered,
 )
 from unmask.tables.criteria.diversity import alpha, l_entropy, l_recursive, map_error
-from unmask.tables.criteria.histograms import Histograms, hierarchy_paths, rank_order
+from unmask.tables.criteria.histograms import Histograms, hierarchy_paths, merge_single_valued, rank_order
 from unmask.tables.criteria.households import Households, evaluate_households
 from unmask.tables.criteria.log_linear import model_risk
 from unmask.tables.criteria.risk import journalist, marketer, population_sizes, prosecutor, sample_weight_risk
@@ -380,12 +380,20 @@ class Frame:
             return counts
         return self.relation.sums(scipy.sparse.csr_array(counts[:, None])).toarray()[:, 0]
 
-    def histograms(self, column: Column, place: NDArray[np.int32], overall: Integers) -> Histograms:
-        """Count a sensitive column in each class; place : (n_levels,) position of each level; overall : by position."""
+    def histograms(self, column: Column, place: NDArray[np.int32], overall: Integers) -> tuple[Histograms, Integers]:
+        """Return the counts of a sensitive column in each class, and the rows of each class.
+
+        Classes with equal counts of a single value are one class, see `merge_single_valued`.
+
+        place : (n_levels,) position of each level
+        overall : rows of each position
+        """
         counts = self.table.classes.counts(column)
         reordered = CsrRows(counts.data, place[counts.indices], counts.indptr, (len(self.rows), len(overall)))
-        summed = reordered if self.relation is None else self.relation.sums(reordered.to_scipy())
-        return Histograms.of(summed, overall=overall)
+        if self.relation is not None:
+            return Histograms.of(self.relation.sums(reordered.to_scipy()), overall=overall), self.rows
+        merged, rows = merge_single_valued(reordered, self.rows)
+        return Histograms.of(merged, overall=overall), rows
 
     def sum_weights(self, weight: Floats) -> Floats:
         """Return (n_classes,) sums of (n_rows,) survey weights over the candidates of each class."""
@@ -498,9 +506,9 @@ def disclosure(column: Column, frame: Frame, original: Column | None = None) -> 
     if original is not None:
         code = {label: number for number, label in enumerate(original.levels.labels)}
         place = place[[code.get(label, 0) for label in column.levels.labels]]  # 0 if no row has it
-    view = frame.histograms(column, place, overall)
+    view, view_rows = frame.histograms(column, place, overall)
     paths = hierarchy_paths(domain_column, rank=rank)
-    error = map_error(view, rows=frame.rows)
+    error = map_error(view, rows=view_rows)
     relative = t_kl(view)
     return Disclosure(
         l_distinct=int(view.width.min()),
@@ -519,5 +527,5 @@ def disclosure(column: Column, frame: Frame, original: Column | None = None) -> 
         map_error=error,
         average_privacy_risk=1 - error,
         prior_error=float(1 - view.q_all.max()),
-        information_bits=float(np.sum(relative * frame.rows) / frame.rows.sum() / np.log(2)),
+        information_bits=float(np.sum(relative * view_rows) / view_rows.sum() / np.log(2)),
     )

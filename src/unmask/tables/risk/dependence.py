@@ -64,7 +64,7 @@ def dependencies(columns: Sequence[Column]) -> tuple[Restored, ...]:
     restored = []
     for first, second in combinations(has_several_values, 2):
         counts = class_counts(first.column.codes, first.n_levels, second.column.codes, second.n_levels)
-        restored += [_dependence(first, second, counts), _dependence(second, first, counts.transpose())]
+        restored += [_dependence(first, second, counts), _dependence(second, first, counts, is_transposed=True)]
     return tuple(first for first in restored if first is not None)
 
 
@@ -94,12 +94,18 @@ class _ColumnGuess:
         return bool(np.count_nonzero(self.sizes) > 1)
 
 
-def _dependence(source: _ColumnGuess, target: _ColumnGuess, counts: CsrRows) -> Restored | None:
-    exact = bool(np.diff(counts.indptr).max() == 1 and source.shared >= MIN_SHARED)
+def _dependence(
+    source: _ColumnGuess, target: _ColumnGuess, counts: CsrRows, *, is_transposed: bool = False
+) -> Restored | None:
+    """Return whether a column determines another one; counts : (source, target), or transposed"""
+    level = counts.indices if is_transposed else np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    exact = bool(np.bincount(level).max() == 1 and source.shared >= MIN_SHARED)
     n, required = len(source.column.codes), target.required
-    n_most_common = np.maximum.reduceat(counts.data, counts.indptr[:-1][np.diff(counts.indptr) > 0]).sum()
-    if not exact and n_most_common < required * n:  # even if each row could be guessed from itself
+    most_common = np.zeros(source.n_levels, dtype=np.int64)
+    np.maximum.at(most_common, level, counts.data)
+    if not exact and most_common.sum() < required * n:  # even if each row could be guessed from itself
         return None
+    counts = counts.transpose() if is_transposed else counts
     chance = guess_from_other_rows(counts)
     chance = np.where(np.isnan(chance), target.p_right[counts.indices], chance)
     restored = float(counts.data @ chance) / n
