@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,76 +36,40 @@ def distances(
 def pair_distances(
     indptr: NDArray[np.int64],
     neighbor: NDArray[np.int32],
-    start: NDArray[np.int32],
-    end: NDArray[np.int32],
-    marks: tuple[NDArray[np.int64], NDArray[np.int64]],
-    queues: tuple[NDArray[np.int32], NDArray[np.int32]],
+    ends: NDArray[np.int32],
+    mark: NDArray[np.int64],
+    queue: NDArray[np.int32],
     result: NDArray[np.int64],
 ) -> None:
-    """Write the length of the shortest path from start[i] to end[i], -2 if there is no path.
+    """Write the length of the shortest path from ends[0, i] to ends[1, i], -2 if there is no path.
 
-    The search is a bidirectional breadth-first search. The side with fewer edges at its frontier takes the next step.
-    Consecutive pairs with the same start share the search from this start. The mark of a node is its depth plus an
-    offset for the search. Later searches have larger offsets, so marks are never reset.
+    The search is a bidirectional breadth-first search. The end with fewer edges at its frontier takes the next step.
+    The mark of a node is its search. Later searches have larger marks, so marks are never reset.
 
-    marks, queues : (n,) arrays for each side; marks are initially -1
+    mark, queue : (2, n) arrays, a row for each end; marks are initially -1
     """
-    start_marks, end_marks, queue, back, n = marks[0], marks[1], queues[0], queues[1], len(marks[0])
-    zero: Any = np.int64(0)  # a literal 0 has another numba type, for which `_step` would be compiled again
-    far, back_first, back_last, back_ahead, far_base = zero, zero, zero, zero, zero
-    for i in range(len(start)):
-        base = i * (n + 1)
-        if i == 0 or end[i] != end[i - 1]:
-            far_base, far, back_first, back_last = base, zero, zero, zero + 1
-            back[0], end_marks[end[i]], back_ahead = end[i], base, indptr[end[i] + 1] - indptr[end[i]]
-        if end_marks[start[i]] >= far_base:
-            result[i] = end_marks[start[i]] - far_base
-            continue
-        queue[0], start_marks[start[i]], first, last, near = start[i], base, zero, zero + 1, zero
-        ahead = indptr[start[i] + 1] - indptr[start[i]]
-        result[i] = -2
-        while first < last and back_first < back_last:
-            if ahead <= back_ahead:
-                near += 1
-                first, last, ahead, met = _step(
-                    indptr, neighbor, queue, first, last, start_marks, base + near, end_marks, far_base
-                )
-            else:
-                far += 1
-                back_first, back_last, back_ahead, met = _step(
-                    indptr, neighbor, back, back_first, back_last, end_marks, far_base + far, start_marks, base
-                )
-            if met:
-                result[i] = near + far
-                break
-
-
-@inner
-def _step(
-    indptr: NDArray[np.int64],
-    neighbor: NDArray[np.int32],
-    queue: NDArray[np.int32],
-    first: int,
-    last: int,
-    mark: NDArray[np.int64],
-    value: int,
-    other_marks: NDArray[np.int64],
-    base: int,
-) -> tuple[int, int, int, bool]:
-    """Search one level; return the new queue bounds, the edges at the frontier, and True if both searches met."""
-    min_value = value - value % (len(mark) + 1)
-    tail, ahead, met = last, 0, False
-    for position in range(first, last):
-        x = queue[position]
-        for i in range(indptr[x], indptr[x + 1]):
-            c = neighbor[i]
-            if mark[c] < min_value:
-                mark[c] = value
-                queue[tail] = c
-                tail += 1
-                ahead += indptr[c + 1] - indptr[c]
-                met |= other_marks[c] >= base
-    return last, tail, ahead, met
+    for i in range(len(result)):
+        near, far, start, end = 0, 1, ends[0, i], ends[1, i]
+        queue[near, 0], queue[far, 0], mark[near, start], mark[far, end] = start, end, i, i
+        first, last, n_edges = 0, 1, indptr[start + 1] - indptr[start]
+        far_first, far_last, far_edges = 0, 1, indptr[end + 1] - indptr[end]
+        n_hops, is_met = 0, start == end
+        while not is_met and first < last and far_first < far_last:
+            if far_edges < n_edges:
+                near, far, first, far_first = far, near, far_first, first
+                last, far_last, n_edges, far_edges = far_last, last, far_edges, n_edges
+            n_hops, n_edges, stop = n_hops + 1, 0, last
+            for position in range(first, stop):
+                x = queue[near, position]
+                for j in range(indptr[x], indptr[x + 1]):
+                    c = neighbor[j]
+                    if mark[near, c] < i:
+                        mark[near, c], queue[near, last] = i, c
+                        last += 1
+                        n_edges += indptr[c + 1] - indptr[c]
+                        is_met |= mark[far, c] == i
+            first = stop
+        result[i] = n_hops if is_met else -2
 
 
 @compiled

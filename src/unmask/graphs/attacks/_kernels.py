@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from unmask.core.csr_rows import chunks, ranges
@@ -26,8 +27,8 @@ def rank_by_degree(source: Side, target: Side) -> tuple[Side, Side, NDArray[np.i
         return source, target, np.arange(len(source.image)), np.arange(len(target.image))
     orders = tuple(np.argsort(-side.degree, kind="stable") for side in (source, target))
     ranks = tuple(np.argsort(order) for order in orders)
-    ranked_source = _renumber_side(source, orders[0], ranks[0], _renumber_image(source.image[orders[0]], ranks[1]))
-    ranked_target = _renumber_side(target, orders[1], ranks[1], _renumber_image(target.image[orders[1]], ranks[0]))
+    ranked_source = _renumber_side(source, orders[0], _renumber_image(source.image[orders[0]], ranks[1]))
+    ranked_target = _renumber_side(target, orders[1], _renumber_image(target.image[orders[1]], ranks[0]))
     return ranked_source, ranked_target, orders[0], orders[1]
 
 
@@ -48,21 +49,17 @@ def _renumber_image(image: NDArray[np.int32], number: NDArray[np.int64]) -> NDAr
     return np.where(image >= 0, number[image], NONE).astype(np.int32)
 
 
-def _renumber_side(side: Side, order: NDArray[np.int64], rank: NDArray[np.int64], image: NDArray[np.int32]) -> Side:
-    indptr, neighbor = renumber(side.indptr, side.neighbor, order, rank)
-    return Side(indptr, neighbor, image, side.weight[order], side.size[order], side.leader[order], side.rival[order])
+def _renumber_side(side: Side, order: NDArray[np.int64], image: NDArray[np.int32]) -> Side:
+    links = renumber(side.indptr, side.neighbor, order)
+    return Side(*links, image, side.weight[order], side.size[order], side.leader[order], side.rival[order])
 
 
-def renumber(
-    indptr: NDArray[np.int64], neighbor: NDArray[np.int32], order: NDArray[np.int64], number: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Return the graph in which node i is the old node order[i], with ascending rows. number : inverse of order"""
-    from unmask.graphs.attacks import _loops
-
-    start = np.concatenate(([0], np.cumsum(np.diff(indptr)[order])))
-    renumbered = np.empty(len(neighbor), dtype=np.int32)
-    _loops.renumber(*read_only(indptr, neighbor), order, number, start[:-1].copy(), renumbered)
-    return read_only(start, renumbered)
+def renumber(indptr: NDArray[np.int64], neighbor: NDArray[np.int32], order: NDArray[np.int64]) -> Links:
+    """Return the graph in which node i is the old node order[i], with ascending rows."""
+    n = len(order)
+    links = scipy.sparse.csr_array((np.ones(len(neighbor), dtype=np.int8), neighbor, indptr), shape=(n, n))
+    columns = links[order].tocsc()[:, order]  # equal to the rows, which are symmetric
+    return read_only(columns.indptr, columns.indices)
 
 
 def read_only(indptr: NDArray[np.integer], neighbor: NDArray[np.integer]) -> Links:
@@ -101,6 +98,43 @@ def count_common(source: Links, target: Links, image: NDArray[np.int32]) -> NDAr
     count, next_to = np.zeros(len(image), dtype=np.int64), np.full(len(target[0]) - 1, NONE, dtype=np.int32)
     _loops.count_common(*read_only(*source), *read_only(*target), image, next_to, count)
     return count
+
+
+def choose_greedily(
+    start: NDArray[np.int64],
+    node: NDArray[np.int32],
+    candidate: NDArray[np.int32],
+    image: NDArray[np.int32],
+    inverse: NDArray[np.int32],
+) -> int:
+    """Select pairs class by class, see `_percolation.choose_greedily`; return their number."""
+    from unmask.graphs.attacks import _percolation
+
+    claims, target_claims = np.zeros(len(image), dtype=np.int32), np.zeros(len(inverse), dtype=np.int32)
+    return int(_percolation.choose_greedily(start, node, candidate, image, inverse, claims, target_claims))
+
+
+def find_rivals(node: NDArray[np.integer], candidate: NDArray[np.integer], value: NDArray[Any]) -> NDArray[np.float64]:
+    """Return (n_pairs,) the second largest value among the pairs of the node, or of the candidate if it is larger.
+
+    A pair is the only best one of both if its value is larger. -inf if both have no other pair.
+
+    >>> find_rivals(np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([5, 2, 3]))
+    array([2., 2., 2.])
+    """
+    rivals: NDArray[np.float64] = np.maximum(_find_second(node, value)[node], _find_second(candidate, value)[candidate])
+    return rivals
+
+
+def _find_second(group: NDArray[np.integer], value: NDArray[Any]) -> NDArray[np.float64]:
+    """Return (n_groups,) the second largest value of each group, -inf for a group with fewer than two values."""
+    n_groups = int(group.max(initial=-1)) + 1
+    top = np.full(n_groups, -np.inf)
+    np.maximum.at(top, group, value)
+    is_top = value == top[group]
+    second = np.where(np.bincount(group[is_top], minlength=n_groups) > 1, top, -np.inf)
+    np.maximum.at(second, group[~is_top], value[~is_top])
+    return second
 
 
 def invalidate(nodes: NDArray[np.int32], side: Side) -> None:

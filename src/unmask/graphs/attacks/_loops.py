@@ -10,27 +10,6 @@ from unmask.graphs.attacks._structs import DIRECTION_UNIT, NONE, TIE, UNKNOWN, R
 
 
 @compiled
-def renumber(
-    indptr: NDArray[np.int64],
-    neighbor: NDArray[np.int32],
-    order: NDArray[np.int64],
-    number: NDArray[np.int64],
-    end: NDArray[np.int64],
-    renumbered: NDArray[np.int32],
-) -> None:
-    """Write the neighbors of the graph in which node i is the old node order[i], with ascending rows.
-
-    number : (n,) inverse of order
-    end    : (n,) input: start of the row of each new node; output: its end
-    """
-    for i in range(len(order)):
-        for j in range(indptr[order[i]], indptr[order[i] + 1]):
-            row = number[neighbor[j]]
-            renumbered[end[row]] = i
-            end[row] += 1
-
-
-@compiled
 def find_winners(
     nodes: NDArray[np.int32], source: Side, target: Side, rule: Rule, scratch: Scratch, winner: NDArray[np.int32]
 ) -> int:

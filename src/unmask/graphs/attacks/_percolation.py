@@ -6,10 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.compiled import compiled, inner
-from unmask.graphs.attacks._structs import Marks, Wedges
-
-FREE, BLOCKED = -1, -2
-"""States of an unmapped node: free to be matched, or excluded from this selection."""
+from unmask.graphs.attacks._structs import BLOCKED, FREE, Marks, Wedges
 
 
 @compiled

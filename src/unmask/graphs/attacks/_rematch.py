@@ -1,4 +1,4 @@
-"""Compiled loops of `Rematch`: count witnesses, score candidates, keep the best ones, assign."""
+"""Compiled loops of `Rematch`: count witnesses, score candidates, keep the best ones."""
 
 from __future__ import annotations
 
@@ -299,57 +299,3 @@ def _value(base: float, unmapped: float, c: int, node: NDArray[np.float64], tota
     gap = node[c, UNMAPPED] - unmapped
     fit = -0.5 * (gap * gap / variance + np.log(2 * np.pi * variance))
     return float(evidence - shared * node[c, LOG_DEGREE] + base + node[c, BASE] + fit)
-
-
-@compiled
-def assign(
-    candidate: NDArray[np.int32],
-    value: NDArray[np.float64],
-    image: NDArray[np.int32],
-    inverse: NDArray[np.int32],
-    margin: float,
-    floor: float,
-    first: NDArray[np.int32],
-    second: NDArray[np.float64],
-    top: NDArray[np.float64],
-    runner_up: NDArray[np.float64],
-) -> int:
-    """Map pairs of free nodes that are mutually best by at least `margin`, with at least `floor`; return their number.
-
-    first, second  : (n,) position of the best free candidate of each node, initially -1; value of the second best
-    top, runner_up : (n_target,) the two largest values of each free target node; these and `second` are initially -inf
-    """
-    for u in range(len(image)):
-        if image[u] >= 0:
-            continue
-        for k in range(candidate.shape[1]):
-            c, v = candidate[u, k], value[u, k]
-            if c < 0 or inverse[c] >= 0:
-                continue
-            if first[u] < 0:
-                first[u] = k
-            elif second[u] == -np.inf:
-                second[u] = v
-            if v > top[c]:
-                top[c], runner_up[c] = v, top[c]
-            elif v > runner_up[c]:
-                runner_up[c] = v
-    n_mapped = 0
-    for u in range(len(image)):
-        if first[u] < 0:
-            continue
-        c, v = candidate[u, first[u]], value[u, first[u]]
-        if v >= floor and v >= top[c] and v - second[u] >= margin and v - runner_up[c] >= margin:
-            image[u], inverse[c] = c, u
-            n_mapped += 1
-    return n_mapped
-
-
-@compiled
-def fill(
-    node: NDArray[np.int64], candidate: NDArray[np.int32], image: NDArray[np.int32], inverse: NDArray[np.int32]
-) -> None:
-    """Map each pair in order if both nodes are free."""
-    for i in range(len(node)):
-        if image[node[i]] < 0 and inverse[candidate[i]] < 0:
-            image[node[i]], inverse[candidate[i]] = candidate[i], node[i]

@@ -14,6 +14,9 @@ in the last bit, and any two distinct scores have eccentricity sqrt(2).
 
 NONE, UNKNOWN = -1, -2
 
+FREE, BLOCKED = -1, -2
+"""States of an unmapped node: free to be matched, or excluded from this selection."""
+
 GRID = 65536.0
 """Witness weights are integer multiples of 1 / GRID, so that sums do not depend on the order of addition."""
 

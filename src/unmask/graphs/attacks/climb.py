@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs.attacks._kernels import directed_rows, read_only, unsigned
+from unmask.graphs.attacks._kernels import directed_rows, find_rivals, read_only, unsigned
 from unmask.graphs.attacks.base import Matching, make_matching
 from unmask.graphs.attacks.support import Support
 from unmask.graphs.graph import SocialGraph
@@ -187,9 +187,6 @@ def _mapping(support: Support, share: NDArray[np.float32]) -> NDArray[np.int32]:
     mapping = np.full(len(support.image), -1, dtype=np.int32)
     sure = np.flatnonzero(share > 0.5 + _TIE)
     node, candidate = support.row[sure], support.candidate[sure]
-    top_share, rivals = np.zeros(support.target.n_nodes, np.float32), np.zeros(support.target.n_nodes, dtype=np.int64)
-    np.maximum.at(top_share, candidate, share[sure])
-    np.add.at(rivals, candidate, share[sure] > top_share[candidate] - _TIE)
-    is_unique = (share[sure] == top_share[candidate]) & (rivals[candidate] == 1)
+    is_unique = share[sure] - find_rivals(node, candidate, share[sure]) >= _TIE
     mapping[node[is_unique]] = candidate[is_unique]
     return mapping

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unmask.core.csr_rows import chunks, segment_sum
 from unmask.core.errors import UnmaskError
-from unmask.graphs.attacks._kernels import count_common, renumber
+from unmask.graphs.attacks._kernels import choose_greedily, count_common, find_rivals, renumber
 from unmask.graphs.attacks._structs import GRID, NEGLIGIBLE
 from unmask.graphs.attacks.base import Count, Matching, check_choice, make_matching, seed_images
 from unmask.graphs.graph import SocialGraph
@@ -166,15 +166,17 @@ class Rematch:
         )
 
     def _assigned(self, result: Best, seed: _Mapping) -> _Mapping:
-        from unmask.graphs.attacks._rematch import assign
-
+        """Return the seeds and the mutual best pairs, for the greedy assignment repeatedly of the remaining nodes."""
         image, inverse = seed.image.copy(), seed.inverse.copy()
-        candidates, limits = (result.candidate, result.value), (max(self.margin, TIE), self.floor)
+        node, candidate, value = _list_entries(result)
         for _ in range(1 if self.assignment == "mutual" else len(image)):
-            places, nothing = np.full(len(image), -1, dtype=np.int32), np.full(len(image), -np.inf)
-            columns = np.full((2, len(inverse)), -np.inf)
-            if not assign(*candidates, image, inverse, *limits, places, nothing, columns[0], columns[1]):
+            is_free = (image[node] < 0) & (inverse[candidate] < 0)
+            node, candidate, value = node[is_free], candidate[is_free], value[is_free]
+            lead = value - find_rivals(node, candidate, value)
+            is_mutual = (value >= self.floor) & (lead >= max(self.margin, TIE))
+            if not is_mutual.any():
                 break
+            image[node[is_mutual]], inverse[candidate[is_mutual]] = candidate[is_mutual], node[is_mutual]
         return _Mapping(image, inverse)
 
 
@@ -248,7 +250,7 @@ class _Side(NamedTuple):
         order = np.argsort(-graph.degree, kind="stable")
         number = np.empty_like(order)
         number[order] = np.arange(len(order))
-        return cls(order, number, *renumber(graph.indptr, graph.neighbor, order, number))
+        return cls(order, number, *renumber(graph.indptr, graph.neighbor, order))
 
     @property
     def degree(self) -> NDArray[np.int64]:
@@ -397,16 +399,19 @@ def _count_mapped(side: _Side, image: NDArray[np.int32]) -> NDArray[np.int64]:
     return count
 
 
+def _list_entries(result: Best) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:
+    """Return the nodes, candidates and values of all listed pairs."""
+    is_listed = result.candidate >= 0
+    node = np.repeat(np.arange(len(is_listed), dtype=np.int32), is_listed.sum(axis=1))
+    return node, result.candidate[is_listed], result.value[is_listed]
+
+
 def _fill_matches(result: Best, mapping: _Mapping) -> _Mapping:
     """Return the mapping after the remaining nodes are matched, best pairs first; exact ties in pseudo-random order."""
-    from unmask.graphs.attacks._rematch import fill
-
-    node, rank = np.nonzero(result.candidate >= 0)
-    candidate = result.candidate[node, rank]
-    scramble = np.random.default_rng([len(node), len(mapping.image)]).permutation(len(node))
-    order = np.lexsort((scramble, -result.value[node, rank]))
+    node, candidate, value = _list_entries(result)
+    order = np.lexsort((np.random.default_rng([len(node), len(mapping.image)]).permutation(len(node)), -value))
     image, inverse = mapping.image.copy(), mapping.inverse.copy()
-    fill(node[order], candidate[order], image, inverse)
+    choose_greedily(np.arange(len(node) + 1), node[order], candidate[order], image, inverse)
     return _Mapping(image, inverse)
 
 
@@ -414,8 +419,7 @@ def _entries(
     problem: _Problem, seed: _Mapping, mapping: _Mapping, result: Best
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """Return (row, candidate, log-probability) of listed candidates, all matches, and seeds (certain)."""
-    row, rank = np.nonzero(result.candidate >= 0)
-    candidate, value = result.candidate[row, rank], result.value[row, rank]
+    row, candidate, value = _list_entries(result)
     is_alternative = candidate != mapping.image[row]
     seeds = np.flatnonzero(seed.image >= 0)
     mapped = np.flatnonzero((mapping.image >= 0) & (seed.image < 0))

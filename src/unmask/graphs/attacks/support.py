@@ -45,7 +45,6 @@ class Support:
         Target node of each pair, ascending for each source node; a seed has its image as only candidate.
     ratio : (n_pairs,) array or None
         Log-likelihood ratios of the adversary's similarity; None if it carries no information.
-        Log-likelihood ratios of the adversary's similarity; None where it tells nothing.
 
     Examples
     --------

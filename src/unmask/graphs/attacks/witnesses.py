@@ -9,7 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.graphs.attacks._structs import Marks, Rule, Side, Wedges
+from unmask.graphs.attacks._kernels import choose_greedily
+from unmask.graphs.attacks._structs import FREE, Marks, Rule, Side, Wedges
 from unmask.graphs.attacks.base import Count, Matching, make_side, score_matching, seed_images
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary
@@ -254,15 +255,12 @@ def _repair(state: _State, seed_pairs: Pairs, min_marks: int) -> tuple[int, int]
 
 def _choose_pairs(state: _State, relation: Wedges, min_marks: int) -> tuple[int, int]:
     """Add the greedy selection among free nodes to the images; return the numbers of matches and of visits."""
-    from unmask.graphs.attacks._percolation import FREE, choose_greedily
-
     image, inverse = state.source.image, state.target.image
     matches, total_visits = 0, 0
     for tier in sorted({HIGH_TIER, 2, min_marks}, reverse=True):
         free = np.flatnonzero(image == FREE).astype(np.int32)
         node, candidate, marks, visits = _list_marked(free, relation, inverse == FREE, tier)
-        claims = np.zeros(len(image), dtype=np.int32), np.zeros(len(inverse), dtype=np.int32)
-        matches += choose_greedily(*_sort_into_classes(state, node, candidate, marks), image, inverse, *claims)
+        matches += choose_greedily(*_sort_into_classes(state, node, candidate, marks), image, inverse)
         total_visits += visits
     image[image < 0], inverse[inverse < 0] = FREE, FREE
     return matches, total_visits

@@ -54,11 +54,10 @@ def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArr
 
     has_both = np.flatnonzero((mapping >= 0) & (truth >= 0))
     distance = np.full(len(truth), UNNAMED, dtype=np.int64)
-    start, end = mapping[has_both].astype(np.int32), truth[has_both].astype(np.int32)
+    ends = np.array([mapping[has_both], truth[has_both]], dtype=np.int32)
     hops = np.empty(len(has_both), dtype=np.int64)
-    marks = np.full(target.n_nodes, -1, dtype=np.int64), np.full(target.n_nodes, -1, dtype=np.int64)
-    queues = np.empty(target.n_nodes, dtype=np.int32), np.empty(target.n_nodes, dtype=np.int32)
-    pair_distances(target.indptr, target.neighbor, start, end, marks, queues, hops)
+    mark, queue = np.full((2, target.n_nodes), -1, dtype=np.int64), np.empty((2, target.n_nodes), dtype=np.int32)
+    pair_distances(target.indptr, target.neighbor, ends, mark, queue, hops)
     distance[has_both] = hops
     return distance
 
