@@ -2,30 +2,47 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.compiled import allocating, copy_into, inner
+from unmask.economics.campaigns.targets import TryList
 
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Integers = NDArray[np.int64]
 
-Tape = tuple[NDArray[np.int64], Floats, NDArray[np.bool_]]
+Tape = tuple[Integers, Floats, Flags]
 """Turns, chances and decisions of a chain, see `chain`."""
 
 CERTAIN = 1 - 1e-9
 """Chance of paying all fines that counts as 1."""
 
 
+class Levels(NamedTuple):
+    """Values of later groups by the number p of fines paid, from 0 to n.
+
+    Parameters
+    ----------
+    worth : (n + 1,) array
+        L(p), their value.
+    pays, actual_pays : (n + 1,) array
+        R(p), the chance that their plan ever pays all n fines, and that chance with the actual detection.
+    """
+
+    worth: Floats
+    pays: Floats
+    actual_pays: Floats
+
+
 @allocating
 def chain(
-    order: NDArray[np.int64],
-    repeats: NDArray[np.int64],
-    start: NDArray[np.int64],
-    hit: Floats,
-    large: Floats,
-    detection: Floats,
+    order: Integers,
+    repeats: Integers,
+    tries: TryList,
     actual: Floats,
-    unfined: Floats,
     plan: Floats,
     index: Floats,
     stakes: Floats,
@@ -38,14 +55,13 @@ def chain(
     """Return the value of a chain of groups, its steps, and its numbers of turns, chances and decisions; from the back.
 
     order, repeats : groups, and the number of targets of each in a row
-    start        : (m + 1,) first entry of a group in `hit`, `large` and `unfined`, see `list_tries`
-    detection, actual, stakes, ends : as in `add_group`
+    actual, stakes, ends : as in `add_group`
     plan         : (3, m) value, success and tries of a group without any fine
     index        : (m,) the fine that just stops the attack on a group alone with a cap of 1
     limits       : largest number of steps, steps of a group, share of the value that does not count; beyond the first
                    the chain is given up
     cap          : n, largest number of fines
-    mistaken     : True if `actual` differs from `detection`
+    mistaken     : True if `actual` differs from the planned detection
     tape         : the turns, filled from the front, the last turn first; not at all without room. `turns` (n_turns, 6)
                    has the group, the repeats, the open levels from `low` to before `high`, and the first of the turn's
                    entries in `chances` and in `decisions`. `chances` has the actual R(p) of the later groups for each
@@ -56,14 +72,16 @@ def chain(
     left, so that a group in front of them is worth as much as without fines. Only the levels between them are open.
     """
     turns, chances, decisions = tape
-    worth, pays, actual_pays = np.zeros(cap + 1), np.zeros(cap + 1), np.zeros(cap + 1)
+    levels = Levels(np.zeros(cap + 1), np.zeros(cap + 1), np.zeros(cap + 1))
+    worth, pays, actual_pays = levels
     pays[cap] = actual_pays[cap] = 0.0 if ends else 1.0
     idle, high = (0, 1) if ends else (cap, cap)
     later, steps, n_turns, n_chances, n_decisions = 0.0, 0.0, 0, 0, 0
     for k in range(len(order) - 1, -1, -1):
         group, n_left, threshold = order[k], repeats[k], stakes[2] - index[order[k]]
         steps += limits[1]
-        a, n = start[group], start[group + 1] - start[group] - 1
+        of_group = _take_group(tries, group)
+        n = len(of_group.hit)
         while n_left > 0:
             if not ends:
                 high = _mark_sure(high, worth, pays, later, stakes[2], limits[2], mistaken)
@@ -80,9 +98,7 @@ def chain(
                 copy_into(chances[n_chances : n_chances + n_open], actual_pays[low:high])
             goes = np.empty((n, n_open), dtype=np.bool_)
             if n_open:
-                last = a + n + 1
-                entries = hit[a : a + n], large[a:last], detection, actual, unfined[a:last]
-                add_group(*entries, stakes, worth, pays, actual_pays, ends, low, high, goes)
+                add_group(of_group, actual, stakes, levels, ends, low, high, goes)
                 while idle > low and (pays[low:idle].any() or worth[low:idle].any()):
                     idle -= 1
             if has_room:
@@ -129,36 +145,30 @@ def _find_first_open(idle: int, worth: Floats, threshold: float) -> int:
     return idle - 1 if threshold >= 0 else 0
 
 
+@inner
+def _take_group(tries: TryList, group: int) -> TryList:
+    first, last = tries.start[group], tries.start[group + 1]
+    entries = tries.unfined[first:last], tries.unfined_success[first:last], tries.unfined_tries[first:last]
+    return TryList(tries.start, tries.hit[first : last - 1], tries.large[first:last], tries.detection, *entries)
+
+
 @allocating
 def add_group(
-    hit: Floats,
-    large: Floats,
-    detection: Floats,
-    actual: Floats,
-    unfined: Floats,
-    stakes: Floats,
-    worth: Floats,
-    pays: Floats,
-    actual_pays: Floats,
-    ends: bool,
-    low: int,
-    high: int,
-    goes: NDArray[np.bool_],
+    tries: TryList, actual: Floats, stakes: Floats, levels: Levels, ends: bool, low: int, high: int, goes: Flags
 ) -> None:
-    """Put a group in front of others at the open levels: `worth` and `pays` become those of the chain with the group.
+    """Put a group in front of others at the open levels: `levels` become those of the chain with the group.
 
-    hit, large : h_j and S_j (one more) of the group; detection: q_j, at least one for each try; actual: those of
-            the attacker who believes otherwise
-    unfined : (n_tries + 1,) S_j f(j), its value from failure j on without any fine, linking included at j = 0
+    tries   : those of the group
+    actual  : detection q_j of each try, if the attacker's belief about it is mistaken
     stakes  : gain, cost of a try, fine, cost of linking, least excess of a further try
-    worth   : (n + 1,) L(p), value of the later groups with p fines paid
-    pays    : (n + 1,) R(p), chance that their plan ever pays all n fines; actual_pays: with the actual detection
     low, high : open levels; at level `high` the group is worth as much as without fines
     goes    : (n_tries, high - low), filled with True for a further try
     The value of leaving the group at j with p < n fines is L(p) + R(p) f(j): it is taken up again once nothing more is
     fined.
     """
+    hit, large, detection, unfined = tries.hit, tries.large, tries.detection, tries.unfined
     gain, cost, fine, link, margin = stakes
+    worth, pays, actual_pays = levels
     n_open = high - low
     value, ever, actual_ever = np.empty(n_open + 1), np.empty(n_open + 1), np.empty(n_open + 1)
     for i in range(n_open):
@@ -192,50 +202,39 @@ def add_group(
 
 @allocating
 def forward(
-    start: NDArray[np.int64],
-    hit: Floats,
-    large: Floats,
-    detection: Floats,
-    success: Floats,
-    tries: Floats,
-    plan: Floats,
-    cap: int,
-    ends: bool,
-    mistaken: bool,
-    tape: Tape,
+    tries: TryList, actual: Floats, plan: Floats, cap: int, ends: bool, mistaken: bool, tape: Tape
 ) -> tuple[Floats, float, float]:
     """Return the outcome of a chain on the tape of `chain`: re-identified people of each group, tries, fines.
 
-    mistaken : True if `detection` is not the one of the plan: then no fine is sure that the plan takes as sure
+    mistaken : True if `actual` is not the detection of the plan: then no fine is sure that the plan takes as sure
     """
     turns, chances, decisions = tape
-    re_identified, total = np.zeros(len(start) - 1), np.zeros(3)
+    re_identified, total = np.zeros(len(tries.start) - 1), np.zeros(3)
     level = np.zeros(cap + 1)
     level[0] = 1.0
     for t in range(len(turns) - 1, -1, -1):
         group, n_targets, low, high, first_chance, first = turns[t]
-        a, n = start[group], start[group + 1] - start[group] - 1
-        n_open = high - low
+        of_group = _take_group(tries, group)
+        n, n_open = len(of_group.hit), high - low
         if not n_open and not (mistaken and not high):
             unfined = level[high:].sum()
             re_identified[group] += n_targets * unfined * plan[1, group]
             total[1] += n_targets * unfined * plan[2, group]
             continue
-        entries = hit[a : a + n], large[a : a + n + 1], detection, success[a : a + n + 1], tries[a : a + n + 1]
         if n_open:
             pays = chances[first_chance : first_chance + n_open]
             goes = decisions[first : first + n * n_open].reshape(n, n_open)
         else:
-            high, pays, goes = cap + 1, np.ones(cap + 1), _go_as_unfined(entries[4], cap + 1)
+            high, pays, goes = cap + 1, np.ones(cap + 1), _go_as_unfined(of_group.unfined_tries, cap + 1)
         for _ in range(n_targets):
-            outcome = play_group(*entries, pays, ends, low, high, goes, level)
+            outcome = play_group(of_group, actual, pays, ends, low, high, goes, level)
             re_identified[group] += outcome[0]
             total += outcome
     return re_identified, total[1], total[2]
 
 
 @inner
-def _go_as_unfined(tries: Floats, levels: int) -> NDArray[np.bool_]:
+def _go_as_unfined(tries: Floats, levels: int) -> Flags:
     """Return the further tries of a group that is tried as if nothing were fined, for any number of fines."""
     goes = np.empty((len(tries) - 1, levels), dtype=np.bool_)
     for j in range(len(goes)):
@@ -245,26 +244,15 @@ def _go_as_unfined(tries: Floats, levels: int) -> NDArray[np.bool_]:
 
 @allocating
 def play_group(
-    hit: Floats,
-    large: Floats,
-    detection: Floats,
-    success: Floats,
-    tries: Floats,
-    pays: Floats,
-    ends: bool,
-    low: int,
-    high: int,
-    goes: NDArray[np.bool_],
-    level: Floats,
+    tries: TryList, detection: Floats, pays: Floats, ends: bool, low: int, high: int, goes: Flags, level: Floats
 ) -> Floats:
     """Return the outcome of one group of a chain, re-identified, tries, fines; `level` is moved past the group.
 
-    hit, large, detection, low, high, goes : as in `add_group`
-    success, tries : (n_tries + 1,) success and tries from failure j on, without any fine
+    tries, low, high, goes : as in `add_group`; detection: the actual one
     pays    : (high - low,) R(p) of the later groups
     level   : (n + 1,) chance of p fines paid at the group's turn; with an arrest it then sums to less
     """
-    n = len(level) - 1
+    hit, large, n = tries.hit, tries.large, len(level) - 1
     outcome, after = np.zeros(3), np.zeros(n + 1)
     now = level.copy()  # chance of p fines and of being at this group still, if the target were never re-identified
     for j in range(len(hit) + 1):
@@ -274,8 +262,8 @@ def play_group(
                 after[p] += now[p] * large[j]
                 if j < len(hit):
                     unfined = now[p] * pays[p - low] if is_open else now[p] if p >= high else 0.0
-                    outcome[0] += unfined * success[j]
-                    outcome[1] += unfined * tries[j]
+                    outcome[0] += unfined * tries.unfined_success[j]
+                    outcome[1] += unfined * tries.unfined_tries[j]
                 now[p] = 0.0
         if j == len(hit):
             break
@@ -299,14 +287,7 @@ def play_group(
 
 @allocating
 def search_jointly(
-    sizes: NDArray[np.int64],
-    hit: Floats,
-    planned: Floats,
-    actual: Floats,
-    stakes: Floats,
-    link: Floats,
-    cap: int,
-    ends: bool,
+    sizes: Integers, hit: Floats, planned: Floats, actual: Floats, stakes: Floats, link: Floats, cap: int, ends: bool
 ) -> tuple[float, Floats, float, float]:
     """Return the optimum over all interleavings: value, chance that each target is re-identified, tries and fines.
 

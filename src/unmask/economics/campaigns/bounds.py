@@ -153,12 +153,11 @@ def bound_by_exponential(targets: Targets, cap: int) -> float:
     """
     from unmask.economics.plans import _kernels
 
-    fine, total, tries = targets.attacker.fine, targets.unfined_value, targets.try_list
-    entries = tries.start, targets.count, tries.hit, tries.large, tries.detection, tries.unfined
+    fine, total = targets.attacker.fine, targets.unfined_value
 
     def bound(log_rate: float) -> float:
         rate = float(np.exp(log_rate)) / fine
-        logs = _kernels.exponential(*entries, rate, fine, cap == 1)
+        logs = _kernels.exponential(targets.try_list, targets.count, rate, fine, cap == 1)
         exponent = rate * cap * fine - 1 + logs
         return total - cap * fine + (float(np.exp(exponent)) / rate if exponent <= MAX_EXPONENT else np.inf)
 

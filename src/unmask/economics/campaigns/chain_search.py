@@ -103,10 +103,8 @@ class ChainSearch:
         actual = tries.detection if detection is None else detection
         tape = _make_tape(chain.turns, chain.chances, chain.decisions)
         self._fill(order, tape, math.inf, detection)
-        entries = tries.start, tries.hit, tries.large, actual
-        unfined = tries.unfined_success, tries.unfined_tries, self._unfined
-        ends, is_mistaken = targets.attacker.arrest, detection is not None
-        success, n_tries, fines = forward(*entries, *unfined, self.cap, ends, is_mistaken, tape)
+        rules = self.cap, targets.attacker.arrest, detection is not None
+        success, n_tries, fines = forward(tries, actual, self._unfined, *rules, tape)
         if targets.attacker.arrest and not targets.attacker.max_fines:
             fines = 0.0
         return Outcome(success / targets.count, n_tries, fines)
@@ -123,8 +121,7 @@ class ChainSearch:
         targets, tries, attacker = self.targets, self.targets.try_list, self.targets.attacker
         is_single = len(order) == targets.count.sum()  # the order has each target for itself
         repeats = np.ones(len(order), dtype=np.int64) if is_single else targets.count[np.array(order)]
-        detection = tries.detection, tries.detection if actual is None else actual
-        entries = tries.start, tries.hit, tries.large, *detection, tries.unfined, self._unfined
+        entries = tries, tries.detection if actual is None else actual, self._unfined
         fine = attacker.fine if attacker.max_fines else 0.0
         money = np.array([attacker.gain, attacker.exploit_cost, fine, attacker.link_cost, TIE * attacker.gain])
         limits = np.array([max_steps, STEP_COST, SURE])
