@@ -25,7 +25,7 @@ from unmask.economics import (
 )
 from unmask.economics.campaigns.campaign import bound_value, remove_discount, solve
 from unmask.economics.campaigns.targets import Targets
-from unmask.economics.deterrence.search import bisect, find_root, minimize_convex
+from unmask.economics.deterrence.search import find_root, minimize_convex
 
 AMOUNTS = ("fine", "access_cost")
 VARIANTS = {
@@ -375,7 +375,8 @@ def test_a_bad_change_is_refused(change):
 
 
 def test_if_any_positive_amount_deters_a_smallest_one_is_given():
-    for low, high in (bisect(lambda value: value > 0, 1.0), find_root(lambda value: 1.0 - 2.0 * (value > 0), 1.0)):
+    for function in (lambda value: not value, lambda value: 1.0 - 2.0 * (value > 0)):
+        low, high = find_root(function, 1.0)
         assert low == 0
         assert 0 < high < 1e-17
 

@@ -15,7 +15,7 @@ from unmask.economics.attacker import Attacker, Floats, as_amounts
 from unmask.economics.campaigns.bounds import Bounds
 from unmask.economics.campaigns.campaign import attack, remove_discount
 from unmask.economics.campaigns.targets import Targets
-from unmask.economics.deterrence.search import bisect, bisect_whole
+from unmask.economics.deterrence.search import bisect_whole, find_root
 from unmask.economics.deterrence.variations import with_parameter
 from unmask.economics.plans.groups import TargetInput, group_targets
 from unmask.economics.plans.plan import VALUE
@@ -151,10 +151,10 @@ def deter(
     unfined = Targets.of(remove_discount(with_parameter(attacker, amount, 0.0)), targets, None)
     losses = as_amounts("loss", loss, len(unfined.group))
 
-    def meets(value: float) -> bool:
-        return float(attack(unfined.with_attacker(**{amount: value})).most_success @ losses) <= budget
+    def exceeds(value: float) -> bool:
+        return float(attack(unfined.with_attacker(**{amount: value})).most_success @ losses) > budget
 
-    return bisect(meets, 1.0)[1]
+    return find_root(exceeds, 1.0)[1]
 
 
 def stopping_fine(attacker: Attacker, targets: TargetInput, *, people: ArrayLike | None = None) -> Bounds:
@@ -194,8 +194,8 @@ def stopping_fine(attacker: Attacker, targets: TargetInput, *, people: ArrayLike
         return campaign.access, campaign.upper > 0
 
     first = max(attacker.fine, 1.0)
-    stops = bisect(lambda fine: not is_paying(fine)[1], first)
-    pays = stops if math.isinf(stops[1]) else bisect(lambda fine: not is_paying(fine)[0], first)
+    stops = find_root(lambda fine: is_paying(fine)[1], first)
+    pays = stops if math.isinf(stops[1]) else find_root(lambda fine: is_paying(fine)[0], first)
     return Bounds(pays[0], stops[1])
 
 

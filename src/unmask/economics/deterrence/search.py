@@ -23,21 +23,6 @@ MAX_BREAKPOINTS: Final = 100
 """Largest number of breakpoints of one function."""
 
 
-def bisect(holds: Callable[[float], bool], first: float) -> tuple[float, float]:
-    """Return a narrow bracket: the condition fails at the first amount and holds at the second; probes double."""
-    if holds(0.0):
-        return 0.0, 0.0
-    low, high = 0.0, first
-    while not holds(high):
-        low, high = high, 2 * high
-        if high > LARGEST_AMOUNT:
-            return low, math.inf
-    while high - low > PRECISION * max(high, SMALLEST_AMOUNT):
-        middle = (low + high) / 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return low, high
-
-
 def bisect_whole(holds: Callable[[int], bool], last: int) -> int | None:
     """Return the first whole number from 1 to `last` at which a condition holds; None without one. Probes double.
 
@@ -54,10 +39,11 @@ def bisect_whole(holds: Callable[[int], bool], last: int) -> int | None:
 
 
 def find_root(function: Callable[[float], float], first: float, precision: float = PRECISION) -> tuple[float, float]:
-    """Return the same bracket for function(amount) <= 0, with few probes if the function is about convex and falls.
+    """Return a narrow bracket: the function is above 0 at the first amount, and not at the second. Probes double.
 
-    The line through the last two amounts above 0 meets 0 below the root of a convex function. Probes are a little above
-    and below that amount. If the bracket is then wider than half of the earlier one, its middle is probed.
+    A function that is about convex and falls needs few probes: the line through the last two amounts above 0 meets 0
+    below its root. Probes are a little above and below that amount. If the bracket is then wider than half of the
+    earlier one, its middle is probed.
     """
     low, excess, high, slope = 0.0, function(0.0), math.inf, 0.0
     if excess <= 0:
