@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse
+from scipy.special import logsumexp
 
 from unmask.channels._beliefs import closed_belief
 from unmask.channels._matrices import Bools, Floats, Ints, Matrix
@@ -353,7 +354,7 @@ def _log_forward(chain: Chain, traces: Traces, user: int) -> Floats:
         log_alpha[t] = predicted + log_emission[output]
         if np.isneginf(log_alpha[t].max()):
             raise _impossible(traces.first + user, t)
-        predicted = _log_sum(log_alpha[t][None, :] + log_A.T)
+        predicted = logsumexp(log_alpha[t][None, :] + log_A.T, axis=-1)
     return log_alpha
 
 
@@ -362,13 +363,13 @@ def _log_backward(chain: Chain, outputs: Ints) -> Floats:
     log_A, log_emission = chain.logarithms
     log_beta = np.zeros((len(outputs), chain.motion.n_x))
     for t in range(len(outputs) - 2, -1, -1):
-        log_beta[t] = _log_sum(log_A + (log_emission[outputs[t + 1]] + log_beta[t + 1])[None, :])
+        log_beta[t] = logsumexp(log_A + (log_emission[outputs[t + 1]] + log_beta[t + 1])[None, :], axis=-1)
     return log_beta
 
 
 def _normalize(log_joint: Floats) -> tuple[Floats, Floats]:
     """Return the rows as probabilities, and the growth of the log of their sum at each step."""
-    total = _log_sum(log_joint)
+    total = logsumexp(log_joint, axis=-1)
     return np.exp(log_joint - total[:, None]), np.diff(total, prepend=0.0)
 
 
@@ -384,11 +385,3 @@ def _multiply(rows: Floats, matrix: Matrix) -> Floats:
     if issparse(matrix):
         return np.asarray((matrix.T @ rows.T).T, dtype=np.float64)
     return np.asarray(rows @ matrix, dtype=np.float64)
-
-
-def _log_sum(log_value: Floats) -> Floats:
-    """Return the log of the sum of exponentials over the last axis."""
-    top = log_value.max(axis=-1)
-    shift = np.where(np.isneginf(top), 0.0, top)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(np.exp(log_value - shift[..., None]).sum(axis=-1)) + shift, dtype=np.float64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, eye_array, hstack, kron, vstack
 
 from unmask.channels._matrices import Floats
@@ -65,15 +66,11 @@ def _find_degrading_matrix(P: Floats, Q: Floats, *, tolerance: float) -> Floats 
     array([[0.5, 0.5],
            [0. , 1. ]])
     """
-    for propose in (_least_squares, _minimize_largest_error):
-        G = _normalize_rows(propose(P, Q))
+    for propose in (lambda: np.linalg.lstsq(P, Q, rcond=None)[0], lambda: _minimize_largest_error(P, Q)):
+        G = _normalize_rows(propose())
         if float(np.abs(P @ G - Q).max()) <= tolerance:
             return G
     return None
-
-
-def _least_squares(P: Floats, Q: Floats) -> Floats:
-    return np.asarray(np.linalg.lstsq(P, Q, rcond=None)[0], dtype=np.float64)
 
 
 def _minimize_largest_error(P: Floats, Q: Floats) -> Floats:
@@ -95,7 +92,7 @@ def _minimize_largest_error(P: Floats, Q: Floats) -> Floats:
     return np.asarray(answer.x[:-1].reshape(n_y, n_z), dtype=np.float64)
 
 
-def _normalize_rows(G: Floats) -> Floats:
+def _normalize_rows(G: ArrayLike) -> Floats:
     """Return the rows with negative entries set to 0, divided by their sum; uniform if empty."""
     positive = np.maximum(G, 0.0)
     positive[positive.sum(axis=1) <= 0] = 1.0

@@ -39,12 +39,12 @@ def design(output: Path, curve: Path | None, as_json: bool, force: bool, **probl
         raise click.UsageError("--json and -o - both say what is printed; leave one out")
     _check_names(output, curve)
     task: Any = read_problem(**problem)
-    mechanism = task.solve(task.budget)
-    texts = {output: task.format_mechanism(mechanism)}
+    solution = task.solve(task.budget)
+    texts = {output: task.format_mechanism(solution)}
     write_texts(texts if curve is None else {**texts, curve: task.format_curve()})
     if as_json:
-        print_json(results=[task.list_facts(mechanism)])
-    print_line(f"wrote {output}: {task.describe(mechanism)}", err=True)
+        print_json(results=[solution.facts])
+    print_line(f"wrote {output}: {solution.sentence}", err=True)
     if not as_json and output != STANDARD_OUTPUT:
         suggest_command("audit", "channel", output, *_list_inputs(**problem))
 

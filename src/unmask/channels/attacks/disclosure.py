@@ -263,9 +263,7 @@ class RoundDisclosure:
     def __call__(self, release: Round, knowledge: Profiles, *, rng: np.random.Generator | None = None) -> Posterior:
         """Return the belief about the received message of each sent one."""
         senders, receivers = map(np.asarray, release)
-        row = np.full(int(max(np.max(senders), knowledge.senders.max())) + 1, -1)
-        row[knowledge.senders] = np.arange(len(knowledge.senders))
-        profile = row[senders]
+        profile = knowledge.rows_of(senders)
         if profile.min() < 0:
             raise UnmaskError(f"sender {senders[np.argmin(profile)]} has no profile: attack this sender first")
         weight = np.maximum(knowledge.expected_shares, MIN_WEIGHT)

@@ -54,6 +54,12 @@ class Profiles:
     n_rounds: Ints
     method: str = ""
 
+    def rows_of(self, senders: Ints) -> Ints:
+        """Return the row of each of these senders, -1 without a profile."""
+        row = np.full(int(max(senders.max(), self.senders.max())) + 1, -1)
+        row[self.senders] = np.arange(len(self.senders))
+        return row[senders]
+
     @cached_property
     def expected_shares(self) -> Floats:
         """Return the (n_senders, n_receivers) expected share of each receiver given its estimate.

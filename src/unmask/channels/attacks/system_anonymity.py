@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import permutations
 from math import lgamma, log
 from typing import Literal, NamedTuple
 
@@ -163,7 +165,7 @@ def gierlichs_degree(weights: Floats, *, sender: Ints, receiver: Ints) -> System
         raise UnmaskError(f"sender and receiver need one user for each of the {n} messages")
     order = np.argsort(sender, kind="stable")
     _, user = np.unique(np.asarray(receiver), return_inverse=True)
-    matching = _permutations(n)
+    matching = _list_permutations(n)
     weight = np.prod(W[order][np.arange(n), matching], axis=1)
     if weight.sum() <= 0:
         raise no_matching()
@@ -190,9 +192,7 @@ def _check_square(weights: Floats) -> tuple[Floats, int]:
     return W, len(W)
 
 
-def _permutations(n: int) -> Ints:
+@cache
+def _list_permutations(n: int) -> Ints:
     """Return the (n!, n) orders of 0..n-1."""
-    orders = np.zeros((1, 1), dtype=np.int64)
-    for size in range(2, n + 1):
-        orders = np.concatenate([np.insert(orders, position, size - 1, axis=1) for position in range(size)])
-    return orders
+    return np.array(list(permutations(range(n))))

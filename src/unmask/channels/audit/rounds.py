@@ -151,9 +151,9 @@ def _estimate(rounds: Rounds) -> Iterator[tuple[str, Profiles]]:
 
 def _belief_of_profiles(profiles: Profiles, sender: Ints, receiver: Ints) -> tuple[Posterior, Ints, Ints]:
     """Return the belief about the receiver of each message of a sender with a profile."""
-    row = _row_of_sender(profiles, int(sender.max()))
-    has_profile = row[sender] >= 0
-    belief, observation = profiles.posterior(), row[sender][has_profile]
+    row = profiles.rows_of(sender)
+    has_profile = row >= 0
+    belief, observation = profiles.posterior(), row[has_profile]
     if not len(observation):
         return belief, observation, observation
     belief = replace(belief, observation=observation, weight=equal_weights(len(observation)))
@@ -183,18 +183,12 @@ def _match_rounds(log: RoundLog, start: int, profiles: Profiles) -> tuple[Poster
 
 def _complete(profiles: Profiles, n_senders: int) -> Profiles:
     """Return profiles of all senders: those without an estimate write like everybody."""
-    row = _row_of_sender(profiles, n_senders - 1)
+    row = profiles.rows_of(np.arange(n_senders))
     missing, shape = row < 0, (n_senders, len(profiles.popularity))
     estimate, error = np.tile(profiles.popularity, (n_senders, 1)), np.zeros(shape)
     estimate[~missing], error[~missing] = profiles.estimate[row[~missing]], profiles.standard_error[row[~missing]]
     n_rounds = np.where(missing, 0, profiles.n_rounds[row])
     return replace(profiles, estimate=estimate, standard_error=error, senders=np.arange(n_senders), n_rounds=n_rounds)
-
-
-def _row_of_sender(profiles: Profiles, largest: int) -> Ints:
-    row = np.full(max(largest, int(profiles.senders.max())) + 1, -1)
-    row[profiles.senders] = np.arange(len(profiles.senders))
-    return row
 
 
 def _rows(name: str, disclosed: DisclosedRounds, *, paired: bool) -> Iterator[Row]:

@@ -142,7 +142,9 @@ def attack_traces(name: str, log: TraceLog, mechanism: Channel | None, seed: int
         log.place[learning], shown[learning], n_x=len(log.places),
         mechanism=len(log.outputs) if mechanism is None else mechanism, pseudocount=1 / len(log.places),
     )  # fmt: skip
-    chain = replace(chain, mechanism=_with_labels(chain.mechanism, log.places))
+    learned = chain.mechanism
+    labeled = Channel(learned.p_y_given_x, learned.prior, x_labels=log.places, y_labels=learned.y_labels)
+    chain = replace(chain, mechanism=labeled)
     part = TraceLog(log.place[attacked], shown[attacked], log.places, log.outputs)
     place_shares = np.bincount(log.place[learning][log.place[learning] >= 0], minlength=len(log.places)) + 1 / len(
         log.places
@@ -161,10 +163,6 @@ def _draw_outputs(log: TraceLog, mechanism: Channel | None, rng: np.random.Gener
             f"the mechanism has {mechanism.n_x:,} secrets and the traces {len(log.places):,} places, expected as many"
         )
     return np.where(log.place >= 0, mechanism.sample(np.maximum(log.place, 0), rng=rng), UNSEEN)
-
-
-def _with_labels(mechanism: Channel, places: tuple[str, ...]) -> Channel:
-    return Channel(mechanism.p_y_given_x, mechanism.prior, x_labels=places, y_labels=mechanism.y_labels)
 
 
 def _beliefs(

@@ -179,7 +179,8 @@ def _from_entropy(entry: Criterion, value: float, n: int | None) -> ErrorRange:
 
 def _largest_entropy(error: float, n: int) -> float:
     """Return the largest entropy of a belief over n candidates with 1 - max p = error (Fano)."""
-    return _binary_entropy(error) + (error * log2(n - 1) if n > 1 else 0.0)
+    binary = -error * log2(error) - (1 - error) * log2(1 - error) if 0 < error < 1 else 0.0
+    return binary + (error * log2(n - 1) if n > 1 else 0.0)
 
 
 def _smallest_entropy(error: float) -> float:
@@ -204,10 +205,6 @@ def _invert(entropy_of: Callable[[float], float], bits: float, n: int) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if entropy_of(middle) < bits else (low, middle)
     return high if bits > 0 else 0.0
-
-
-def _binary_entropy(p: float) -> float:
-    return 0.0 if p <= 0 or p >= 1 else -p * log2(p) - (1 - p) * log2(1 - p)
 
 
 def _from_distance(entry: Criterion, value: float, prior_error: float | None, dmax: float, graded: bool) -> ErrorRange:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from math import comb, lgamma, log
+from itertools import chain, combinations
+from math import comb, log
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import gammaln, logsumexp
 
 from unmask.channels._matrices import Floats, Ints, Matrix, log_or_0, probabilities
 from unmask.channels.channel import Channel
@@ -196,15 +198,11 @@ def typical_set(p: Floats, *, k: int, epsilon: float) -> TypicalSet:
     H, log_q = entropy(q), np.log(q)
     log_p = counts @ log_q  # of each sequence of the type, in nats
     typical = np.abs(-log_p / (k * LN2) - H) <= epsilon + SURPRISE_TOLERANCE
-    log_fact = np.array([lgamma(i + 1) for i in range(k + 1)])
-    log_count = log_fact[k] - log_fact[counts].sum(axis=1)
-    size = -np.inf
-    if typical.any():
-        top = log_count[typical].max()
-        size = (float(top) + log(float(np.exp(log_count[typical] - top).sum()))) / LN2
+    log_factorial = gammaln(np.arange(k + 1) + 1.0)
+    log_count = log_factorial[k] - log_factorial[counts].sum(axis=1)
     return TypicalSet(
         probability=min(float(np.exp(log_count + log_p)[typical].sum()), 1.0),
-        log2_size=size,
+        log2_size=float(logsumexp(log_count[typical])) / LN2 if typical.any() else -np.inf,
         log2_low=(log(1 - epsilon) / LN2 if epsilon < 1 else -np.inf) + k * (H - epsilon),
         log2_high=k * (H + epsilon),
         holds_most_likely=bool(abs(-log_q.max() / LN2 - H) <= epsilon + SURPRISE_TOLERANCE),
@@ -247,15 +245,8 @@ def conditional_typical_log2_size(channel: Channel, *, k: int, epsilon: float) -
 
 def _types(k: int, n: int) -> Ints:
     """Return the (C(k + n - 1, n - 1), n) ways to write k as a sum of n whole numbers."""
-    counts = np.arange(k + 1, dtype=np.int64)[:, None] if n > 1 else np.full((1, 1), k, dtype=np.int64)
-    for column in range(1, n):
-        remainder = k - counts.sum(axis=1)
-        if column == n - 1:
-            return np.column_stack([counts, remainder])
-        choices = remainder + 1
-        count = np.arange(choices.sum()) - np.repeat(np.cumsum(choices) - choices, choices)
-        counts = np.column_stack([np.repeat(counts, choices, axis=0), count])
-    return counts
+    bars = np.fromiter(chain.from_iterable(combinations(range(k + n - 1), n - 1)), dtype=np.int64)
+    return np.diff(bars.reshape(comb(k + n - 1, n - 1), n - 1), axis=1, prepend=-1, append=k + n - 1) - 1
 
 
 def _square(transition: Matrix) -> Floats:

@@ -267,7 +267,8 @@ class PoolMix:
         array([0.3333, 0.3333, 0.1667, 0.1667])
         """
         stays = self.pool / (self.batch + self.pool)
-        rounds = self._default_rounds(stays) if prior is None else len(prior) / self.batch
+        default = math.floor(math.log(MAX_LEFT_INSIDE) / math.log(stays)) + 1 if stays else 1
+        rounds = default if prior is None else len(prior) / self.batch
         if not float(rounds).is_integer() or not 1 <= rounds * self.batch <= MAX_MESSAGES:
             raise UnmaskError(
                 f"the window has {rounds * self.batch:,.0f} messages, expected a multiple of the batch {self.batch} of "
@@ -277,9 +278,6 @@ class PoolMix:
         lag = (entered[None, :] - entered[:, None]) % int(rounds)
         table = stays**lag / ((self.batch + self.pool) * (1.0 - stays**rounds))
         return Channel(table / table.sum(axis=1, keepdims=True), prior)
-
-    def _default_rounds(self, stays: float) -> int:
-        return math.floor(math.log(MAX_LEFT_INSIDE) / math.log(stays)) + 1 if stays else 1
 
     def __call__(self, population: Ints, *, rng: np.random.Generator | None = None) -> Ints:
         """Draw the message that leaves for each message that enters; the window ends with the last one."""

@@ -6,18 +6,19 @@ import csv
 import io
 import logging
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Generic, Literal, TypeVar
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unmask.channels.design.leakage import LeakageDesign, least_leakage
-from unmask.channels.design.linear import Design, optimal_mechanism
+from unmask.channels._matrices import Floats
+from unmask.channels.channel import Channel
+from unmask.channels.design.leakage import least_leakage
+from unmask.channels.design.linear import optimal_mechanism
 from unmask.channels.loss_model import LossModel, read_loss_model
 from unmask.channels.matrix_files import read_joint, read_named, read_prior
 from unmask.core.errors import FailedError, UnmaskError
@@ -36,11 +37,26 @@ CURVE_COLUMNS = ("distortion", "privacy", "worst", "leakage_bits", "gap_bits")
 _log = logging.getLogger(__name__)
 
 
-D = TypeVar("D", bound=Design | LeakageDesign)
+class Solution(NamedTuple):
+    """The best mechanism within a budget.
+
+    Parameters
+    ----------
+    channel : Channel
+        The mechanism.
+    facts : mapping
+        Its numbers by name, for the curve and for JSON.
+    sentence : str
+        Its numbers in words.
+    """
+
+    channel: Channel
+    facts: Mapping[str, float | str]
+    sentence: str
 
 
 @dataclass(frozen=True, eq=False)
-class Problem(ABC, Generic[D]):
+class Problem:
     """Mechanism to find.
 
     Parameters
@@ -51,40 +67,33 @@ class Problem(ABC, Generic[D]):
         Loss of the user.
     budget : float
         Largest expected cost.
+    solve : callable
+        budget -> Solution.
     """
 
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    cost: NDArray[np.float64]
+    cost: Floats
     budget: float
+    solve: Callable[[float], Solution]
 
-    @abstractmethod
-    def solve(self, budget: float) -> D:
-        """Return the best mechanism within a budget."""
-
-    @abstractmethod
-    def list_facts(self, design: D) -> dict[str, float | str]:
-        """Return the numbers of a mechanism by name, for the curve and for JSON."""
-
-    @abstractmethod
-    def describe(self, design: D) -> str:
-        """Return the numbers of a mechanism in words."""
-
-    def format_mechanism(self, design: D) -> str:
+    def format_mechanism(self, solution: Solution) -> str:
         """Return a mechanism as CSV, which `unmask audit channel` reads."""
-        table = design.channel.dense().tolist()
+        table = solution.channel.dense().tolist()
         lines = [(name, *map(repr, row)) for name, row in zip(self.inputs, table, strict=True)]
         return _format_csv([("", *self.outputs), *lines])
 
     def format_curve(self) -> str:
         """Return the trade-off around the budget as CSV, without budgets that the bounds do not allow."""
-        points = [point for budget in self._list_budgets() if (point := self._try(budget)) is not None]
-        if not points:
+        facts = []
+        for budget in self._list_budgets():
+            with suppress(UnmaskError):  # below the least feasible budget
+                facts.append(self.solve(budget).facts)
+        if not facts:
             raise FailedError(
                 "no budget of the curve has a mechanism, so there is nothing to write; check --budget, or leave "
                 "--curve out"
             )
-        facts = [self.list_facts(point) for point in points]
         columns = [name for name in CURVE_COLUMNS if name in facts[0]]
         lines = dict.fromkeys(tuple(repr(record[name]) for name in columns) for record in facts)
         return _format_csv([columns, *lines])  # beyond the budget that hides all, points repeat
@@ -96,82 +105,31 @@ class Problem(ABC, Generic[D]):
         budgets: list[float] = np.linspace(lowest, highest, CURVE_POINTS).tolist()
         return budgets if self.budget > 0 else [0.0]
 
-    def _try(self, budget: float) -> D | None:
-        """Return the best mechanism within a budget; None below the least feasible budget."""
-        try:
-            return self.solve(budget)
-        except UnmaskError:
-            return None
+
+def _maximize_error(
+    prior: Floats, model: LossModel, cost: Floats, bounds: Mapping[str, Any], budget: float
+) -> Solution:
+    """Return the mechanism that leaves the adversary the largest error."""
+    design = optimal_mechanism(prior, model.loss, cost, budget, coordinates=model.coordinates, **bounds)
+    prior_error = bayes(Posterior.from_dense(prior[None]), model.loss, coordinates=model.coordinates).average
+    facts = {name: getattr(design, name) for name in ("privacy", "worst", "distortion", "method", "gap")}
+    facts |= {"leakage_bits": design.leakage / math.log(2), "prior_error": prior_error}
+    sentence = (
+        f"privacy {design.privacy:.6g} of at most {prior_error:.6g}, worst case {design.worst:.6g}, "
+        f"distortion {design.distortion:.6g} ({design.method})"
+    )
+    return Solution(design.channel, facts, sentence)
 
 
-@dataclass(frozen=True, eq=False)
-class ErrorProblem(Problem[Design]):
-    """Mechanism that leaves the adversary the largest error.
-
-    Parameters
-    ----------
-    prior : (n_inputs,) array
-        Probability of each secret.
-    model : LossModel
-        Loss of the adversary.
-    bounds : mapping
-        Further bounds, see `optimal_mechanism`.
-    """
-
-    prior: NDArray[np.float64]
-    model: LossModel
-    bounds: Mapping[str, Any]
-
-    def solve(self, budget: float) -> Design:
-        """Return the mechanism of the largest error within a budget."""
-        points = self.model.coordinates
-        return optimal_mechanism(self.prior, self.model.loss, self.cost, budget, coordinates=points, **self.bounds)
-
-    @cached_property
-    def prior_error(self) -> float:
-        """The expected loss of the adversary's best answer without any output."""
-        belief = Posterior.from_dense(self.prior[None])
-        return bayes(belief, self.model.loss, coordinates=self.model.coordinates).average
-
-    def list_facts(self, design: Design) -> dict[str, float | str]:
-        """Return error, worst case, distortion and leakage of a mechanism."""
-        facts = {name: getattr(design, name) for name in ("privacy", "worst", "distortion", "method", "gap")}
-        return {**facts, "leakage_bits": design.leakage / math.log(2), "prior_error": self.prior_error}
-
-    def describe(self, design: Design) -> str:
-        """Return error, worst case and distortion in words."""
-        return (
-            f"privacy {design.privacy:.6g} of at most {self.prior_error:.6g}, worst case {design.worst:.6g}, "
-            f"distortion {design.distortion:.6g} ({design.method})"
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class LeakageProblem(Problem[LeakageDesign]):
-    """Mechanism of least leakage about a secret.
-
-    Parameters
-    ----------
-    joint : (n_secrets, n_inputs) array
-        Probability of each secret with each input.
-    """
-
-    joint: NDArray[np.float64]
-
-    def solve(self, budget: float) -> LeakageDesign:
-        """Return the mechanism of least leakage within a budget."""
-        return least_leakage(self.joint, self.cost, budget)
-
-    def list_facts(self, design: LeakageDesign) -> dict[str, float | str]:
-        """Return leakage, its certified gap and the distortion of a mechanism."""
-        return {name: getattr(design, name) for name in ("leakage_bits", "gap_bits", "distortion", "unprotected_bits")}
-
-    def describe(self, design: LeakageDesign) -> str:
-        """Return leakage, gap and distortion in words."""
-        return (
-            f"leakage {design.leakage_bits:.6g} of {design.unprotected_bits:.6g} bits, at most {design.gap_bits:.2g} "
-            f"above the least, distortion {design.distortion:.6g}"
-        )
+def _minimize_leakage(joint: Floats, cost: Floats, budget: float) -> Solution:
+    """Return the mechanism that reveals the fewest bits about the secret."""
+    design = least_leakage(joint, cost, budget)
+    facts = {name: getattr(design, name) for name in ("leakage_bits", "gap_bits", "distortion", "unprotected_bits")}
+    sentence = (
+        f"leakage {design.leakage_bits:.6g} of {design.unprotected_bits:.6g} bits, at most {design.gap_bits:.2g} "
+        f"above the least, distortion {design.distortion:.6g}"
+    )
+    return Solution(design.channel, facts, sentence)
 
 
 @with_parameters(optimal_mechanism, only=("budget", "worst_case", "epsilon", "delta"))
@@ -186,7 +144,7 @@ def read_problem(
     coordinates: Path | None = None,
     budget: float,
     **bounds: Any,
-) -> ErrorProblem | LeakageProblem:
+) -> Problem:
     """Read the mechanism to find from files.
 
     Parameters
@@ -213,15 +171,15 @@ def read_problem(
             raise UnmaskError(f"--{unused.replace('_', '-')} does not bound the least leakage; leave it out")
         inputs, table = _read_joint(prior, joint)
         _, cost, outputs = _read_costs(inputs, loss, distortion, coordinates)
-        return LeakageProblem(inputs, outputs, cost, budget, table)
+        return Problem(inputs, outputs, cost, budget, partial(_minimize_leakage, table, cost))
     if prior is None:
         raise UnmaskError("a joint distribution is for the least leakage; add --minimize leakage, or give --prior")
     secrets, probability = _read_prior(prior)
     model, cost, outputs = _read_costs(secrets, loss, distortion, coordinates)
-    return ErrorProblem(secrets, outputs, cost, budget, probability, model, bounds)
+    return Problem(secrets, outputs, cost, budget, partial(_maximize_error, probability, model, cost, bounds))
 
 
-def _read_prior(path: Path) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+def _read_prior(path: Path) -> tuple[tuple[str, ...], Floats]:
     """Return secrets and their probabilities, with a note on rounded ones."""
     secrets, probability, note = read_prior(path)
     if note:
@@ -229,7 +187,7 @@ def _read_prior(path: Path) -> tuple[tuple[str, ...], NDArray[np.float64]]:
     return secrets, probability
 
 
-def _read_joint(prior: Path | None, joint: Path | None) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+def _read_joint(prior: Path | None, joint: Path | None) -> tuple[tuple[str, ...], Floats]:
     """Return the names of the data, and the joint distribution of secret and data."""
     if joint is not None:
         distribution = read_joint(joint)
@@ -241,7 +199,7 @@ def _read_joint(prior: Path | None, joint: Path | None) -> tuple[tuple[str, ...]
 
 def _read_costs(
     inputs: tuple[str, ...], loss: str, distortion: str | None, coordinates: Path | None
-) -> tuple[LossModel, NDArray[np.float64], tuple[str, ...]]:
+) -> tuple[LossModel, Floats, tuple[str, ...]]:
     """Return the loss of the adversary, the cost of each output for the user, and the names of the outputs."""
     model = read_loss_model(loss, inputs, coordinates=coordinates)
     if distortion is None:

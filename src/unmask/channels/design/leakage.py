@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unmask.channels._matrices import Floats, check_costs
+from unmask.channels._matrices import check_costs
 from unmask.channels.channel import Channel
 from unmask.channels.design.lagrangian_curve import mutual_information
 from unmask.channels.design.rate_distortion import private_rate_distortion, rate_distortion
@@ -77,7 +77,7 @@ def least_leakage(joint: ArrayLike, distortion_matrix: ArrayLike, budget: float)
     table = check_costs(joint, "joint distribution", (None, None))
     if abs(table.sum() - 1) > 1e-6:
         raise UnmaskError(f"the joint distribution sums to {table.sum():.6g}, expected 1")
-    if _is_diagonal(table):
+    if table.shape[0] == table.shape[1] and np.array_equal(table, np.diag(np.diag(table))):
         curve = rate_distortion(np.diag(table), distortion_matrix, distortion=budget)
     else:
         curve = private_rate_distortion(table, distortion_matrix, distortion=budget)
@@ -90,7 +90,3 @@ def least_leakage(joint: ArrayLike, distortion_matrix: ArrayLike, budget: float)
         distortion=float(curve.distortion[0]),
         unprotected_bits=mutual_information(prior, forward) / LN2,
     )
-
-
-def _is_diagonal(table: Floats) -> bool:
-    return table.shape[0] == table.shape[1] and bool(np.all(table == np.diag(np.diag(table))))
