@@ -46,7 +46,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     """Return a card for each adversary, and the policies."""
     document = project.document
     roles, attacker = group_by_role(document["columns"]), get_value(document, "audit.attacker") or ""
-    prices = _read_prices(project, attacker)
+    prices = attacker_table(EMBEDDED if attacker in ("", EMBEDDED) else project.folder / attacker)
     parts = document.get("linkability", {}).get("parts", [[], []])
     matcher = _find_matcher(document)
     return {
@@ -76,11 +76,6 @@ def _find_matcher(document: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the knowledge of the matcher; None if they are off."""
     entries = document.get("adversaries", [])
     return next((entry.get("knows", {}) for entry in entries if entry.get("name") == MATCHER), None)
-
-
-def _read_prices(project: Project, attacker: str) -> dict[str, Any]:
-    """Return the parameters of an attacker; by default those of the embedded one."""
-    return attacker_table(EMBEDDED if attacker in ("", EMBEDDED) else project.folder / attacker)
 
 
 # --- forms ------------------------------------------------------------------------------------------------------------

@@ -29,7 +29,8 @@ DESIGNER = "unmask.channels:optimal_mechanism"
 
 def _guess(sample: Sample) -> str:
     secret, *names = sample.columns or [""]
-    if not _is_distinct(sample.columns.get(secret, ())):
+    secrets = sample.columns.get(secret, ())
+    if len(secrets) < 2 or len(set(secrets)) < len(secrets):
         return ""
     if len(names) == 2 and {name.lower() for name in names} in COORDINATES:
         return f"column {secret} names each line once, and {names[0]} and {names[1]} look like coordinates"
@@ -41,10 +42,6 @@ def _guess(sample: Sample) -> str:
         return f"column {names[0]} looks like the probability of each {secret}" if is_prior else ""
     is_channel = all(map(_is_distribution, zip(*columns, strict=True)))
     return "each line has a name, and probabilities that sum to 1" if is_channel else ""
-
-
-def _is_distinct(texts: Sequence[str]) -> bool:
-    return len(texts) > 1 and len(set(texts)) == len(texts)
 
 
 def _parse_numbers(texts: Sequence[str]) -> list[float]:

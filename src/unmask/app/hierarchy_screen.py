@@ -74,13 +74,14 @@ def show(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
     cards = [_show_level(step, source, hierarchies, levels, name) for step in steps]
     level = read_index(query.get("level"), steps[:-1]) or 0
     groups = [] if hierarchy is None else _list_groups(hierarchy, level, source.values, cards[level + 1].people)
+    narrowest = list_widths(source.typed)[:1] if source.typed.type == "number" else []
     return {
         "template": "hierarchy",
         "column": name,
         "file": project.document["columns"][name]["hierarchy"] if hierarchy else "",
         "type": source.typed.type,
         "starts": _list_starts(source.typed),
-        "widths": " ".join(f"{width * n:g}" for width in _list_widths(source.typed) for n in (1, 5, 10)),
+        "widths": " ".join(f"{width * n:g}" for width in narrowest for n in (1, 5, 10)),
         "size": MIN_GROUP_ROWS,
         "cards": cards,
         "level": level,
@@ -99,11 +100,6 @@ def _list_starts(typed: Column) -> dict[str, str]:
     unfit |= {"parts"} if not (is_date or is_code) else set()
     starts = {**STARTS, "parts": "months, years and decades"} if is_date else STARTS
     return {key: label for key, label in starts.items() if key not in unfit}
-
-
-def _list_widths(typed: Column) -> list[float]:
-    """Return the narrowest width of intervals to propose; none for a column without numbers."""
-    return list_widths(typed)[:1] if typed.type == "number" else []
 
 
 def _show_level(

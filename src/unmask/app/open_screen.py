@@ -46,7 +46,8 @@ MAX_PATH, MAX_ENCODING, MAX_NA = 4000, 40, 200
 
 def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     """Return the start page, or the first rows of the opened file with the options of its reader."""
-    start = {"recent": _list_recent(), "interrupted": _list_interrupted(project)}
+    interrupted = [(folder.name, name, format_age(moment)) for folder, name, moment in list_interrupted(project)]
+    start = {"recent": _list_recent(), "interrupted": interrupted}
     if project.file is None:
         return {"file": None, **start, "commands": ("unmask open people.csv",)}
     document, name = project.document, project.file.name
@@ -54,7 +55,8 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     preview = _describe(project, workflow) if workflow.describe else read_preview(project)
     if not workflow.word and not preview.error:
         start_counting(project)  # while the user looks at the preview
-    options = {key: options for key, options in READERS.items() if key == "missing" or _has_text(name)}
+    is_typed = name.lower().endswith(TYPED_SUFFIXES)
+    options = {key: options for key, options in READERS.items() if key == "missing" or not is_typed}
     header = {True: "names", False: "row"}.get(data.get("header"))
     return {
         **start,
@@ -70,10 +72,6 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         "na": ", ".join(_list_na(data)),
         "commands": (format_command(["open", name]),) if workflow.word else (_format_init(name, data),),
     }
-
-
-def _has_text(name: str) -> bool:
-    return not name.lower().endswith(TYPED_SUFFIXES)
 
 
 def _format_init(name: str, data: Mapping[str, Any]) -> str:
@@ -103,10 +101,6 @@ def _is_document(path: Path) -> bool:
         return bool(find_file_name(load(path)))
     except (UnmaskError, AttributeError, TypeError):
         return False
-
-
-def _list_interrupted(project: Project) -> list[tuple[str, str, str]]:
-    return [(folder.name, name, format_age(moment)) for folder, name, moment in list_interrupted(project)]
 
 
 # --- forms ------------------------------------------------------------------------------------------------------------

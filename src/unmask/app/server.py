@@ -78,11 +78,7 @@ class Server:
             Route("/report.css", self._send_report_style),
             Route("/static/{name}", self._send_static),
         ]
-        handlers: Any = {
-            HTTPException: self._show_problem,
-            UnmaskError: self._show_problem,
-            Exception: self._show_problem,
-        }
+        handlers: Any = dict.fromkeys((HTTPException, UnmaskError, Exception), self._show_problem)
         uploads = tuple(f"/{name}" for name in pages.NAMES)
         return Guard(Starlette(routes=routes, exception_handlers=handlers), self.door, uploads)
 

@@ -74,7 +74,8 @@ def make_audit_command(domain: str) -> click.Command:
         if result is not None:  # a dry run has none
             _print_failures(result)
             suggest = partial(_suggest_changes, trials) if trials else None
-            rows = {signature.argument: _list_row_counts(result)}
+            sizes = (values for name, values in result.criteria.items() if name != ORIGINAL)
+            rows = {signature.argument: [values["rows"] for values in sizes if "rows" in values]}
             output.write(result, rows=rows, suggest=suggest, watched=watched, details=details, releases=_paths(files))
 
     return audit
@@ -100,11 +101,6 @@ def _apply(*decorators: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def _paths(files: Sequence[Any]) -> list[Path]:
     """Return the paths of an argument of one file, or of several."""
     return [Path(file) for item in files for file in (item if isinstance(item, tuple) else (item,))]
-
-
-def _list_row_counts(result: Result) -> list[Any]:
-    """Return the number of rows of each release, if it is one of its criteria."""
-    return [values["rows"] for name, values in result.criteria.items() if name != ORIGINAL and "rows" in values]
 
 
 def _suggest_changes(trials: dict[str, Any], result: Result, policies: list[Policy]) -> tuple[Change, ...]:

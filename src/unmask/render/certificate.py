@@ -108,7 +108,8 @@ def read_language(page: str) -> Language:
 
 
 def _sections(audit: Mapping[str, Any], digest: str) -> Iterator[Section]:
-    verdict = parts(Words(_verdict(audit), "contrast"), _conditions(audit), _warned(audit))
+    warnings = Bullets(as_sentences(map(retranslate, audit["warnings"])))
+    verdict = parts(Words(_verdict(audit), "contrast"), _conditions(audit), warnings)
     yield Section("verdict", _("Is it acceptable?"), verdict)
     yield Section("release", _("What was released"), parts(_released(audit), _answers(audit)))
     yield Section("adversaries", _("Who attacked, and what they reach"), parts(_knowledge(audit), _reached(audit)))
@@ -142,11 +143,6 @@ def _verdict(audit: Mapping[str, Any]) -> str:
         _("{name}: {text}", name=release, text=describe_outcome(policy, states))
         for (release, policy), states in groups.items()
     )
-
-
-def _warned(audit: Mapping[str, Any]) -> Bullets | None:
-    """Return the warnings of the audit."""
-    return Bullets(as_sentences(map(retranslate, audit["warnings"]))) if audit["warnings"] else None
 
 
 def _conditions(audit: Mapping[str, Any]) -> Grid:

@@ -120,17 +120,13 @@ def conditions_section(scope: Scope) -> Section | None:
 
 def _condition_table(verdict: Verdict, result: Result) -> Grid:
     rows = [
-        (item.name, STATE[assessment.state], item.value, item.limit, item.finding, _describe_origin(item))
+        (item.name, STATE[assessment.state], item.value, item.limit, item.finding, origin)
         for assessment in verdict.assessments
         for item in [make_item(assessment, result.smallest_shown)]
+        for origin in ["; ".join(filter(None, (item.about, item.source)))]
     ]
     head = ("Condition", "State", "Value", "Limit", "How far", "Subject and source")
     return Grid(head, (("", tuple(rows)),), text=2, caption=f"{verdict.release}, {verdict.policy.title}", listed=True)
-
-
-def _describe_origin(item: DecisionItem) -> str:
-    """Return what a condition is about, and its source."""
-    return "; ".join(filter(None, (item.about, item.source)))
 
 
 def _explain_policies(result: Result) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from unmask.findings.row_words import row_value
-from unmask.render.charts import Figure
 from unmask.render.first_screen import describe_next, make_screen
 from unmask.render.page import fill_template
 from unmask.render.page_parts import Screen
@@ -23,7 +22,7 @@ def show(result: Result) -> str:
     scope = Scope(result.without_small())
     screen = make_screen(scope)
     head, n_names, rows = _list_adversaries(scope) or _list_conditions(screen)
-    figure = screen.people or _find_first_chart(result)
+    figure = screen.people or next(map(result.chart, result.charts), None)
     parts = {"screen": screen, "head": head, "n_names": n_names, "rows": rows, "figure": figure}
     return fill_template("notebook.html.j2", next=describe_next(result.changes), **parts)
 
@@ -51,8 +50,3 @@ def _list_conditions(screen: Screen) -> Cells:
         2,
         [(item.name, item.finding, item.value, item.limit) for item in items],
     )
-
-
-def _find_first_chart(result: Result) -> Figure | None:
-    """Return the first chart of the page; None without charts."""
-    return next((result.chart(name) for name in result.charts), None)

@@ -84,7 +84,11 @@ def lines(result: Result) -> Iterator[Line]:
     yield from _adversaries(heads, result)
     if not heads:
         columns = ("release", "adversary", "measure", "value", "before", "unit")
-        yield from _grid(columns, [(_measured(row), "") for row in result.rows[:MOST]])
+        rows = [
+            (row.release, row.adversary, row.measure, number(row.posterior), number(row.prior), row.unit)
+            for row in result.rows[:MOST]
+        ]
+        yield from _grid(columns, [(row, "") for row in rows])
 
 
 def release_lines(result: Result) -> Iterator[Line]:
@@ -241,10 +245,6 @@ def _reached(row: Row, *, several: bool, control: bool) -> tuple[str, ...]:
     controls = ("-" if row.control is None else format_figure(row.control),) * control
     figures = (row_value(row), format_figure(row.prior), *controls)
     return (*((row.release,) if several else ()), row.adversary, row.target, *figures)
-
-
-def _measured(row: Row) -> tuple[str, ...]:
-    return row.release, row.adversary, row.measure, number(row.posterior), number(row.prior), row.unit
 
 
 def _kind(row: Row, n_above: Count | None, worst: float) -> str:

@@ -120,7 +120,8 @@ class BestCampaign:
         gain, worth = self.attacker.gain, self.worth
         low, high = worth.low / gain, float(self._campaign.most_success @ self._people)
         for step in (share * gain for share in SLOPE_STEPS if share * gain * high >= worth.high - worth.low):
-            lower, higher = (self._with_gain(gain + change).worth for change in (-step, step))
+            attackers = (replace(self.attacker, gain=gain + change) for change in (-step, step))
+            lower, higher = (replace(self, attacker=item, at_another_fine=None).worth for item in attackers)
             low, high = max(low, (worth.low - lower.high) / step), min(high, (higher.high - worth.low) / step)
         return Bounds(low, max(low, high))
 
@@ -192,10 +193,6 @@ class BestCampaign:
     def _people(self) -> Floats:
         """Return (n_targets,) the number of people behind each target."""
         return np.broadcast_to(np.asarray(1.0 if self.people is None else self.people), self._groups.group.shape)
-
-    def _with_gain(self, gain: float) -> BestCampaign:
-        """Return the campaign of an attacker with another gain."""
-        return replace(self, attacker=replace(self.attacker, gain=gain), at_another_fine=None)
 
 
 def _compute_tail(chance: Floats, count: NDArray[np.int64], h: int) -> float:

@@ -107,7 +107,9 @@ def _parse_kind(kind: str, entry: Mapping[str, Any], folder: Path, ranges: list[
             "adversary"
         )
     profile = entry.get("attacker", {})
-    base, parameters = (_read_profile(profile, folder), {}) if isinstance(profile, str) else ({}, profile)
+    base, parameters = ({}, profile)
+    if isinstance(profile, str):
+        base, parameters = attacker_table(EMBEDDED if profile == EMBEDDED else folder / profile), {}
     parameters = {**parameters, **{key: value for key, value in entry.items() if key not in KIND_KEYS}}
     values = _replace_ranges(parameters, kind, ranges)
     number, believed = values.pop("number", 1.0), values.pop("believed_detection", None)
@@ -120,10 +122,6 @@ def _parse_kind(kind: str, entry: Mapping[str, Any], folder: Path, ranges: list[
     if any(item.of == kind and item.parameter == "detection" for item in ranges):
         raise UnmaskError(f"detection of {kind!r} is a range, and believed_detection is also given; remove one")
     return AttackerKind(attacker_of(_set_detection(parameters, believed), kind), number, actual)
-
-
-def _read_profile(name: str, folder: Path) -> dict[str, Any]:
-    return attacker_table(EMBEDDED if name == EMBEDDED else folder / name)
 
 
 def _check_campaigns(attacker: Attacker, kind: str) -> Attacker:
