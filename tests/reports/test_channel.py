@@ -12,7 +12,6 @@ import pytest
 from tests.reports.test_html import Page, row, sample, sections
 from unmask.channels.audit.channel_audit import describe
 from unmask.channels.audit.facts import Bound, ChannelFacts, ExposedSecret, Mechanism, RevealingOutput
-from unmask.channels.audit.tables import bound_ratio
 from unmask.channels.loss_model import LossModel
 from unmask.findings.sentences import sentences
 from unmask.render.page import render
@@ -227,7 +226,7 @@ def test_bounds_stand_next_to_the_true_value():
     assert ["Pinsker", "from leakage", "km", "3", "2", "1.50"] in rows
     assert ["none", "(empty)", "km", "1", "0", "unbounded"] in rows
     both = (Bound("a", 0.0, 0.0, "km"), Bound("b", INF, 2.0, "bits"), Bound("c", INF, INF, "bits"))
-    assert [bound_ratio(row) for row in both] == [None, INF, None]
+    assert [row.ratio for row in both] == [None, INF, None]
     assert "no bound can be compared" in words(bare(bounds=both))
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 
 from unmask.channels.audit.facts import ChannelFacts, Mechanism
-from unmask.channels.audit.tables import ANSWERS, bound_ratio
+from unmask.channels.audit.tables import ANSWERS
 from unmask.languages import gettext as _
 from unmask.languages import mark
 from unmask.measures.registry import SHARES
@@ -74,30 +74,26 @@ def headline(facts: ChannelFacts) -> str:
 def _describe_error(mechanism: Mechanism, prior_error: float, unit: str) -> str:
     """Return the error of the best adversary with and without an output."""
     before, error = wrong_by(prior_error, unit), wrong_by(mechanism.privacy, unit)
-    fields = {"name": release_name(mechanism.name), "before": before}
     if amount(mechanism.privacy, unit) == amount(prior_error, unit):
-        is_equal = equal(mechanism.privacy, prior_error)
-        if unit in SHARES and is_equal:
-            return _("Behind {name} the best adversary is {before}, as much as without any output.", **fields)
-        if unit in SHARES:
-            return _("Behind {name} the best adversary is {before}, hardly less than without any output.", **fields)
-        if is_equal:
-            return _(
-                "Behind {name} the best adversary is {before} on average, as much as without any output.", **fields
-            )
-        message = mark("Behind {name} the best adversary is {before} on average, hardly less than without any output.")
-        return _(message, **fields)
-    if amount(mechanism.privacy, unit) == amount(0.0, unit):
-        return _(
-            "Behind {name} the best adversary is never wrong; without any output they would be {before}.", **fields
-        )
-    if unit in SHARES:
+        message = {
+            (True, True): mark("Behind {name} the best adversary is {before}, as much as without any output."),
+            (True, False): mark("Behind {name} the best adversary is {before}, hardly less than without any output."),
+            (False, True): mark(
+                "Behind {name} the best adversary is {before} on average, as much as without any output."
+            ),
+            (False, False): mark(
+                "Behind {name} the best adversary is {before} on average, hardly less than without any output."
+            ),
+        }[unit in SHARES, equal(mechanism.privacy, prior_error)]
+    elif amount(mechanism.privacy, unit) == amount(0.0, unit):
+        message = mark("Behind {name} the best adversary is never wrong; without any output they would be {before}.")
+    elif unit in SHARES:
         message = mark("Behind {name} the best adversary is {error}; without any output they would be {before}.")
     else:
         message = mark(
             "Behind {name} the best adversary is {error} on average; without any output they would be {before}."
         )
-    return _(message, error=error, **fields)
+    return _(message, name=release_name(mechanism.name), before=before, error=error)
 
 
 def _worst_output(mechanism: Mechanism, unit: str) -> str:
@@ -170,7 +166,7 @@ def _adversary_clause(name: str, words: str, *, first: bool) -> str:
 
 
 def _tightest(facts: ChannelFacts) -> str:
-    ratios = [ratio for row in facts.bounds if (ratio := bound_ratio(row)) is not None and math.isfinite(ratio)]
+    ratios = [ratio for row in facts.bounds if (ratio := row.ratio) is not None and math.isfinite(ratio)]
     if not ratios:
         return "The true values are 0 or unknown, so that no bound can be compared."
     return f"The tightest bound is {number(min(ratios), 2)} times the true value."

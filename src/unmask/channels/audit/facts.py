@@ -103,6 +103,19 @@ class Bound(NamedTuple):
     unit: str
     meaning: str = ""
 
+    @property
+    def ratio(self) -> float | None:
+        """Return the bound divided by the true value: infinite if that is 0, None if the ratio has no meaning.
+
+        >>> Bound("a", 3.0, 2.0, "km").ratio, Bound("a", 3.0, 0.0, "km").ratio
+        (1.5, inf)
+        """
+        if math.isnan(self.bound) or math.isnan(self.truth) or math.isinf(self.truth):
+            return None
+        if self.truth == 0:
+            return None if self.bound == 0 else math.copysign(math.inf, self.bound)
+        return self.bound / self.truth
+
 
 @dataclass(frozen=True)
 class ChannelFacts:
@@ -324,20 +337,16 @@ def _compute_bounds(belief: Posterior, model: LossModel) -> tuple[Bound, ...]:
     limits = bounds(belief, model.loss, coordinates=model.coordinates)
     worst = int(np.argmax(limits.regret))
     by_variation, by_divergence = (limits.weight @ gap for gap in (limits.gap_by_variation, limits.gap_by_divergence))
-    terms = (
-        ("Privacy lost on average, by total variation", by_variation, limits.average_gap,
-         "largest loss times the mean change of the belief"),
-        ("Privacy lost on average, by divergence", by_divergence, limits.average_gap,
-         "largest loss times the mean root of D / 2, D in nats"),
-        ("Cost of ignoring the most valuable output, by total variation",
-         limits.regret_by_variation[worst], limits.regret[worst],
-         "twice the largest loss times the change of the belief at that output"),
-        ("Mean square of that cost, by mutual information",
-         limits.mean_square_by_information, limits.mean_square_regret,
-         "twice the squared largest loss times the information in nats"),
+    unit, gap = model.unit, float(limits.average_gap)
+    by_output = float(limits.regret_by_variation[worst]), float(limits.regret[worst])
+    squares = float(limits.mean_square_by_information), float(limits.mean_square_regret)
+    return (
+        Bound("Privacy lost on average, by total variation", float(by_variation), gap, unit,
+              "largest loss times the mean change of the belief"),
+        Bound("Privacy lost on average, by divergence", float(by_divergence), gap, unit,
+              "largest loss times the mean root of D / 2, D in nats"),
+        Bound("Cost of ignoring the most valuable output, by total variation", *by_output, unit,
+              "twice the largest loss times the change of the belief at that output"),
+        Bound("Mean square of that cost, by mutual information", *squares, f"{unit} squared",
+              "twice the squared largest loss times the information in nats"),
     )  # fmt: skip
-    units = (model.unit,) * 3 + (f"{model.unit} squared",)
-    return tuple(
-        Bound(name, float(bound), float(value), unit, formula)
-        for (name, bound, value, formula), unit in zip(terms, units, strict=True)
-    )

@@ -155,18 +155,5 @@ def _bound_table(bounds: Iterable[Bound]) -> Table:
         Column("truth", "True value", "number"),
         Column("ratio", "Ratio", "number"),
     )
-    records = ((row.name, row.meaning, row.unit, row.bound, row.truth, bound_ratio(row)) for row in bounds)
+    records = ((row.name, row.meaning, row.unit, row.bound, row.truth, row.ratio) for row in bounds)
     return Table.from_records("channel_bounds", columns, records)
-
-
-def bound_ratio(row: Bound) -> float | None:
-    """Return the bound divided by the true value: infinite if that is 0, None if the ratio has no meaning.
-
-    >>> bound_ratio(Bound("a", 3.0, 2.0, "km")), bound_ratio(Bound("a", 3.0, 0.0, "km"))
-    (1.5, inf)
-    """
-    if math.isnan(row.bound) or math.isnan(row.truth) or math.isinf(row.truth):
-        return None
-    if row.truth == 0:
-        return None if row.bound == 0 else math.copysign(math.inf, row.bound)
-    return row.bound / row.truth
