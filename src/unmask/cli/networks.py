@@ -6,6 +6,7 @@ import csv
 import io
 import math
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -26,47 +27,45 @@ if TYPE_CHECKING:
     from unmask.graphs.protections import Separated
 
 
-def _numbers(text: str | None) -> tuple[float, ...]:
-    """Return numbers that are separated by commas; a text that is not a number is nan."""
+def _parse_numbers(text: str | None, is_valid: Callable[[float], bool], expected: str) -> tuple[float, ...]:
+    """Return valid numbers, separated by commas."""
     try:
-        return tuple(map(float, split_names(text)))
+        numbers = tuple(map(float, split_names(text)))
     except ValueError:
-        return (math.nan,)
+        numbers = (math.nan,)
+    if not all(map(is_valid, numbers)) or (text is not None and not numbers):
+        raise UnmaskError(f"expected {expected}, given {text!r}")
+    return numbers
 
 
-def _chances(text: str | None) -> tuple[float, ...]:
-    """Return probabilities, separated by commas."""
-    chances = _numbers(text)
-    if not all(0 <= chance <= 1 for chance in chances) or (text is not None and not chances):
-        raise UnmaskError(f"expected a probability from 0 to 1 for each identity, such as 0.3,0.1, given {text!r}")
-    return chances
+def _is_probability(number: float) -> bool:
+    return 0 <= number <= 1
 
 
-def _amounts(text: str | None) -> tuple[float, ...]:
-    """Return amounts above 0, separated by commas."""
-    amounts = _numbers(text)
-    if not all(0 < amount < math.inf for amount in amounts) or (text is not None and not amounts):
-        raise UnmaskError(f"expected amounts above 0, one or one for each identity, such as 20,5, given {text!r}")
-    return amounts
+PROBABILITIES: Mapping[str, Any] = {
+    "metavar": "P1,P2",
+    "parse": partial(
+        _parse_numbers, is_valid=_is_probability,
+        expected="a probability from 0 to 1 for each identity, such as 0.3,0.1",
+    ),
+}  # fmt: skip
+
+AMOUNTS: Mapping[str, Any] = {
+    "metavar": "U1,U2",
+    "parse": partial(
+        _parse_numbers, is_valid=lambda number: 0 < number < math.inf,
+        expected="amounts above 0, one or one for each identity, such as 20,5",
+    ),
+}  # fmt: skip
 
 
-def _decision(text: str) -> str | tuple[float, ...]:
+def _parse_decision(text: str) -> str | tuple[float, ...]:
     """Return a decision rule: a word, or a probability for each identity."""
-    if text in ("uniform", "likeliest"):
-        return text
-    chances = _numbers(text)
-    if not chances or not all(0 <= chance <= 1 for chance in chances):
-        raise UnmaskError(
-            "expected uniform, likeliest, or a probability from 0 to 1 for each identity, such as 0.5,0.3, given "
-            f"{text!r}"
-        )
-    return chances
+    expected = "uniform, likeliest, or a probability from 0 to 1 for each identity, such as 0.5,0.3"
+    return text if text in ("uniform", "likeliest") else _parse_numbers(text, _is_probability, expected)
 
-
-# --- how a file of a network is read ----------------------------------------------------------------------------------
 
 column_options = options("unmask.graphs:EdgeListOptions")
-
 
 # --- protect graph --------------------------------------------------------------------------------------------------
 
@@ -117,6 +116,7 @@ def protect_graph(
     from unmask.graphs.graph import SocialGraph
     from unmask.graphs.protections import IdentitySeparation, apply_protection, has_adopters
     from unmask.graphs.utility import lost, utility
+    from unmask.measures import UTILITIES
     from unmask.results.formats import percent
 
     refuse_to_overwrite(origin, force=force, stream=output)
@@ -130,51 +130,34 @@ def protect_graph(
     seconds = time.perf_counter() - start
     release, nodes = _writable(separated, output)
     losses = lost(people, *separated)
-    facts = {**_counts(people, separated, release), "seconds": round(seconds, 3), "utility": utility(losses), **losses}
+    facts = {
+        "nodes": release.n_nodes, "edges": release.n_edges, "people": people.n_nodes, "edges_before": people.n_edges,
+        "adopters": len(separated.adopters), "left_out": separated.release.n_nodes - release.n_nodes,
+        "seconds": round(seconds, 3), "utility": utility(losses), **losses,
+    }  # fmt: skip
     seeding_loss = (
         measure_seeding(people, separated, chosen, **seeding) if isinstance(chosen, IdentitySeparation) else None
     )
     facts |= {} if seeding_loss is None else vars(seeding_loss)
     show = partial(print_json, results=[facts]) if as_json else None
     write_release(release.write, output, _origin_text(people, separated, nodes), origin, show=show)
-    _say_left_out(separated.release.n_nodes - release.n_nodes)
+    if facts["left_out"]:
+        print_line(
+            f"{facts['left_out']:,} released nodes have no contact, which a list of links cannot hold: left out; "
+            "write .net or .graphml to keep them",
+            err=True,
+        )
     print_line(
         f"wrote {output}: {release.n_nodes:,} nodes and {release.n_edges:,} edges of {people.n_nodes:,} people with "
         f"{people.n_edges:,}" + f"; {len(separated.adopters):,} of them separated" * has_adopters(chosen),
         err=True,
     )
-    print_line(f"utility {percent(utility(losses))}: " + ", ".join(_loss(*item) for item in losses.items()), err=True)
+    shares = ", ".join(f"{UTILITIES[name].label.lower()} {percent(share)}" for name, share in losses.items())
+    print_line(f"utility {percent(utility(losses))}: {shares}", err=True)
     for sentence in describe_seeding(seeding_loss, seeding["clique"]) if seeding_loss is not None else ():
         print_line(f"seeding: {sentence}", err=True)
     if origin is not None and not as_json:
         suggest_command("audit", "graph", output, "--auxiliary", graph, "--truth", origin)
-
-
-def _loss(name: str, share: float) -> str:
-    from unmask.measures import UTILITIES
-    from unmask.results.formats import percent
-
-    return f"{UTILITIES[name].label.lower()} {percent(share)}"
-
-
-def _say_left_out(nodes: int) -> None:
-    if nodes:
-        print_line(
-            f"{nodes:,} released nodes have no contact, which a list of links cannot hold: left out; "
-            "write .net or .graphml to keep them",
-            err=True,
-        )
-
-
-def _counts(people: SocialGraph, separated: Separated, release: SocialGraph) -> dict[str, int]:
-    return {
-        "nodes": release.n_nodes,
-        "edges": release.n_edges,
-        "people": people.n_nodes,
-        "edges_before": people.n_edges,
-        "adopters": len(separated.adopters),
-        "left_out": separated.release.n_nodes - release.n_nodes,
-    }
 
 
 def _writable(separated: Separated, output: Path) -> tuple[SocialGraph, Any]:
@@ -212,11 +195,8 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
     "unmask.graphs.advice.identity_advice:advise",
     "identities", "shares", "model", "clique", "tolerance", "top", "discovery", "runs", "attack", "leaked", "loss",
     "gain", "accepts", "equal_secrets", "k", "seed",
-    shares={"parse": _chances, "metavar": "P1,P2"},
-    discovery={"parse": _chances, "metavar": "P1,P2"},
-    loss={"parse": _amounts, "metavar": "U1,U2"},
-    gain={"parse": _amounts, "metavar": "U1,U2"},
-    accepts={"parse": _decision, "metavar": "uniform|likeliest|P1,P2"},
+    shares=PROBABILITIES, discovery=PROBABILITIES, loss=AMOUNTS, gain=AMOUNTS,
+    accepts={"parse": _parse_decision, "metavar": "uniform|likeliest|P1,P2"},
 )  # fmt: skip
 @column_options
 @output_option("--json", "as_json", is_flag=True, help="Print the advice as one JSON object.")
