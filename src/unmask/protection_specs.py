@@ -59,10 +59,6 @@ class Spec:
     def __str__(self) -> str:
         return ":".join([self.use, *(f"{key}={format_value(value)}" for key, value in self.parameters.items())])
 
-    def to_entry(self) -> dict[str, Any]:
-        """Return the entry of a document."""
-        return {"name": self.use, "use": self.use, **({"with": dict(self.parameters)} if self.parameters else {})}
-
 
 def _parse_value(text: str) -> Any:
     try:
@@ -140,7 +136,8 @@ def list_entries(options: Settings) -> Iterator[dict[str, Any]]:
             "with": {key: value for key, value in parameters.items() if value not in (None, defaults.get(key))},
         }
     entries: list[dict[str, Any]] = []
-    for entry in (spec.to_entry() for spec in options.get("protection") or ()):
+    for spec in options.get("protection") or ():
+        entry = {"name": spec.use, "use": spec.use, **({"with": dict(spec.parameters)} if spec.parameters else {})}
         if entry not in entries:
             entries.append(entry)
     if len({entry["name"] for entry in entries}) < len(entries):

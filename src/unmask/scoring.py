@@ -228,7 +228,8 @@ def score(
     unknown, person_of_unknown = belief, person
     if truth is not None and truth.leaked.any():
         unknown, person_of_unknown = _drop_leaked(belief, truth), None if person is None else person[~truth.leaked]
-    chosen, rows, not_run = select_measures(belief) if measures is None else measures, [], []
+    default = STANDARD if belief.named is None else (*RATES, coverage, *STANDARD)
+    chosen, rows, not_run = default if measures is None else measures, [], []
     row_values, prior_values = _evaluate_rows(chosen, unknown)
     for measure in chosen:
         if reason := _refuse(measure, belief, truth, is_picked=picked is not None):
@@ -277,11 +278,6 @@ def _evaluate_rows(
     )
     prior_values = (float(value[0]) for value in priors)
     return dict(zip(functions, values, strict=True)), dict(zip(functions, prior_values, strict=True))
-
-
-def select_measures(belief: Posterior) -> tuple[Measure, ...]:
-    """Return the measures of every audit, and the rates of an attack that names people."""
-    return STANDARD if belief.named is None else (*RATES, coverage, *STANDARD)
 
 
 def _drop_leaked(belief: Posterior, truth: Truth) -> Posterior:

@@ -73,8 +73,8 @@ def suggest(
         for n_values in L_VALUES:
             try_(raised.k or k, l=n_values)
     enough = raised.k if raised and not raised.missed else None
-    unchanged = [] if enough else _list_kept_columns(table)  # utility does not count them
-    for column in (*_list_riskiest_columns(table)[:MAX_DROPPED], *unchanged[:MAX_DROPPED]):
+    unchanged = [] if enough else sorted(table.kept, key=lambda column: -len(column.levels))  # no utility counts them
+    for column in (*_list_riskiest_columns(table)[:MAX_DROPPED], *(kept.name for kept in unchanged[:MAX_DROPPED])):
         _find_smallest_k(try_, [value for value in K_VALUES if k <= value <= (enough or value)], dropped=column)
     return tuple(_select_front(try_.changes)[:MAX_CHANGES])
 
@@ -167,8 +167,3 @@ def _list_riskiest_columns(table: Table) -> list[str]:
     if len(table.quasi_identifiers) < 2:
         return []
     return [item.column for item in contributions(table) if item.target == IDENTITY]
-
-
-def _list_kept_columns(table: Table) -> list[str]:
-    """Return the unchanged columns, those with most values first."""
-    return [column.name for column in sorted(table.kept, key=lambda column: -len(column.levels))]

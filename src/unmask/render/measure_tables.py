@@ -110,11 +110,6 @@ def paired(rows: Iterable[Row]) -> dict[str, dict[tuple[str, str], dict[bool, Ro
     return lines_by_quantity
 
 
-def line_above(stem: str, lines: Mapping[tuple[str, str], Pair]) -> str:
-    """Return the line above the rows of one quantity."""
-    return measure_line(stem, next(iter(next(iter(lines.values())).values())))
-
-
 def measure_grids(scope: Scope, targets: Iterable[str], stems: Sequence[str] | None = None) -> list[Grid]:
     """Return a table for each target, of these quantities; of all by default."""
     tables = []
@@ -123,7 +118,7 @@ def measure_grids(scope: Scope, targets: Iterable[str], stems: Sequence[str] | N
         lines_by_quantity, attacking = paired(target_rows), {row.adversary for row in target_rows}
         groups = [
             (
-                line_above(stem, lines_by_quantity[stem]),
+                measure_line(stem, next(iter(next(iter(lines_by_quantity[stem].values())).values()))),
                 _measure_rows(lines_by_quantity[stem], scope, attacking, every=target not in SOME_RELEASES),
             )
             for stem in (lines_by_quantity if stems is None else stems)
@@ -134,13 +129,10 @@ def measure_grids(scope: Scope, targets: Iterable[str], stems: Sequence[str] | N
                 groups = [(line, tuple(row for row in rows if "not run" not in row)) for line, rows in groups]
             else:
                 groups.append(("", _idle([name for name in scope.adversaries if name not in attacking], scope)))
-            head, caption = (*scope.row_label_heads, *COLUMNS[:3], *CONTROL, *COLUMNS[3:]), _caption(target)
+            head, caption = (*scope.row_label_heads, *COLUMNS[:3], *CONTROL, *COLUMNS[3:]), format_target(target)
+            caption = "Membership of the rarest people" if target == RARE else caption.split(":")[0]
             tables.append(_without_control(Grid(head, tuple(groups), text=len(scope.row_label_heads), caption=caption)))
     return tables
-
-
-def _caption(target: str) -> str:
-    return "Membership of the rarest people" if target == RARE else format_target(target).split(":")[0]
 
 
 def _without_control(grid: Grid) -> Grid:

@@ -61,7 +61,7 @@ def success_figures(scope: Scope) -> tuple[Figure, ...]:
             if any(name == adversary for _, adversary in heads)
         ]
         label = f"Success by release. {format_target(target)}."
-        figures += [dots_figure(format_target(target), dots, label=label)] if heads else []
+        figures += [dots_figure(format_target(target), dots, label)] if heads else []
     return tuple(figures)
 
 

@@ -35,11 +35,12 @@ class Dot(NamedTuple):
     text: str = ""
 
 
-def dots_figure(title: str, dots: Iterable[Dot], *, baseline: str = "guessing", label: str = "") -> Figure:
-    """Return shares as dots; `baseline` names the value without the release."""
+def dots_figure(title: str, dots: Iterable[Dot], label: str) -> Figure:
+    """Return shares as dots."""
     columns = (
         Column("group"), Column("name"), Column("style"), Column("value", title, "share"),
-        Column("baseline", baseline, "share"), Column("low", "", "share"), Column("high", "", "share"), Column("text"),
+        Column("baseline", "guessing", "share"), Column("low", "", "share"), Column("high", "", "share"),
+        Column("text"),
     )  # fmt: skip
     table = Table.from_records("dots", columns, dots)
     chart = Chart(

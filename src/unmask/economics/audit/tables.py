@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from unmask.economics.attacker import list_parameters
-from unmask.economics.audit.facts import CampaignPrice, PriceFacts, ReleasePrice
+from unmask.economics.audit.facts import PriceFacts
 from unmask.economics.audit.parameters import format_parameter, name_parameter, parameter_table
-from unmask.economics.campaigns.bounds import Bounds
 from unmask.results import Column, Table
 
 N_DRAWN = 6
@@ -49,25 +48,15 @@ def _release_table(facts: PriceFacts) -> Table:
         Column("sunk_success", "Re-identified with the data at hand", "share"),
         Column("stopping_fine", "Fine that stops it", "number", rounds_up=True),
     )  # fmt: skip
-    records = (
-        (
-            price.release, facts.adversary, price.n, *_of_campaign(price.campaign), price.attacked, price.success,
-            price.realized, *_of_attacked(price), price.largest_attacked, price.sunk_success, price.stopping_fine,
-        )
-        for price in facts.releases
-    )  # fmt: skip
+    records = []
+    for price in facts.releases:
+        campaign = price.campaign
+        computed = (None,) * 3 if campaign.not_run else (campaign.success, campaign.payoff, campaign.fines)
+        of_person = (price.tries, price.fines, price.cost, price.payoff) if price.attacked else (None,) * 4
+        alone = (price.attacked, price.success, price.realized, *of_person, price.largest_attacked)
+        record = (price.release, facts.adversary, price.n, *computed, *alone, price.sunk_success, price.stopping_fine)
+        records.append(record)
     return Table.from_records("price_releases", columns, records)
-
-
-def _of_campaign(campaign: CampaignPrice) -> tuple[Bounds | None, ...]:
-    """Return success, payoff and fines; None if they were not computed."""
-    return (None,) * 3 if campaign.not_run else (campaign.success, campaign.payoff, campaign.fines)
-
-
-def _of_attacked(price: ReleasePrice) -> tuple[float | None, ...]:
-    """Return expectations for a person attacked; None without one."""
-    means = (price.tries, price.fines, price.cost, price.payoff)
-    return means if price.attacked else (None,) * len(means)
 
 
 # --- by size of the group --------------------------------------------------------------------------------------------

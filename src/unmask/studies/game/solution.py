@@ -130,11 +130,12 @@ def _collect(plan: Plan, document: GameDocument, releases: Releases, game: Publi
         (name, kind, releases[name][adversary_of(kind, document, plan)])
         for name, kind in product(ranked, document.attackers)
     ]
+    baseline = next((part.name for part in plan.protections if part.use == NOTHING), plan.protections[0].name)
     data = GameFacts(
         title=plan.title,
         people=faced_kinds[0][2].belief.n_targets,
         kinds=tuple(_describe_kind(kind, document, plan) for kind in document.attackers),
-        now=offer_of(game, game.move(_find_baseline(plan), Terms())),
+        now=offer_of(game, game.move(baseline, Terms())),
         offers=tuple(offer_of(game, move) for move in offers),
         undecided=len(game.undecided(moves)),
         looked_at=len(moves),
@@ -149,11 +150,6 @@ def _collect(plan: Plan, document: GameDocument, releases: Releases, game: Publi
         sensitivity=sensitive_inputs(game, document),
         alone=tuple(row for faced_kind in faced_kinds if (row := _compare_models(game, *faced_kind)) is not None),
     )
-
-
-def _find_baseline(plan: Plan) -> str:
-    """Return the name of the protection that changes nothing, or of the first one."""
-    return next((part.name for part in plan.protections if part.use == NOTHING), plan.protections[0].name)
 
 
 def _describe_kind(kind: str, document: GameDocument, plan: Plan) -> Attackers:
