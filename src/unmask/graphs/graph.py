@@ -122,12 +122,12 @@ class SocialGraph:
     def __repr__(self) -> str:
         return f"SocialGraph({self.n_nodes} nodes, {self.n_edges} edges)"
 
-    @property
+    @cached_property
     def n_nodes(self) -> int:
         """Number of nodes, including nodes without an edge."""
         return len(self.indptr) - 1
 
-    @property
+    @cached_property
     def n_edges(self) -> int:
         """Number of undirected edges."""
         return len(self.neighbor) // 2
