@@ -186,7 +186,7 @@ SENTENCES: dict[str, tuple[str, ...]] = {
     "app/protect_screen.py": ("COLUMNS",),
     "app/roles_screen.py": ("ROLES", "TYPES"),
     "app/table_workflow.py": ("TRIALS",),
-    "tables/risk/columns.py": ("_suggest_role", "_REASONS", "POSSIBLY_KNOWN"),
+    "tables/risk/column_facts.py": ("_suggest_role", "_REASONS", "POSSIBLY_KNOWN"),
     "economics/attacker.py": ("Attacker.warnings",),
     "policy/verdict.py": ("_find_obstacle",),
     "studies/decision.py": (
@@ -200,7 +200,7 @@ SENTENCES: dict[str, tuple[str, ...]] = {
         "make_headline",
         "_describe_risk",
     ),
-    "studies/game/result.py": ("_make_decision", "_make_item", "_make_risk", "_make_advice"),
+    "studies/game/game_result.py": ("_make_decision", "_make_item", "_make_risk", "_make_advice"),
     "studies/game/sentences.py": (
         "describe_protection",
         "describe_terms",

@@ -43,7 +43,7 @@ from unmask.tables import (
 )
 from unmask.tables.attacks.membership import stack_people
 from unmask.tables.attacks.pairing import pair
-from unmask.tables.control.membership import cross_fit
+from unmask.tables.control.membership_calibration import cross_fit
 from unmask.tables.knowledge import attribute_truth
 
 EIGHT = (

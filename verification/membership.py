@@ -36,7 +36,7 @@ from unmask.tables import (
     datasets,
 )
 from unmask.tables.attacks.membership import margins_of
-from unmask.tables.control.membership import cross_fit, join_scores
+from unmask.tables.control.membership_calibration import cross_fit, join_scores
 
 SEEDS = 6
 Floats = NDArray[np.float64]

@@ -40,9 +40,9 @@ from unmask.measures import (
     success_probability,
     total_variation,
 )
-from unmask.measures.base import UndefinedError, average_by_person
+from unmask.measures.measure import UndefinedError, average_by_person
+from unmask.measures.posterior_rows import map_functions
 from unmask.measures.rates import RATES, coverage
-from unmask.measures.rows import map_functions
 from unmask.measures.success import rank_truth
 from unmask.measures.truth_positions import locate_truth
 from unmask.results import Row

@@ -9,7 +9,7 @@ from scipy.special import gammaincc
 
 from unmask.aggregates import AggregateRelease, Domain, Rule, Statistic, Tabulation, tabulate
 from unmask.aggregates.attacks import _chain, chains
-from unmask.aggregates.attacks.attack_run import explain_contradiction, make_questions
+from unmask.aggregates.attacks.area_attacks import explain_contradiction, make_questions
 from unmask.aggregates.attacks.belief import infer_counts, weigh_solutions
 from unmask.aggregates.attacks.integer_programs import find_other
 from unmask.aggregates.attacks.population import fit_population

@@ -9,10 +9,10 @@ from scipy import stats
 
 from unmask import Posterior, Truth
 from unmask.measures import log_loss_bits, realized_success, success_probability
-from unmask.measures.base import UndefinedError
 from unmask.measures.excess import People, difference
 from unmask.measures.excess import excess as of_people
 from unmask.measures.interval import clustered_wilson, wilson
+from unmask.measures.measure import UndefinedError
 
 # R. G. Newcombe, Statistics in Medicine 1998, table II, method 10
 PUBLISHED = (

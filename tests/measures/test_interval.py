@@ -10,8 +10,8 @@ from unmask import Posterior, Truth, UnmaskError
 from unmask.core.arrays import weighted_quantiles
 from unmask.core.inference import from_classes
 from unmask.measures import calibration_error, effective_set_size, evaluate, realized_success, success_probability
-from unmask.measures.base import QUANTILES
 from unmask.measures.interval import EVERYBODY, clustered_wilson, of_targets, wilson
+from unmask.measures.measure import QUANTILES
 from unmask.scoring import STANDARD
 from unmask.tables.attacks.classes import from_sizes
 

@@ -10,7 +10,7 @@ from tests.envelopes import parsed
 from unmask import Posterior, Truth
 from unmask.core.errors import UnmaskError
 from unmask.measures import realized_success, realized_success_within, success_probability, success_within
-from unmask.measures.base import UndefinedError
+from unmask.measures.measure import UndefinedError
 
 
 def draw(rng, n_rows=6):

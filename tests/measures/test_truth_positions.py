@@ -8,7 +8,8 @@ import pytest
 from unmask import Posterior, Truth
 from unmask.core.calibration_check import Check
 from unmask.core.truth import ABSENT, UNKNOWN
-from unmask.measures import base, evaluate
+from unmask.measures import evaluate
+from unmask.measures import measure as declaration
 from unmask.measures.truth_positions import locate_each, locate_truth
 from unmask.scoring import STANDARD
 
@@ -33,7 +34,7 @@ def test_a_measure_of_positions_is_that_of_each_target(monkeypatch: pytest.Monke
     measures = [measure for measure in STANDARD if measure.of_positions is not None]
     assert len(measures) == 6
     evaluated_together = [evaluate(measure, belief, truth, drawn_from=10_000) for measure in measures]
-    monkeypatch.setattr(base, "locate_truth", locate_each)
+    monkeypatch.setattr(declaration, "locate_truth", locate_each)
     for row, measure in zip(evaluated_together, measures, strict=True):
         evaluated_alone = evaluate(measure, belief, truth, drawn_from=10_000)
         assert replace(row, **dict.fromkeys(NUMBERS, 0.0)) == replace(evaluated_alone, **dict.fromkeys(NUMBERS, 0.0))

@@ -20,7 +20,7 @@ from unmask.measures.membership import evaluate_membership
 from unmask.tables import AttributeInference, Background, Mondrian, SinglingOut, Table, datasets
 from unmask.tables.attacks.marginal_counts import bin_shares, list_subsets, mutual_information
 from unmask.tables.attacks.membership import ClosestRecord, MarginalRatio, fit_isotonic, fit_steps
-from unmask.tables.control.membership import cross_fit, find_twins
+from unmask.tables.control.membership_calibration import cross_fit, find_twins
 from unmask.tables.knowledge import attribute_truth
 
 

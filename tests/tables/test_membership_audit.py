@@ -18,9 +18,9 @@ from unmask.tables import Background, Mondrian, ShadowMembership, Table
 from unmask.tables import audit as cases
 from unmask.tables.attacks.membership import margins_of
 from unmask.tables.audit import auditor_knowledge
-from unmask.tables.audit.membership import CLOSEST, COMPANIONS, RECORD, sample_members
+from unmask.tables.audit.membership_audit import CLOSEST, COMPANIONS, RECORD, sample_members
 from unmask.tables.control.holdout import Sample
-from unmask.tables.control.membership import MembershipSample, join_scores
+from unmask.tables.control.membership_calibration import MembershipSample, join_scores
 from unmask.tables.control.similarity import shift_by
 from unmask.tables.knowledge import Knowledge
 from unmask.tables.protections.releasing import Released

@@ -10,7 +10,7 @@ from unmask.tables.dates import DAYS, PERIODS, _months, _name
 from unmask.tables.matching import compatible, covered
 from unmask.tables.notation import EVERYTHING, MISSING, format_prefix
 from unmask.tables.protections.recoding import cover_cells
-from unmask.tables.utility.columns import _count_common_atoms
+from unmask.tables.utility.column_loss import _count_common_atoms
 from unmask.tables.utility.sets import LevelSets, compare_categorical, singleton_levels
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import unmask
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.tables import criteria, writing
+from unmask.tables import criteria, table_writing
 from unmask.tables.column import Column
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.protections.mondrian import Mondrian
@@ -531,7 +531,7 @@ def test_a_weight_leaves_under_its_name_and_in_its_place(tmp_path):  # T21
 def test_rows_are_quoted_as_a_csv_writer_does_it(n_columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     texts = ["a", "", "x,y", 'q"t', "two\nlines", "tab\there", "é", ""]
     columns = {f"c{index}": texts[index:] + texts[:index] for index in range(n_columns)}
-    monkeypatch.setattr(writing, "_ROWS_PER_BLOCK", 3)
+    monkeypatch.setattr(table_writing, "_ROWS_PER_BLOCK", 3)
     path = tmp_path / "release.csv"
     Table.read(columns, quasi_identifiers=list(columns)).write(path)
     file = io.StringIO(newline="")

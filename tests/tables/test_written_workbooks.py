@@ -7,7 +7,7 @@ from python_calamine import CalamineWorkbook
 
 from tests.commands import check_one_sentence, invoke
 from unmask.core.errors import UnmaskError
-from unmask.tables import Table, writing
+from unmask.tables import Table, table_writing
 
 PEOPLE = {
     "age": ["[20, 30]", "[20, 30]", "*"],
@@ -57,7 +57,7 @@ def test_no_cell_is_a_formula_and_equal_tables_give_equal_files(table, tmp_path)
 
 @pytest.mark.parametrize("limit", ["MAX_ROWS", "MAX_CHARACTERS"])
 def test_a_table_that_no_sheet_holds_is_refused_and_leaves_no_file(table, tmp_path, monkeypatch, limit):
-    monkeypatch.setattr(writing, limit, 3)
+    monkeypatch.setattr(table_writing, limit, 3)
 
     with pytest.raises(UnmaskError, match=r"of a sheet|a sheet holds"):
         table.write(tmp_path / "release.xlsx")

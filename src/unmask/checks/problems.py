@@ -12,7 +12,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from unmask import aggregates, channels, graphs, linkage, tables
-from unmask.aggregates.attacks.attack_run import make_questions
+from unmask.aggregates.attacks.area_attacks import make_questions
 from unmask.aggregates.attacks.reconstructor import KnownPeople
 from unmask.aggregates.protections.exact_tables import count_tables
 from unmask.core.arrays import Floats, Integers

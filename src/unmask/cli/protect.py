@@ -172,7 +172,7 @@ def _protect_rows(
     from unmask.protecting import protect as protect_table
     from unmask.tables.files import list_dropped_columns, read_column_names, read_table
     from unmask.tables.formulas import check_formulas, escape_table, formula_cells
-    from unmask.tables.writing import check_name
+    from unmask.tables.table_writing import check_name
 
     path = Path(source)
     table, dropped = read_table(path, reading), list_dropped_columns(read_column_names(path, reading), reading)

@@ -16,7 +16,7 @@ import numpy as np
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import files
-from unmask.graphs.files.reading import read_links
+from unmask.graphs.files.link_reading import read_links
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge import NO_NODE, Pair
 from unmask.graphs.random_graphs import barabasi_albert, chung_lu, erdos_renyi, power_law_degrees, watts_strogatz

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.core.errors import UnmaskError
 from unmask.graphs.compressed_rows import CompressedRows, compress_links
 from unmask.graphs.files.edge_lists import EdgeListOptions
+from unmask.graphs.files.link_reading import read_links
 from unmask.graphs.files.node_numbers import MAX_NODES, LinkList
-from unmask.graphs.files.reading import read_links
 from unmask.graphs.files.writing import write_graph
 
 _log = logging.getLogger(__name__)

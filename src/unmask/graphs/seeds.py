@@ -15,7 +15,7 @@ from unmask.core.errors import UnmaskError
 from unmask.data.dialects import WHOLE
 from unmask.graphs.files.edge_lists import EdgeListOptions
 from unmask.graphs.files.end_columns import unify_ids
-from unmask.graphs.files.reading import read_first_rows, read_links
+from unmask.graphs.files.link_reading import read_first_rows, read_links
 from unmask.graphs.graph import SocialGraph
 
 T = TypeVar("T")

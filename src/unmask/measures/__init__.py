@@ -6,7 +6,6 @@ and here. More measures are in the modules `error`, `entropy`, `leakage`, `anony
 """
 
 from unmask.measures import anonymity, bounds, entropy, error, leakage, losses, membership, rates
-from unmask.measures.base import Measure, evaluate
 from unmask.measures.entropy import (
     confidence_set_size,
     effective_set_size,
@@ -34,6 +33,7 @@ from unmask.measures.leakage import (
     total_variation,
 )
 from unmask.measures.losses import Loss
+from unmask.measures.measure import Measure, evaluate
 from unmask.measures.near_numbers import realized_success_within, success_within
 from unmask.measures.registry import CRITERIA, MEASURES, UTILITIES, Quantity, declare, described
 from unmask.measures.success import (

@@ -10,11 +10,11 @@ from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.measures.base import Measure, check_truth, implement, measure_whole, refuse_scores
 from unmask.measures.entropy import renyi_entropies
 from unmask.measures.losses.discrete import truth_probability
+from unmask.measures.measure import Measure, check_truth, implement, measure_whole, refuse_scores
+from unmask.measures.posterior_rows import map_rows
 from unmask.measures.registry import FAMILIES, declare_all
-from unmask.measures.rows import map_rows
 from unmask.measures.success import success_probability
 
 

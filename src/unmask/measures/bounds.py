@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike
 from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
-from unmask.measures.base import refuse_scores
 from unmask.measures.leakage import LN2, leakages
 from unmask.measures.losses import Loss, decision_problem
 from unmask.measures.losses.discrete import Medoid
 from unmask.measures.losses.problem import expected_cost, shares_unlisted
+from unmask.measures.measure import refuse_scores
 
 
 def divergence_nats_for_regret(regret: float, *, largest: float) -> float:

@@ -10,9 +10,9 @@ from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import chunks
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
-from unmask.measures.base import Measure, implement, refuse_scores
+from unmask.measures.measure import Measure, implement, refuse_scores
+from unmask.measures.posterior_rows import Rows, blocks, fill_block, map_rows, mask_block, unpack_rows
 from unmask.measures.registry import FAMILIES, declare_all
-from unmask.measures.rows import Rows, blocks, fill_block, map_rows, mask_block, unpack_rows
 
 SOURCE = "Rebollo-Monedero et al. 2012, section V-A1; A. Renyi, 'On measures of entropy and information', 1961"
 

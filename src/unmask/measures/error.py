@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.arrays import Floats, weighted_quantiles
 from unmask.core.posterior import Posterior
-from unmask.measures.base import QUANTILES, Measure, implement
 from unmask.measures.losses import Loss, Problem, check_matrix, decision_problem
+from unmask.measures.measure import QUANTILES, Measure, implement
 from unmask.measures.registry import declare_all
 from unmask.measures.success import bayes_error, realized_success
 from unmask.measures.truth_positions import TruthPositions

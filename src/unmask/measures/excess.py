@@ -16,8 +16,8 @@ from unmask.core.csr_rows import distinct
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.measures.base import Measure, UndefinedError
 from unmask.measures.interval import Interval, clustered_wilson, student, wilson
+from unmask.measures.measure import Measure, UndefinedError
 
 MIN_CLUSTERS = 20
 """Effective number of clusters in either group below which clusters are treated as strata, because their

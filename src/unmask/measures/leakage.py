@@ -11,10 +11,10 @@ from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.tolerances import SERIES_LIMIT, VIEW_MASS_TOLERANCE
-from unmask.measures.base import Measure, implement, measure_whole, refuse_scores
 from unmask.measures.entropy import log_power_mean, min_entropy_smith
+from unmask.measures.measure import Measure, implement, measure_whole, refuse_scores
+from unmask.measures.posterior_rows import Rows, log_ratio, map_functions
 from unmask.measures.registry import FAMILIES, declare_all
-from unmask.measures.rows import Rows, log_ratio, map_functions
 
 LN2 = float(np.log(2.0))
 

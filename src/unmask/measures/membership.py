@@ -17,8 +17,8 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, log_odds
 from unmask.core.tolerances import COUNT_ROUNDING
 from unmask.core.truth import Truth
-from unmask.measures.base import build_row
 from unmask.measures.interval import Z95, Interval, clopper_pearson, wilson
+from unmask.measures.measure import build_row
 from unmask.measures.registry import FAMILIES, MEASURES, Quantity, declare_all
 from unmask.results import Row
 

@@ -10,7 +10,7 @@ from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.measures.base import Measure, UndefinedError
+from unmask.measures.measure import Measure, UndefinedError
 from unmask.measures.registry import FAMILIES
 
 SOURCE = "M. Giomi et al., 'A unified framework for quantifying privacy risk in synthetic data', PoPETs 2023, with 5 %"

@@ -31,8 +31,8 @@ from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import distinct
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
-from unmask.measures.base import Measure, build_row, implement
 from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson, of_runs
+from unmask.measures.measure import Measure, build_row, implement
 from unmask.measures.registry import declare
 from unmask.measures.success import realized_success
 from unmask.results import Row

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from unmask.core.errors import UnmaskError, nearest
-from unmask.measures.base import Measure
+from unmask.measures.measure import Measure
 from unmask.measures.rates import RATES, coverage
 from unmask.measures.registry import FAMILIES, MEASURES, described, name_with_parameter
 from unmask.measures.success import parts_linked

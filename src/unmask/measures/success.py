@@ -15,9 +15,9 @@ from unmask.core.distinct_rows import cache_on_posterior, distinct_rows
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import LogProbabilities, Posterior
 from unmask.core.truth import Truth
-from unmask.measures.base import Measure, implement
+from unmask.measures.measure import Measure, implement
+from unmask.measures.posterior_rows import Rows
 from unmask.measures.registry import FAMILIES, declare, declare_all
-from unmask.measures.rows import Rows
 from unmask.measures.truth_positions import (
     PersonEntries,
     TruthPositions,

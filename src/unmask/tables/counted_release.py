@@ -22,9 +22,9 @@ from unmask.tables.protections.mondrian import Mondrian
 from unmask.tables.protections.recoding import merge_cells
 from unmask.tables.stored import StoredTable, unchanged_columns
 from unmask.tables.table import Table
-from unmask.tables.utility.columns import Loss
+from unmask.tables.table_writing import stored_type
+from unmask.tables.utility.column_loss import Loss
 from unmask.tables.utility.evaluation import InformationLoss
-from unmask.tables.writing import stored_type
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,8 +30,8 @@ from unmask.tables.reading import check_columns, column_names, read_encoded
 from unmask.tables.scales import Decimal
 from unmask.tables.stored import StoredTable
 from unmask.tables.survey_design import UNKNOWN_DESIGN, SurveyDesign, match_columns, number_units, relate_replicates
+from unmask.tables.table_writing import write_parquet, write_table
 from unmask.tables.unit import ASSUMED, ROW, counting_unit, identifier_key, number_people, stated_unit
-from unmask.tables.writing import write_parquet, write_table
 
 
 @dataclass(frozen=True, eq=False)

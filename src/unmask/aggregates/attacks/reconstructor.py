@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.aggregates.attacks.attack_run import (
+from unmask.aggregates.attacks.area_attacks import (
     AreaAttack,
     AttackRun,
     Question,

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from unmask.aggregates.attacks.attack_run import AttackRun
+from unmask.aggregates.attacks.area_attacks import AttackRun
 from unmask.aggregates.attacks.chains import MAX_R_HAT, has_total
 from unmask.aggregates.attacks.reconstructor import KnownPeople, Reconstructor, infer_values
 from unmask.aggregates.audit.blocks import ADVICE, AggregateFacts, describe_risk, headline, make_blocks

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.aggregates.attacks.attack_run import AttackRun
+from unmask.aggregates.attacks.area_attacks import AttackRun
 from unmask.aggregates.release import AggregateRelease
 from unmask.aggregates.rules import Counts
 

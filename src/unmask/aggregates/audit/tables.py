@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.aggregates.attacks.attack_run import AttackRun
+from unmask.aggregates.attacks.area_attacks import AttackRun
 from unmask.aggregates.attacks.chains import MAX_R_HAT
 from unmask.aggregates.audit.facts import find_differences
 from unmask.aggregates.release import Tabulation

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.aggregates.magnitudes.sensitivity import SensitivityRule
 from unmask.aggregates.programs import Floats, Mask
+from unmask.aggregates.protections.complementary_suppression import Demand, OtherTables, Suppression, suppress_cells
 from unmask.aggregates.protections.linked_cells import LinkedCells, outsider
-from unmask.aggregates.protections.suppression import Demand, OtherTables, Suppression, suppress_cells
 from unmask.core.errors import UnmaskError
 
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from unmask.aggregates.programs import Floats, Mask
 from unmask.aggregates.protections.cell_key import draw_cell_keys, perturb_counts, transition_matrix
+from unmask.aggregates.protections.complementary_suppression import Demand, Suppression, suppress_cells
 from unmask.aggregates.protections.linked_cells import LinkedCells, outsider
 from unmask.aggregates.protections.rounding import round_controlled, round_randomly
-from unmask.aggregates.protections.suppression import Demand, Suppression, suppress_cells
 from unmask.aggregates.release import AggregateRelease
 from unmask.aggregates.rules import Marker, Rule
 from unmask.core.randomness import secret_unless

@@ -17,13 +17,13 @@ from unmask.core.tolerances import LINK_TIE
 from unmask.linkage.audit.facts import BASELINES, GuessFacts
 from unmask.linkage.audit.partition_scores import SHOWN_SCORES, VIEW_SCORES, score_partition, score_view
 from unmask.linkage.link_files import LinkThreshold
-from unmask.measures.base import build_row
 from unmask.measures.clustering import Contingency, Unlinkability, bounds, evaluate, fairness
 from unmask.measures.clustering.contingency import DRAWN_ITEMS, OWN, Baseline
 from unmask.measures.clustering.curves import overall_slope
 from unmask.measures.clustering.overlap import Override
 from unmask.measures.clustering.unlinkability import FURTHER_RATES, RATES, Rate
 from unmask.measures.interval import Interval
+from unmask.measures.measure import build_row
 from unmask.measures.registry import MEASURES
 from unmask.ranges import Option, Range, check_ranges
 from unmask.results.rows import BOUNDS, Row

@@ -4,10 +4,10 @@
 `clustering_metrics` are the metrics of other fields, `views` the entropies of a view of several partitions.
 """
 
-from unmask.measures.clustering.bounds import Bounds, bounds
 from unmask.measures.clustering.contingency import Contingency
 from unmask.measures.clustering.fairness import Fairness, fairness
 from unmask.measures.clustering.metrics import ClusteringMetrics, clustering_metrics, transfer_distance
+from unmask.measures.clustering.sampled_truth import Bounds, bounds
 from unmask.measures.clustering.unlinkability import MergeList, Unlinkability, evaluate, merge_lists
 
 __all__ = [

@@ -14,7 +14,7 @@ from unmask.core.arrays import Floats, Integers
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.measures.losses.problem import ExpandedRows, Problem, expand_rows, fill_with_largest
-from unmask.measures.rows import BLOCK_ENTRIES, blocks, fill_block, mask_block
+from unmask.measures.posterior_rows import BLOCK_ENTRIES, blocks, fill_block, mask_block
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from unmask.measures.losses.problem import (
     share_ties,
     shares_unlisted,
 )
-from unmask.measures.rows import BLOCK_ENTRIES, Rows, blocks, fill_block, map_rows
+from unmask.measures.posterior_rows import BLOCK_ENTRIES, Rows, blocks, fill_block, map_rows
 from unmask.measures.success import bayes_error, realized_success
 from unmask.measures.truth_positions import find_entries
 

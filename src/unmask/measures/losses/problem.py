@@ -16,7 +16,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.tolerances import LOSS_TIE
 from unmask.core.truth import Truth
-from unmask.measures.rows import BLOCK_ENTRIES, blocks, fill_block, mask_block
+from unmask.measures.posterior_rows import BLOCK_ENTRIES, blocks, fill_block, mask_block
 
 MAX_PAIR_CANDIDATES = 1 << 15
 """Largest number of candidates in a row of which all pairs are compared: a billion losses."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from unmask.render.charts.planes import draw_plane
-from unmask.render.charts.rows import draw_dots, draw_histogram, draw_tornado
+from unmask.render.charts.row_charts import draw_dots, draw_histogram, draw_tornado
 from unmask.render.charts.svg import Drawing
 from unmask.results.blocks import Chart
 from unmask.results.table import Table

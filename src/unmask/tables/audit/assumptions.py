@@ -22,7 +22,7 @@ from unmask.results.names import (
 from unmask.results.words import join_names, release_name
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release
 from unmask.tables.audit.linked_rows import SEEN
-from unmask.tables.audit.membership import CLOSEST, MARGINS, RECORD
+from unmask.tables.audit.membership_audit import CLOSEST, MARGINS, RECORD
 from unmask.tables.background import hidden_values
 from unmask.tables.control.similarity import Shift
 from unmask.tables.knowledge import Knowledge

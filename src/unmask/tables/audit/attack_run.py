@@ -13,8 +13,8 @@ from unmask.core.arrays import Booleans, Integers
 from unmask.core.posterior import Posterior
 from unmask.core.truth import ABSENT, Truth
 from unmask.measures import Measure
-from unmask.measures.base import UndefinedError
 from unmask.measures.excess import People, excess
+from unmask.measures.measure import UndefinedError
 from unmask.scoring import Audit, score
 
 

@@ -16,7 +16,7 @@ from unmask.results.formats import DATE, round_step
 from unmask.results.suppression import mark_people
 from unmask.tables.audit.auditor_knowledge import Release
 from unmask.tables.table import Table
-from unmask.tables.utility.columns import Cells
+from unmask.tables.utility.column_loss import Cells
 
 SECONDS = 86400.0
 """Seconds of a day."""

@@ -22,7 +22,7 @@ from unmask.tables.audit.risk_facts import distribute_success
 from unmask.tables.audit.threads import MIN_ROWS, two_at_once
 from unmask.tables.protections.generalization import generalize_further
 from unmask.tables.table import Table
-from unmask.tables.utility.columns import Loss
+from unmask.tables.utility.column_loss import Loss
 
 Success = Mapping[str, tuple[float, Distribution]]
 """Success that the prosecutor expects, and its distribution over people, by target."""

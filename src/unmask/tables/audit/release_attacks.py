@@ -40,7 +40,7 @@ from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release, locate_rows
 from unmask.tables.audit.linked_parts import audit_linkability
 from unmask.tables.audit.linked_rows import SEEN, attack_person, link_rows
-from unmask.tables.audit.membership import audit_membership
+from unmask.tables.audit.membership_audit import audit_membership
 from unmask.tables.audit.perturbed import attack_by_distance, attack_by_mechanism, refuse_perturbed
 from unmask.tables.audit.singling_out import audit_singling_out
 from unmask.tables.column import Column

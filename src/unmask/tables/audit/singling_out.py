@@ -12,8 +12,8 @@ import numpy as np
 from unmask.core.errors import NotRunError, UnmaskError
 from unmask.languages import mark
 from unmask.measures import Quantity
-from unmask.measures.base import UndefinedError, build_row
 from unmask.measures.interval import Interval, wilson
+from unmask.measures.measure import UndefinedError, build_row
 from unmask.measures.registry import MEASURES
 from unmask.results import Row
 from unmask.results.names import SINGLING

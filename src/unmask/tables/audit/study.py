@@ -32,7 +32,12 @@ from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release, loc
 from unmask.tables.audit.files import READING
 from unmask.tables.audit.linked_parts import measure_linkability
 from unmask.tables.audit.linked_rows import attack_person
-from unmask.tables.audit.membership import MEMBERSHIP_MEASURES, limit_by_epsilon, measure_membership, sample_members
+from unmask.tables.audit.membership_audit import (
+    MEMBERSHIP_MEASURES,
+    limit_by_epsilon,
+    measure_membership,
+    sample_members,
+)
 from unmask.tables.audit.perturbed import refuse_perturbed
 from unmask.tables.audit.release_facts import evaluate_criteria, list_criteria
 from unmask.tables.audit.singling_out import measure_singling_out

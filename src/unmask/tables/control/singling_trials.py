@@ -9,9 +9,9 @@ import numpy as np
 import scipy
 
 from unmask.core.arrays import Floats, Integers
-from unmask.measures.base import UndefinedError
 from unmask.measures.excess import difference
 from unmask.measures.interval import wilson
+from unmask.measures.measure import UndefinedError
 from unmask.tables.attacks.comparisons import compare_levels
 from unmask.tables.attacks.pairing import Pairing, iterate_compatible_pairs, pair
 from unmask.tables.attacks.singling_out import Predicate, count_matches

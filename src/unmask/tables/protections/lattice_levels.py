@@ -24,7 +24,7 @@ from unmask.tables.grouping import KEY_LIMIT, sum_rows
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.protections.recoding import generalize
 from unmask.tables.table import Table
-from unmask.tables.utility.columns import Loss
+from unmask.tables.utility.column_loss import Loss
 
 Level = float | str
 Node: TypeAlias = tuple[int, ...]

@@ -14,7 +14,7 @@ from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.tables.levels import Type
 from unmask.tables.table import Table
-from unmask.tables.utility.columns import Cells, Loss, joint
+from unmask.tables.utility.column_loss import Cells, Loss, joint
 
 _MIN_TRUE_SHARE = 0.001
 """Smallest divisor of a query's relative error, as a share of the rows (sanity bound of Vitter and Wang)."""

@@ -17,8 +17,8 @@ from unmask.core.truth import Truth
 from unmask.findings.people_at_risk import Watched
 from unmask.languages import mark
 from unmask.measures import calibration_error, log_loss_bits, realized_success, success_probability
-from unmask.measures.base import build_row
 from unmask.measures.interval import Interval
+from unmask.measures.measure import build_row
 from unmask.measures.membership import (
     IN,
     OUT,
@@ -42,7 +42,7 @@ from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, explain_shift
 from unmask.tables.background import Attack, Background
 from unmask.tables.control.holdout import Sample
-from unmask.tables.control.membership import VULNERABLE_SHARE, MembershipSample, cross_fit, join_scores
+from unmask.tables.control.membership_calibration import VULNERABLE_SHARE, MembershipSample, cross_fit, join_scores
 from unmask.tables.control.similarity import shift_by
 from unmask.tables.knowledge import Knowledge
 from unmask.tables.protections.releasing import Released

@@ -17,8 +17,8 @@ from unmask.core.posterior import Posterior, Status
 from unmask.core.tolerances import VALUE_TIE
 from unmask.core.truth import Truth
 from unmask.measures.interval import EVERYBODY, Interval, of_targets
+from unmask.measures.posterior_rows import RowFunction, map_rows
 from unmask.measures.registry import MEASURES, Quantity
-from unmask.measures.rows import RowFunction, map_rows
 from unmask.measures.truth_positions import TruthPositions, locate_each, locate_truth
 from unmask.results import Row
 
