@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import CsrRows, list_members, segment_max, segment_sum
 from unmask.core.errors import UnmaskError
-from unmask.core.posterior import Posterior, Status, equal_weights, stored
+from unmask.core.posterior import Posterior, Status
 from unmask.core.tolerances import MIN_LOG_PROBABILITY
 
 __all__ = ["compose", "from_classes", "from_likelihood", "from_scores"]
@@ -45,21 +45,14 @@ def from_classes(
     if len(class_of_candidate) and not 0 <= class_of_candidate.min() <= class_of_candidate.max() < n:
         raise UnmaskError(f"a record has a class below 0 or above {n - 1}, expected 0 to {n - 1}")
     sizes = np.bincount(class_of_candidate, minlength=n)
-    unlisted = np.zeros(n)
-    unlisted[sizes == 0] = 1.0
     if len(class_of_target) and (class_of_target.max() >= n or not np.all(sizes[class_of_target])):
         raise UnmaskError("the class of a target has no record: the target would be known to be absent")
-    return Posterior(
-        indptr=np.concatenate(([0], np.cumsum(sizes))),
-        candidate=list_members(class_of_candidate),
-        log_probability=stored(np.repeat(-np.log(np.maximum(sizes, 1)), sizes)),
-        unlisted=unlisted,
-        n_unlisted=np.zeros(n, dtype=np.int64),
-        observation=class_of_target.astype(np.int64),
-        weight=equal_weights(len(class_of_target)),
+    return Posterior.from_entries(
+        np.concatenate(([0], np.cumsum(sizes))),
+        list_members(class_of_candidate),
+        np.repeat(-np.log(np.maximum(sizes, 1)), sizes),
+        observation=class_of_target,
         n_candidates=len(class_of_candidate),
-        log_prior=-float(np.log(len(class_of_candidate))),
-        status="exact",
         provenance=provenance or {},
     )
 
@@ -97,16 +90,13 @@ def from_likelihood(
     log_p = joint - evidence[row]
     is_kept = log_p > MIN_LOG_PROBABILITY
     n_kept = np.bincount(row[is_kept], minlength=len(indptr) - 1)
-    return Posterior(
-        indptr=np.concatenate(([0], np.cumsum(n_kept))),
-        candidate=candidate[is_kept].astype(np.int32),
-        log_probability=stored(log_p[is_kept]),
+    return Posterior.from_entries(
+        np.concatenate(([0], np.cumsum(n_kept))),
+        candidate[is_kept],
+        log_p[is_kept],
         unlisted=is_absent.astype(np.float64),
-        n_unlisted=np.zeros(len(indptr) - 1, dtype=np.int64),
-        observation=np.asarray(observation, dtype=np.int64),
-        weight=equal_weights(len(observation)),
+        observation=observation,
         n_candidates=n_candidates,
-        log_prior=log_prior,
         status=status,
         provenance=provenance or {},
         representative=representative,
@@ -179,12 +169,10 @@ def compose(
         log_p = np.log(values.data)
     possible = log_p > MIN_LOG_PROBABILITY
     row = np.repeat(np.arange(link.n_observations), np.diff(values.indptr))[possible]
-    return Posterior(
-        indptr=np.concatenate(([0], np.cumsum(np.bincount(row, minlength=link.n_observations)))),
-        candidate=values.indices[possible].astype(np.int32),
-        log_probability=stored(log_p[possible]),
-        unlisted=np.zeros(link.n_observations),
-        n_unlisted=np.zeros(link.n_observations, dtype=np.int64),
+    return Posterior.from_entries(
+        np.concatenate(([0], np.cumsum(np.bincount(row, minlength=link.n_observations)))),
+        values.indices[possible],
+        log_p[possible],
         observation=link.observation,
         weight=link.weight,
         n_candidates=m,

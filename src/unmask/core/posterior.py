@@ -327,6 +327,44 @@ class Posterior:
         )
 
     @classmethod
+    def from_entries(
+        cls,
+        indptr: NDArray[np.integer],
+        candidate: NDArray[np.integer],
+        log_probability: Floats,
+        *,
+        n_candidates: int,
+        observation: NDArray[np.integer],
+        **optional: Any,
+    ) -> Posterior:
+        """Return a posterior from its entries, with defaults for the other arguments of `Posterior`.
+
+        By default, targets have equal weights and the prior is uniform. The target of an empty row is absent; other
+        rows have no unlisted probability.
+
+        >>> belief = Posterior.from_entries(
+        ...     np.array([0, 2]), np.arange(2), np.log([0.5, 0.5]), n_candidates=2, observation=np.zeros(3, int)
+        ... )
+        >>> belief.weight.sum(), belief.unlisted
+        (1.0, array([0.]))
+        """
+        is_empty = np.diff(indptr) == 0
+        defaults: dict[str, Any] = {
+            "unlisted": is_empty.astype(np.float64),
+            "n_unlisted": np.zeros(len(is_empty), dtype=np.int64),
+            "weight": equal_weights(len(observation)),
+            "log_prior": -float(np.log(n_candidates)),
+        }
+        return cls(
+            indptr=np.asarray(indptr, dtype=np.int64),
+            candidate=candidate.astype(np.int32, copy=False),
+            log_probability=stored(log_probability),
+            observation=np.asarray(observation, dtype=np.int64),
+            n_candidates=n_candidates,
+            **(defaults | optional),
+        )
+
+    @classmethod
     def from_dense(
         cls,
         probability: Floats,
@@ -378,12 +416,11 @@ class Posterior:
         targets = np.arange(len(table)) if observation is None else np.asarray(observation, dtype=np.int64)
         with np.errstate(divide="ignore"):
             log_prior = float(-np.log(n)) if prior is None else np.log(np.asarray(prior, dtype=np.float64))
-        return cls(
-            indptr=np.concatenate(([0], np.cumsum(np.count_nonzero(positive, axis=1)))),
-            candidate=np.nonzero(positive)[1].astype(np.int32),
-            log_probability=stored(np.log(table[positive])),
+        return cls.from_entries(
+            np.concatenate(([0], np.cumsum(np.count_nonzero(positive, axis=1)))),
+            np.nonzero(positive)[1],
+            np.log(table[positive]),
             unlisted=np.where(is_rounding, 0.0, remainder),
-            n_unlisted=np.zeros(len(table), dtype=np.int64),
             observation=targets,
             weight=equal_weights(len(targets)) if weight is None else weight,
             n_candidates=n,

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import NotRunError
 from unmask.core.inference import compose
-from unmask.core.posterior import Posterior, stored
+from unmask.core.posterior import Posterior
 from unmask.tables.attacks.backoff import BackOff
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.background import Attack, Background, Rng, hidden_values, prior_of
@@ -173,12 +173,10 @@ def _from_histograms(
         histogram = scipy.sparse.csr_array(histogram @ means).sorted_indices()
     with np.errstate(divide="ignore"):
         log_prior = np.log(prior)
-    return Posterior(
-        indptr=histogram.indptr.astype(np.int64),
-        candidate=histogram.indices.astype(np.int32),
-        log_probability=stored(np.log(histogram.data / np.repeat(sizes, np.diff(histogram.indptr)))),
-        unlisted=np.zeros(n),
-        n_unlisted=np.zeros(n, dtype=np.int64),
+    return Posterior.from_entries(
+        histogram.indptr,
+        histogram.indices,
+        np.log(histogram.data / np.repeat(sizes, np.diff(histogram.indptr))),
         observation=np.arange(n),
         weight=sizes / release.n_rows,
         n_candidates=len(prior),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.inference import from_classes, from_likelihood
-from unmask.core.posterior import MAX_DOUBLE_ENTRIES, Posterior, equal_weights, stored
+from unmask.core.posterior import MAX_DOUBLE_ENTRIES, Posterior
 from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.comparisons import (
     Comparison,
@@ -230,14 +230,12 @@ class RegisterAttack:
         )
         likely = belief.probability > MIN_LISTED_PROBABILITY
         indptr, candidate, log_p = pairing.expand(row[likely], klass[likely], np.log(belief.probability[likely]))
-        return Posterior(
-            indptr=indptr,
-            candidate=candidate.astype(np.int32),
-            log_probability=stored(log_p),
+        return Posterior.from_entries(
+            indptr,
+            candidate,
+            log_p,
             unlisted=1.0 - belief.in_register,
-            n_unlisted=np.zeros(len(indptr) - 1, dtype=np.int64),
-            observation=pairing.observation.astype(np.int64),
-            weight=equal_weights(release.n_rows),
+            observation=pairing.observation,
             n_candidates=pairing.n_candidates,
             log_prior=float(np.log(self.coverage / pairing.n_candidates)),
             status="exact" if self.coverage == 1.0 and not belief.overlaps.any() else "model",
@@ -269,17 +267,14 @@ def from_sizes(
     (array([1, 3]), array([1, 0, 1]))
     """
     candidates, observation = np.unique(sizes, return_inverse=True)
-    n = len(candidates)
-    return Posterior(
-        indptr=np.zeros(n + 1, dtype=np.int64),
-        candidate=np.zeros(0, dtype=np.int32),
-        log_probability=np.zeros(0),
-        unlisted=np.ones(n),
+    return Posterior.from_entries(
+        np.zeros(len(candidates) + 1, dtype=np.int64),
+        np.zeros(0, dtype=np.int32),
+        np.zeros(0),
         n_unlisted=candidates,
         observation=observation,
         weight=weight,
         n_candidates=n_candidates,
-        log_prior=-float(np.log(n_candidates)),
         provenance=provenance or {},
     )
 
@@ -349,12 +344,11 @@ def _with_listed_candidates(
     length = np.concatenate([size, np.bincount(number_of_row, n_entries, len(rows)).astype(np.int64)])
     indptr = np.concatenate(([0], np.cumsum(length)))
     p = np.concatenate([np.repeat(p_in_register / np.maximum(size, 1), size), np.repeat(probability, n_entries)])
-    return Posterior(
-        indptr=indptr,
-        candidate=(np.arange(indptr[-1]) - np.repeat(indptr[:-1], length)).astype(np.int32),
-        log_probability=stored(np.log(p)),
+    return Posterior.from_entries(
+        indptr,
+        np.arange(indptr[-1]) - np.repeat(indptr[:-1], length),
+        np.log(p),
         unlisted=1.0 - np.concatenate([p_in_register, in_register[rows]]),
-        n_unlisted=np.zeros(len(length), dtype=np.int64),
         observation=observation,
         weight=weight,
         n_candidates=n_candidates,

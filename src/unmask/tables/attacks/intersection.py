@@ -11,7 +11,7 @@ import numpy as np
 from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import chunks, ranges
 from unmask.core.errors import NotRunError
-from unmask.core.posterior import Posterior, equal_weights, stored
+from unmask.core.posterior import Posterior
 from unmask.core.tolerances import PRIOR_ROUNDING
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.background import Background, Rng, people_of
@@ -248,14 +248,12 @@ def _make_belief(
     order = np.lexsort((first[group_of_pair], o))
     o, group_of_pair, p = o[order], group_of_pair[order], p[order]
     mass_of_people = np.bincount(o, weights=p, minlength=len(n_o))
-    return Posterior(
-        indptr=np.concatenate(([0], np.cumsum(np.bincount(o, minlength=len(n_o))))),
-        candidate=first[group_of_pair].astype(np.int32),
-        log_probability=stored(np.log(p / side.sizes[group_of_pair])),
+    return Posterior.from_entries(
+        np.concatenate(([0], np.cumsum(np.bincount(o, minlength=len(n_o))))),
+        first[group_of_pair],
+        np.log(p / side.sizes[group_of_pair]),
         unlisted=np.where(mass_of_people < 1.0 - PRIOR_ROUNDING, 1.0 - mass_of_people, 0.0),
-        n_unlisted=np.zeros(len(n_o), dtype=np.int64),
         observation=observation,
-        weight=equal_weights(len(observation)),
         n_candidates=len(side.group_of),
         log_prior=-float(np.log(len(observation))),
         status="model",

@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 
 from unmask.core.errors import UnmaskError
-from unmask.core.posterior import Posterior, equal_weights, stored
+from unmask.core.posterior import Posterior
 from unmask.tables.attacks.noisy import NearestNeighbor
 from unmask.tables.background import Attack, Background, Rng
 from unmask.tables.table import Table
@@ -99,16 +99,14 @@ class Linkability:
         shared.sort_indices()
         mass = np.asarray(shared.sum(axis=1))
         nothing, n = mass == 0, candidates.n_rows
-        return Posterior(
-            indptr=shared.indptr.astype(np.int64),
-            candidate=shared.indices.astype(np.int32),
-            log_probability=stored(np.log(shared.data / np.repeat(mass, np.diff(shared.indptr)))),
+        return Posterior.from_entries(
+            shared.indptr,
+            shared.indices,
+            np.log(shared.data / np.repeat(mass, np.diff(shared.indptr))),
             unlisted=nothing.astype(np.float64),
             n_unlisted=np.where(nothing, n, 0),
             observation=first.observation,
-            weight=equal_weights(people.n_rows),
             n_candidates=n,
-            log_prior=-float(np.log(n)),
             status="scores",
             provenance={"attack": repr(self)},
         )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import list_members, ranges
-from unmask.core.posterior import Posterior, equal_weights, stored
+from unmask.core.posterior import Posterior
 from unmask.tables.attacks.comparisons import compare_levels
 from unmask.tables.attacks.pairing import Pairing, find_compatible_pairs, pair, require_rows
 from unmask.tables.background import Background, Rng, people_of
@@ -116,16 +116,14 @@ class OrderAttack:
         if people is not None:
             absent = ~np.isin(np.arange(n_people), people)
         probability = linked.data + np.repeat(remainder, length) / n
-        return Posterior(
-            indptr=linked.indptr.astype(np.int64),
-            candidate=linked.indices.astype(np.int32),
-            log_probability=stored(np.log(probability)),
+        return Posterior.from_entries(
+            linked.indptr,
+            linked.indices,
+            np.log(probability),
             unlisted=np.where(absent, 1.0, remainder * (n - length) / n),
             n_unlisted=np.where(absent, 0, n - length),
             observation=np.zeros(n_people, dtype=np.int64) if people is None else np.arange(n_people),
-            weight=equal_weights(n_people),
             n_candidates=n,
-            log_prior=-float(np.log(n)),
             status="model",
             provenance={"attack": repr(self), "missing": missing, "order": order},
         )

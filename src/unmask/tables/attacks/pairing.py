@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import expand_entries, list_members, ranges
 from unmask.core.errors import UnmaskError
-from unmask.core.posterior import Posterior, equal_weights, stored
+from unmask.core.posterior import Posterior
 from unmask.tables.attacks.comparisons import Comparison, connected_components, rows_of
 from unmask.tables.column import Column, classes_of
 from unmask.tables.grouping import group
@@ -118,16 +118,12 @@ class Pairing:
         An observation without candidates is not among them.
         """
         sizes = np.diff(indptr)
-        return Posterior(
-            indptr=indptr,
-            candidate=candidate,
-            log_probability=stored(np.repeat(-np.log(np.maximum(sizes, 1)), sizes)),
-            unlisted=(sizes == 0).astype(np.float64),
-            n_unlisted=np.zeros(len(sizes), dtype=np.int64),
-            observation=self.observation.astype(np.int64),
-            weight=equal_weights(len(self.observation)),
+        return Posterior.from_entries(
+            indptr,
+            candidate,
+            np.repeat(-np.log(np.maximum(sizes, 1)), sizes),
+            observation=self.observation,
             n_candidates=self.n_candidates,
-            log_prior=-float(np.log(self.n_candidates)),
             status="scores",
             provenance={"attack": attack},
         )
