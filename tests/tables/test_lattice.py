@@ -85,7 +85,7 @@ class Own(Constraint):
     """A user-defined constraint, which a union of good classes may violate."""
 
     most: int
-    comparison = constraints.Comparison("rows modulo 7", "at most", "most", lambda view, _, _paths: view.sizes % 7)
+    comparison = constraints.Comparison("rows modulo 7", "at most", lambda view, _, _paths: view.sizes % 7)
 
 
 ASKED = [

@@ -28,7 +28,7 @@ def test_a_text_column_with_a_value_for_each_row_is_generalized_in_memory_of_its
 def test_a_text_column_of_many_values_takes_memory_by_its_values_alone(words: Table) -> None:
     column = words.column("word")
     tracemalloc.start()
-    column_axis(column, column.codes)
+    column_axis(column)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 20_000 * 1_000  # a square would be 400 MB

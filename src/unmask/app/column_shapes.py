@@ -111,8 +111,8 @@ def _build_ladder(column: Column) -> Iterator[Rung]:
     """Yield the levels of a column, up to the first with one value."""
     yield _build_rung(None, "as it is", column.levels, column.counts)
     for label, level in _list_levels(column):
-        levels, codes = generalize(column, level)
-        yield (rung := _build_rung(level, label, levels, np.bincount(codes, minlength=len(levels))))
+        generalized = generalize(column, level)
+        yield (rung := _build_rung(level, label, generalized.levels, generalized.counts))
         if rung.distinct < 2:
             return
 

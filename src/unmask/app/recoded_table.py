@@ -99,8 +99,7 @@ def _recode(column: Column, hierarchy: Hierarchy | None, level: Level | None) ->
     if level is None:
         return column
     if hierarchy is None or not isinstance(level, int):
-        levels, codes = generalize(column, level)
-        return replace(column, levels=levels, codes=codes)
+        return generalize(column, level)
     if level >= hierarchy.levels:
         raise UnmaskError(f"level {level} of column {column.name!r} is not in its hierarchy; choose another level")
     groups = dict(zip(hierarchy.leaves, hierarchy.ancestor[level], strict=True))

@@ -15,9 +15,9 @@ from unmask.data.engine import Engine
 from unmask.data.resources import check_output
 from unmask.data.writing import STARTS, escape_formula, is_formula
 from unmask.ranges import Option
-from unmask.tables.column import Column
+from unmask.tables.column import Column, classes_of
 from unmask.tables.formulas import Formulas, check_formulas
-from unmask.tables.grouping import class_counts, group
+from unmask.tables.grouping import class_counts
 from unmask.tables.protections.mondrian import Mondrian
 from unmask.tables.protections.recoding import merge_cells
 from unmask.tables.stored import StoredTable, unchanged_columns
@@ -79,25 +79,24 @@ def generalize(table: Table, protection: Mondrian) -> CountedRelease:
         raise UnmaskError("the relaxed Mondrian separates equal rows and needs them in memory; use the strict form")
     complete = table.complete
     classes = complete.classes
-    rows_of_levels = [complete.totals_of(column) for column in complete.quasi_identifiers]
-    box = protection.search(complete, rows_of_levels).boxes(complete)
-    recoded = [merge_cells(column, box, classes.levels[:, j]) for j, column in enumerate(table.quasi_identifiers)]
-    of_class, _, levels = group([code for _, code in recoded], [len(levels) for levels, _ in recoded])
-    sizes = np.bincount(of_class, classes.sizes).astype(np.int64)
-    columns = tuple(
-        replace(column, codes=np.ascontiguousarray(levels[:, j]), levels=recoded[j][0], row_counts=sizes)
+    box = protection.boxes(complete)
+    merged = [
+        replace(merge_cells(column, box, classes.levels[:, j]), row_counts=classes.sizes)
         for j, column in enumerate(table.quasi_identifiers)
+    ]
+    merged_classes = classes_of(merged)
+    columns = tuple(
+        replace(column, codes=np.ascontiguousarray(merged_classes.levels[:, j]), row_counts=merged_classes.sizes)
+        for j, column in enumerate(merged)
     )
     release = Table(columns, missing=table.missing, order=table.order)
     lost = {}
-    for j, (column, released, (_, code)) in enumerate(zip(table.quasi_identifiers, columns, recoded, strict=True)):
-        n_levels = len(column.levels)
-        pairs = class_counts(classes.levels[:, j], n_levels, code, len(released.levels), weight=classes.sizes)
-        suppressed_rows = table.count_rows(column.codes, n_levels) - rows_of_levels[j]
-        lost[column.name] = Loss.of(column, released, pairs, suppressed_rows)
-    suppressed = table.n_rows - release.n_rows
-    loss = InformationLoss.of(lost, sizes, suppressed_rows=suppressed)
-    return CountedRelease(release, classes.levels, of_class, loss)
+    for j, (column, released) in enumerate(zip(table.quasi_identifiers, merged, strict=True)):
+        levels = classes.levels[:, j], len(column.levels), released.codes, len(released.levels)
+        pairs = class_counts(*levels, weight=classes.sizes)
+        lost[column.name] = Loss.of(column, released, pairs, column.counts - complete.column(column.name).counts)
+    loss = InformationLoss.of(lost, merged_classes.sizes, suppressed_rows=table.n_rows - release.n_rows)
+    return CountedRelease(release, classes.levels, merged_classes.of_row, loss)
 
 
 def write_release(

@@ -136,8 +136,8 @@ def start_parts(values: Column, typed: Column) -> Hierarchy:
     is_missing = typed.codes[rows] == typed.levels.missing
     levels = []
     for step in steps:
-        groups, codes = generalize(typed, step)
-        texts = [groups.labels[code] for code in codes[rows].tolist()]
+        groups = generalize(typed, step)
+        texts = [groups.levels.labels[code] for code in groups.codes[rows].tolist()]
         levels.append([leaf if gap else text for leaf, text, gap in zip(leaves, texts, is_missing, strict=True)])
     return build_hierarchy(leaves, levels)
 

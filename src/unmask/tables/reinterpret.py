@@ -23,7 +23,7 @@ from unmask.tables.levels import Levels
 from unmask.tables.matching import compatible
 from unmask.tables.meanings import Meanings
 from unmask.tables.notation import EVERYTHING, format_set
-from unmask.tables.protections.recoding import new_cells
+from unmask.tables.protections.recoding import write_cells
 from unmask.tables.sensitive_bands import (
     MAX_LEVEL_PAIRS,
     MAX_MISFIT_SHARE,
@@ -122,8 +122,7 @@ def _read_suppressed(original: Table, release: Table, column: Column) -> tuple[C
     if release.missing != "own" or not share:
         return column, 0.0
     texts = [EVERYTHING if level == gap else label for level, label in enumerate(column.levels.labels)]
-    levels, code = new_cells(column, texts)
-    return replace(column, levels=levels, codes=code[column.codes]), float(share * counts[gap] / counts.sum())
+    return write_cells(column, texts), float(share * counts[gap] / counts.sum())
 
 
 def apply_readings(release: Table, readings: dict[str, Reading]) -> Table:
@@ -327,8 +326,8 @@ def read_renamed(original: Column, released: Column, origin: Integers) -> Column
         texts[label] = _write_values(
             original, np.unique(counts.value[(is_chosen | is_unchanged) & (counts.label == label)])
         )
-    levels, code = new_cells(original, texts)
-    return replace(released, levels=levels, codes=code[released.codes], hierarchy=original.hierarchy)
+    read = write_cells(original, texts, released.codes)
+    return replace(released, levels=read.levels, codes=read.codes, hierarchy=original.hierarchy)
 
 
 def same_labels(original: Column, released: Column) -> Integers:

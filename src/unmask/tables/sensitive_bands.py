@@ -12,7 +12,7 @@ from unmask.core.arrays import Booleans
 from unmask.tables.column import Column
 from unmask.tables.matching import compatible
 from unmask.tables.notation import MISSING
-from unmask.tables.protections.recoding import new_cells
+from unmask.tables.protections.recoding import write_cells
 from unmask.tables.table import Table
 
 MAX_LEVEL_PAIRS = 1 << 26
@@ -67,8 +67,7 @@ def _band_column(original: Column, released_columns: Sequence[Column]) -> Column
     texts = [
         labels[cell] if cell >= 0 else label for cell, label in zip(first.tolist(), original.levels.labels, strict=True)
     ]
-    levels, code = new_cells(original, texts)
-    return replace(original, levels=levels, codes=code[original.codes])
+    return write_cells(original, texts)
 
 
 def blank_hidden_cells(column: Column) -> Column:
@@ -81,8 +80,7 @@ def blank_hidden_cells(column: Column) -> Column:
     if not hides.any():
         return column
     texts = [MISSING if hidden else label for hidden, label in zip(hides, levels.labels, strict=True)]
-    levels, code = new_cells(column, texts)
-    return replace(column, levels=levels, codes=code[column.codes])
+    return write_cells(column, texts)
 
 
 def separate_shared_ends(column: Column) -> Column:

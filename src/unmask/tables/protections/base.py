@@ -13,7 +13,7 @@ rows with a missing quasi-identifier.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING as NO_DEFAULT
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.tables.column import Column
 from unmask.tables.grouping import pack, sort_keys
-from unmask.tables.protections.recoding import Recoded, generalize
+from unmask.tables.protections.recoding import generalize
 from unmask.tables.table import Table
 
 if TYPE_CHECKING:
@@ -52,23 +52,16 @@ def allow_all(_protection: Any, _release: Table, _pairing: Pairing, row: Integer
     return np.ones(row.size, dtype=np.bool_)
 
 
-def evaluated_rows(table: Table) -> Integers:
+def protected_rows(table: Table) -> Table:
     """Return the rows to protect: all rows, or under "excluded" those without a missing quasi-identifier."""
     if not table.n_rows:
         raise FailedError("the table has 0 rows, expected at least 1; check the file and how it was read")
-    return table.complete_rows
+    return table.complete
 
 
-def release_rows(table: Table, rows: Integers, recoded: Sequence[Recoded], rng: np.random.Generator | None) -> Released:
-    """Return the release of rows of the table with recoded quasi-identifiers, and its origin.
-
-    recoded : levels and codes of each quasi-identifier, in the order of `rows`
-    """
-    columns = tuple(
-        replace(column, codes=codes, levels=levels)
-        for column, (levels, codes) in zip(table.quasi_identifiers, recoded, strict=True)
-    )
-    return sort_release(replace(table.take(rows), quasi_identifiers=columns), rows, rng)
+def release_columns(table: Table, columns: Iterable[Column], rng: np.random.Generator | None) -> Released:
+    """Return the release of the protected rows of a table with other quasi-identifiers, and its origin."""
+    return sort_release(replace(table.complete, quasi_identifiers=tuple(columns)), table.complete_rows, rng)
 
 
 def sort_release(release: Table, origin: Integers, rng: np.random.Generator | None) -> Released:
@@ -104,11 +97,17 @@ def column_position(table: Table, name: str) -> int:
     return names.index(name)
 
 
+def check_ordered(table: Table, names: Iterable[str]) -> None:
+    """Raise UnmaskError if a column is not a quasi-identifier whose values have an order."""
+    for name in names:
+        if table.quasi_identifiers[column_position(table, name)].levels.kind == "categorical":
+            raise UnmaskError(f"the values of {name!r} have no order; give it one (ordinal), or leave it out")
+
+
 def recode(table: Table, levels: Mapping[str, float | str]) -> Table:
     """Return the table with the named quasi-identifiers recoded to levels."""
     columns = list(table.quasi_identifiers)
     for name, level in levels.items():
         position = column_position(table, name)
-        recoded, codes = generalize(columns[position], level)
-        columns[position] = replace(columns[position], levels=recoded, codes=codes)
+        columns[position] = generalize(columns[position], level)
     return replace(table, quasi_identifiers=tuple(columns))

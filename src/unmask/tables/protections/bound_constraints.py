@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, fields, replace
+from functools import partial
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -67,7 +68,7 @@ class ClassConstraints:
             if not hasattr(constraint, "allows"):
                 raise UnmaskError(f"{constraint!r} is not a constraint, expected one of unmask.tables.protections")
         KAnonymity(self.k)  # constraints check their parameters
-        list(self._list_constraints())
+        self._list_constraints()
 
     @property
     def smallest_class(self) -> int:
@@ -79,22 +80,18 @@ class ClassConstraints:
         """Constraints on the sensitive columns."""
         return (*(item for item in self.constraints if not isinstance(item, KAnonymity)), *self._list_constraints())
 
-    def _list_constraints(self) -> Iterator[Constraint]:
-        """Yield the constraints that the parameters define."""
-        if self.l is not None:
-            yield DistinctL(self.l)
-        if self.t is not None:
-            yield TCloseness(self.t, self.t_distance)
-        if self.l_entropy is not None:
-            yield EntropyL(self.l_entropy)
-        if self.l_recursive is not None:
-            yield RecursiveL(*self.l_recursive)
-        if self.delta is not None:
-            yield DeltaDisclosure(self.delta)
-        if self.beta is not None:
-            yield BetaLikeness(self.beta)
-        if self.alpha is not None:
-            yield AlphaK(self.alpha)
+    def _list_constraints(self) -> list[Constraint]:
+        """Return the constraints that the parameters define."""
+        constraints: list[tuple[Callable[..., Constraint], Any]] = [
+            (DistinctL, self.l),
+            (partial(TCloseness, distance=self.t_distance), self.t),
+            (EntropyL, self.l_entropy),
+            (lambda bound: RecursiveL(*bound), self.l_recursive),
+            (DeltaDisclosure, self.delta),
+            (BetaLikeness, self.beta),
+            (AlphaK, self.alpha),
+        ]
+        return [constraint(bound) for constraint, bound in constraints if bound is not None]
 
     def without_sensitive_constraints(self) -> Self:
         """Return the protection with its smallest class size as the only constraint."""

@@ -39,13 +39,11 @@ class Comparison:
 
     quantity : name of the quantity, for messages
     sense    : relation of the quantity to the bound if the constraint is satisfied
-    field    : name of the constraint's field with the bound
     value    : function that computes the quantity
     """
 
     quantity: str
     sense: Literal["at least", "at most", "below"]
-    field: str
     value: Value
 
 
@@ -91,12 +89,12 @@ class Constraint:
 
 
 def bound_of(constraint: Constraint) -> float:
-    """Return the bound of a constraint.
+    """Return the bound of a constraint, which is its first parameter.
 
     >>> bound_of(RecursiveL(c=3.0, l=2))
     3.0
     """
-    return float(getattr(constraint, constraint.comparison.field))
+    return float(next(iter(vars(constraint).values())))
 
 
 def all_allow(
@@ -127,7 +125,7 @@ class KAnonymity(Constraint):
     """
 
     k: Annotated[int, Range(1)]
-    comparison: ClassVar[Comparison] = Comparison("k", "at least", "k", lambda view, _, _paths: view.sizes)
+    comparison: ClassVar[Comparison] = Comparison("k", "at least", lambda view, _, _paths: view.sizes)
 
 
 @dataclass(frozen=True)
@@ -139,7 +137,7 @@ class DistinctL(Constraint):
     """
 
     l: Annotated[int, Range(1)]  # noqa: E741 - the literature's name
-    comparison: ClassVar[Comparison] = Comparison("distinct l", "at least", "l", lambda view, _, _paths: view.width)
+    comparison: ClassVar[Comparison] = Comparison("distinct l", "at least", lambda view, _, _paths: view.width)
 
 
 @dataclass(frozen=True)
@@ -152,7 +150,7 @@ class EntropyL(Constraint):
 
     l: Annotated[float, Range(1, math.inf, below=True)]  # noqa: E741 - the literature's name
     comparison: ClassVar[Comparison] = Comparison(
-        "entropy l", "at least", "l", lambda view, _, _paths: criteria.l_entropy(view)
+        "entropy l", "at least", lambda view, _, _paths: criteria.l_entropy(view)
     )
 
 
@@ -169,7 +167,6 @@ class RecursiveL(Constraint):
     comparison: ClassVar[Comparison] = Comparison(
         "r_1 / (r_l + ... + r_m)",
         "below",
-        "c",
         lambda view, constraint, _paths: criteria.l_recursive(view, l=constraint.l),
     )
 
@@ -186,7 +183,7 @@ class AlphaK(Constraint):
 
     alpha: Annotated[float, FINITE]
     comparison: ClassVar[Comparison] = Comparison(
-        "largest share", "at most", "alpha", lambda view, _, _paths: criteria.alpha(view)
+        "largest share", "at most", lambda view, _, _paths: criteria.alpha(view)
     )
 
 
@@ -212,7 +209,7 @@ class TCloseness(Constraint):
 
     t: Annotated[float, Range(0, math.inf, below=True)]
     distance: Distance = "equal"
-    comparison: ClassVar[Comparison] = Comparison("distance", "at most", "t", _distance)
+    comparison: ClassVar[Comparison] = Comparison("distance", "at most", _distance)
 
 
 @dataclass(frozen=True)
@@ -227,7 +224,7 @@ class DeltaDisclosure(Constraint):
 
     delta: Annotated[float, FINITE]
     comparison: ClassVar[Comparison] = Comparison(
-        "delta in nats", "below", "delta", lambda view, _, _paths: criteria.delta_disclosure(view)
+        "delta in nats", "below", lambda view, _, _paths: criteria.delta_disclosure(view)
     )
 
 
@@ -241,5 +238,5 @@ class BetaLikeness(Constraint):
 
     beta: Annotated[float, Range(0, math.inf, below=True)]
     comparison: ClassVar[Comparison] = Comparison(
-        "beta", "at most", "beta", lambda view, _, _paths: criteria.beta_likeness(view)
+        "beta", "at most", lambda view, _, _paths: criteria.beta_likeness(view)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -17,23 +17,19 @@ _CELLS = 1 << 21
 """Cells of a dense block of histograms: 16 MiB as float64. A few blocks exist at a time."""
 
 
-@dataclass(frozen=True, eq=False)
-class Cuts:
+class Cuts(NamedTuple):
     """Cuts of boxes whose points are sorted by the column to cut.
 
     items  : (A,) points, one box after the other
     starts : (S + 1,) start of each box in `items`
     cuts   : (Q,) last item on the left of each cut, ascending
+    box    : (Q,) box of each cut
     """
 
     items: NDArray[np.intp]
     starts: NDArray[np.intp]
     cuts: NDArray[np.intp]
-
-    @property
-    def box(self) -> NDArray[np.intp]:
-        """(Q,) box of each cut."""
-        return np.searchsorted(self.starts, self.cuts, side="right") - 1
+    box: NDArray[np.intp]
 
 
 Test = Callable[[Cuts], Booleans]
@@ -46,17 +42,17 @@ def have_people(rows: scipy.sparse.csr_array, k: int, cuts_to_test: Cuts) -> Boo
     rows : (C, P) rows of each person at each point, CSR
 
     >>> three = scipy.sparse.csr_array(np.array([[1, 1, 0], [0, 1, 0], [0, 0, 1]]))
-    >>> have_people(three, 2, Cuts(np.arange(3), np.array([0, 3]), np.array([0, 1])))
+    >>> have_people(three, 2, Cuts(np.arange(3), np.array([0, 3]), np.arange(2), np.zeros(2, int)))
     array([ True, False])
     """
-    items, starts, cuts = cuts_to_test.items, cuts_to_test.starts, cuts_to_test.cuts
+    items, starts, cuts, box_of_cut = cuts_to_test
     item = np.repeat(np.arange(items.size), np.diff(rows.indptr)[items])
     box = np.searchsorted(starts, item, side="right") - 1
     person_in_box = box * np.int64(rows.shape[1]) + rows[items].indices
     order = np.argsort(person_in_box, kind="stable")
     n_started = _cumulative_counts(item[order[np.diff(person_in_box[order], prepend=-1) != 0]], items.size)
     n_ended = _cumulative_counts(item[order[np.diff(person_in_box[order], append=-1) != 0]], items.size)
-    begin, end = starts[cuts_to_test.box], starts[cuts_to_test.box + 1]
+    begin, end = starts[box_of_cut], starts[box_of_cut + 1]
     left_people, right_people = n_started[cuts + 1] - n_started[begin], n_ended[end] - n_ended[cuts + 1]
     return np.asarray((left_people >= k) & (right_people >= k))
 
@@ -73,13 +69,13 @@ def satisfy_constraints(table: scipy.sparse.csr_array, allow: Allows, cuts_to_te
 
     Boxes are processed in groups and their cuts in blocks, so that no dense block exceeds `_CELLS`.
     """
-    m, cuts = table.shape[1], cuts_to_test.cuts
+    m, (items, all_starts, cuts, box_of_cut) = table.shape[1], cuts_to_test
     block = max(1, _CELLS // m)
     passing = np.zeros(cuts.size, dtype=np.bool_)
-    last_cut = np.searchsorted(cuts, cuts_to_test.starts)  # number of cuts before each box
-    for group in range(0, cuts_to_test.starts.size - 1, block):
-        starts = cuts_to_test.starts[group : group + block + 1]
-        rows = table[cuts_to_test.items[starts[0] : starts[-1]]]
+    last_cut = np.searchsorted(cuts, all_starts)  # number of cuts before each box
+    for group in range(0, all_starts.size - 1, block):
+        starts = all_starts[group : group + block + 1]
+        rows = table[items[starts[0] : starts[-1]]]
         totals = _sums(rows, starts - starts[0])
         counts_before = np.cumsum(totals, axis=0) - totals
         running, last_mark = np.zeros(m), 0
@@ -88,7 +84,7 @@ def satisfy_constraints(table: scipy.sparse.csr_array, allow: Allows, cuts_to_te
             marks = cuts[chosen] + 1 - starts[0]
             cumulative = running + np.cumsum(_sums(rows, np.concatenate([[last_mark], marks])), axis=0)
             running, last_mark = cumulative[-1], int(marks[-1])
-            box = np.searchsorted(starts, cuts[chosen], side="right") - 1
+            box = box_of_cut[chosen] - group
             left_counts = cumulative - counts_before[box]
             is_allowed = allow(left_counts)
             is_allowed[is_allowed] = allow(totals[box[is_allowed]] - left_counts[is_allowed])

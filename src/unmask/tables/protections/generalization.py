@@ -13,7 +13,7 @@ from unmask.core.errors import UnmaskError
 from unmask.tables.column import Column
 from unmask.tables.dates import PERIODS
 from unmask.tables.notation import EVERYTHING
-from unmask.tables.protections.base import Released, allow_all, format_call, recode, release_rows, sort_release
+from unmask.tables.protections.base import Released, allow_all, format_call, recode, sort_release
 from unmask.tables.table import Table
 
 
@@ -59,8 +59,7 @@ class Generalize:
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Return the recoded table and its origin."""
-        recoded = [(column.levels, column.codes) for column in recode(table, self.levels).quasi_identifiers]
-        return release_rows(table, np.arange(table.n_rows), recoded, rng)
+        return sort_release(recode(table, self.levels), np.arange(table.n_rows), rng)
 
 
 @dataclass(frozen=True)

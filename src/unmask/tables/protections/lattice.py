@@ -13,11 +13,11 @@ from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_types
 from unmask.tables.matching import compatible
-from unmask.tables.protections.base import Released, evaluated_rows, format_call, recode, sort_release
+from unmask.tables.protections.base import Released, format_call, protected_rows, recode, sort_release
 from unmask.tables.protections.bound_constraints import ClassConstraints, find_satisfying_classes
 from unmask.tables.protections.lattice_levels import Level
 from unmask.tables.protections.lattice_search import Choice, SearchProblem, search_rounds
-from unmask.tables.protections.recoding import new_cells
+from unmask.tables.protections.recoding import write_cells
 from unmask.tables.table import Table
 
 if TYPE_CHECKING:
@@ -131,10 +131,9 @@ class Lattice(ClassConstraints):
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Return the release at the best node, without the classes that violate a constraint, and its origin."""
-        rng, rows = secret_unless(rng), evaluated_rows(table)
-        complete = table.complete
+        rng, complete = secret_unless(rng), protected_rows(table)
         release, origin = _joined(complete, list(self._recoded(complete, self.choose(complete))))
-        return sort_release(release, rows[origin], rng)
+        return sort_release(release, table.complete_rows[origin], rng)
 
     def released(self, table: Table, levels: Mapping[str, Level], reference: Table | None = None) -> Released:
         """Return the release at the given levels, in row order, and its origin.
@@ -184,9 +183,7 @@ class Lattice(ClassConstraints):
 
         FailedError if no node for all rows satisfies the constraints.
         """
-        evaluated_rows(table)
-        complete = table.complete
-        return search_rounds(SearchProblem.of(self, complete), self.rounds)
+        return search_rounds(SearchProblem.of(self, protected_rows(table)), self.rounds)
 
 
 def _joined(table: Table, parts: Sequence[Released]) -> Released:
@@ -197,9 +194,8 @@ def _joined(table: Table, parts: Sequence[Released]) -> Released:
     for j, column in enumerate(table.quasi_identifiers):
         rounds = [release.quasi_identifiers[j] for release, _ in parts]
         begins = np.cumsum([0, *(len(part.levels) for part in rounds)])
-        levels, code = new_cells(column, [label for part in rounds for label in part.levels.labels])
-        codes = np.concatenate([code[begin + part.codes] for begin, part in zip(begins, rounds, strict=False)])
-        columns.append(replace(column, levels=levels, codes=codes))
+        codes = np.concatenate([begin + part.codes for begin, part in zip(begins, rounds, strict=False)])
+        columns.append(write_cells(column, [label for part in rounds for label in part.levels.labels], codes))
     return replace(table.take(rows), quasi_identifiers=tuple(columns)), rows
 
 

@@ -106,10 +106,7 @@ def _default_levels(column: Column) -> tuple[Level, ...]:
 def _recode(column: Column, level: Level) -> Column:
     """Return the distinct values of a column, recoded to a level."""
     listed_levels = replace(column, codes=np.arange(len(column.levels), dtype=np.int32))
-    if level == 0:
-        return listed_levels
-    levels, codes = generalize(listed_levels, level)
-    return replace(listed_levels, levels=levels, codes=codes)
+    return listed_levels if level == 0 else generalize(listed_levels, level)
 
 
 def _cell_penalties(column: Column, recoded: Column) -> Floats:

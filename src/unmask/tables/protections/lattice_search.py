@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from unmask.core.arrays import Booleans, Floats, Integers
+from unmask.core.arrays import Booleans, Floats
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables.protections.base import column_position
 from unmask.tables.protections.bound_constraints import SensitiveColumn, bind_sensitive_columns
 from unmask.tables.protections.constraints import Constraint, DistinctL
-from unmask.tables.protections.lattice_levels import ColumnLevels, Level, LevelLattice, Node, NodeClasses
+from unmask.tables.protections.lattice_levels import Level, LevelLattice, Node, NodeClasses
 from unmask.tables.table import Table
 
 ROUNDING = 1e-9
@@ -30,6 +29,7 @@ class Choice:
     """Node that a search chose.
 
     levels     : level of each column by name, as in `Generalize`; 0 is the column itself
+    node       : positions of these levels in the lattice
     loss       : value of the objective, including suppressed rows
     suppressed : number of suppressed rows
     nodes      : number of nodes in the lattice
@@ -39,6 +39,7 @@ class Choice:
     """
 
     levels: Mapping[str, Level]
+    node: Node
     loss: float
     suppressed: int
     nodes: int
@@ -59,7 +60,7 @@ def search_rounds(problem: SearchProblem, rounds: int) -> Choice:
     choice = replace(choice, n_counted=choice.n_counted + first.n_counted)
     if not first.suppressed:
         return choice
-    remainder = problem.remaining_problem(problem.node(first.levels))
+    remainder = problem.remaining_problem(first.node)
     try:
         next_choice = search_rounds(remainder, rounds - 1)
     except FailedError:  # no node satisfies the constraints, not even the top
@@ -108,22 +109,18 @@ class SearchProblem:
             protection, table, lattice, k, demands, tuple(sensitive_columns), limit, _weights(protection.weights, table)
         )
 
-    def violating(self, counted: NodeClasses) -> Booleans:
-        """Return a mask of the classes that violate a constraint, (J,)."""
-        return self._violating(counted, self.demands)
+    def violating(self, counted: NodeClasses, demands: Sequence[Constraint] | None = None) -> Booleans:
+        """Return a mask of the classes that violate k or a constraint, by default any of the problem, (J,)."""
+        demands, is_violating = self.demands if demands is None else demands, counted.class_people < self.k
+        columns = self.sensitive_columns if demands else ()
+        for sensitive_column, histogram in zip(columns, counted.histograms, strict=False):
+            is_violating |= ~sensitive_column.satisfied_classes(histogram, demands)
+        return is_violating
 
     def count_permanent_violations(self, counted: NodeClasses) -> int:
         """Count the rows in classes that violate k or l, which hold for every union of classes; rule 1 of `Lattice`."""
         absorbing = [constraint for constraint in self.demands if isinstance(constraint, DistinctL)]
-        return int(counted.sizes[self._violating(counted, absorbing)].sum())
-
-    def _violating(self, counted: NodeClasses, demands: Sequence[Constraint]) -> Booleans:
-        is_violating = counted.class_people < self.k
-        for sensitive_column, histogram in zip(
-            self.sensitive_columns if demands else (), counted.histograms, strict=False
-        ):
-            is_violating |= ~sensitive_column.satisfied_classes(histogram, demands)
-        return is_violating
+        return int(counted.sizes[self.violating(counted, absorbing)].sum())
 
     @property
     def is_monotone(self) -> bool:
@@ -155,19 +152,10 @@ class SearchProblem:
             self, lattice=LevelLattice(all_levels, lattice.levels[table.first[remaining]], table.take(remaining))
         )
 
-    def node(self, levels: Mapping[str, Level]) -> Node:
-        """Return the node of the given levels."""
-        return tuple(column_levels.levels.index(levels[name]) for name, column_levels in self._levels_by_name())
-
     def levels(self, node: Node) -> dict[str, Level]:
         """Return the level of each column at a node, by name."""
-        return {
-            name: column_levels.levels[step]
-            for step, (name, column_levels) in zip(node, self._levels_by_name(), strict=True)
-        }
-
-    def _levels_by_name(self) -> Iterator[tuple[str, ColumnLevels]]:
-        return zip((column.name for column in self.table.quasi_identifiers), self.lattice.all_levels, strict=True)
+        columns = zip(self.table.quasi_identifiers, self.lattice.all_levels, node, strict=True)
+        return {column.name: column_levels.levels[step] for column, column_levels, step in columns}
 
     def suppression_penalty(self, node: Node, counted: NodeClasses, is_violating: Booleans) -> float:
         """Return the certainty penalty that the suppression of violating classes adds to a node."""
@@ -207,6 +195,7 @@ class _Search:
         lattice = self.problem.lattice
         self.open_bound = lattice.minimum_penalty(self.problem.weights) if penalty else np.zeros(lattice.shape)
         self.lower_bound = self.open_bound.copy()
+        self.height = np.indices(self.open_bound.shape).sum(axis=0)
 
     def search(self) -> Choice:
         """Evaluate nodes in the order of their bounds until no open node can be better than the best.
@@ -214,8 +203,8 @@ class _Search:
         FailedError if no node satisfies the constraints.
         """
         while np.isfinite(min_bound := self.open_bound.min()):
-            node = np.unravel_index(int(self._select_open_node(min_bound)), self.open_bound.shape)
-            self._bisect(self._path(tuple(int(level) for level in node)))
+            finest = np.where(self.open_bound == min_bound, self.height, np.inf).argmin()
+            self._bisect(self._path(tuple(map(int, np.unravel_index(finest, self.open_bound.shape)))))
         if self.best_choice is None:
             n = self.open_bound.size
             raise FailedError(
@@ -224,29 +213,17 @@ class _Search:
             )
         return replace(self.best_choice, n_counted=self.n_counted)
 
-    def _select_open_node(self, min_bound: float) -> int:
-        """Return the index of the finest open node with the smallest bound."""
-        return int(np.where(self.open_bound == min_bound, self._height, np.inf).argmin())
-
-    @cached_property
-    def _height(self) -> Integers:
-        return np.asarray(np.indices(self.open_bound.shape).sum(axis=0))
-
     def _path(self, node: Node) -> list[Node]:
         """Return open nodes from this one to the top; each step goes to the parent with the smallest bound."""
         path = [node]
         while True:
-            parents = [(*node[:j], level + 1, *node[j + 1 :]) for j, level in enumerate(node)]
-            parents_in_reach = [
-                ancestor
-                for ancestor in parents
-                if all(np.less(ancestor, self.open_bound.shape)) and np.isfinite(self.open_bound[ancestor])
-            ]
-            if not parents_in_reach:
-                break
-            node = min(parents_in_reach, key=lambda ancestor: (self.open_bound[ancestor], ancestor))
+            parents = ((*node[:j], level + 1, *node[j + 1 :]) for j, level in enumerate(node))
+            inside = (parent for parent in parents if all(np.less(parent, self.open_bound.shape)))
+            bounds = [(self.open_bound[parent], parent) for parent in inside if np.isfinite(self.open_bound[parent])]
+            if not bounds:
+                return path
+            _, node = min(bounds)
             path.append(node)
-        return path
 
     def _bisect(self, path: list[Node]) -> None:
         """Search a path for the finest node that satisfies the constraints, by bisection."""
@@ -276,7 +253,7 @@ class _Search:
         loss = self._loss(node, counted, is_violating)
         if satisfied and (self.best_choice is None or loss < self.best_choice.loss):
             self.best_choice = Choice(
-                problem.levels(node), loss, int(counted.sizes[is_violating].sum()), self.open_bound.size, 0
+                problem.levels(node), node, loss, int(counted.sizes[is_violating].sum()), self.open_bound.size, 0
             )
             self.open_bound[self.open_bound >= loss] = np.inf
         return satisfied
@@ -284,12 +261,9 @@ class _Search:
     def _counted(self, node: Node) -> NodeClasses:
         """Count the classes at a node from the cached finer node with the fewest classes."""
         self.n_counted += 1
-        finer = [
-            finer_counted for finer_node, finer_counted in self.counted.items() if all(np.less_equal(finer_node, node))
-        ]
-        counted = self.problem.lattice.count_classes(
-            node, min(finer, key=lambda finer_counted: len(finer_counted.sizes), default=None)
-        )
+        finer = [classes for finer_node, classes in self.counted.items() if all(np.less_equal(finer_node, node))]
+        fewest = min(finer, key=lambda classes: len(classes.sizes), default=None)
+        counted = self.problem.lattice.count_classes(node, fewest)
         if 2 * len(counted.sizes) <= len(self.problem.lattice.table.sizes) and len(self.counted) < MAX_CACHED_NODES:
             self.counted[node] = counted
         return counted

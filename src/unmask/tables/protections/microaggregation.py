@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -12,18 +12,17 @@ from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.ranges import Range, check_types
-from unmask.tables.cells import read_levels
 from unmask.tables.column import Column, classes_of
 from unmask.tables.levels import KIND, Type, ends_of_sets
 from unmask.tables.protections.base import (
     Released,
     column_position,
-    evaluated_rows,
     exact_numbers,
     format_call,
-    release_rows,
+    protected_rows,
+    release_columns,
 )
-from unmask.tables.protections.recoding import Recoded
+from unmask.tables.protections.recoding import write_cells
 from unmask.tables.table import Table
 
 
@@ -102,10 +101,10 @@ class Microaggregate:
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Return the release with aggregated cells, and its origin."""
-        rng, rows = secret_unless(rng), evaluated_rows(table)
+        rng, people = secret_unless(rng), protected_rows(table)
         for name in (*self.columns, *self.strata):
             column_position(table, name)
-        columns = [column.take(rows) for column in table.quasi_identifiers]
+        columns = people.quasi_identifiers
         aggregated = [column for column in columns if self.is_aggregated(column)]
         if not aggregated:
             needed = (
@@ -114,14 +113,11 @@ class Microaggregate:
                 else ('a numeric quasi-identifier; add distance="gower" for other columns')
             )
             raise UnmaskError(f"{self!r} needs {needed}")
-        if rows.size < self.k:
-            raise FailedError(f"{rows.size} rows are complete, expected at least k = {self.k}; lower k")
+        if people.n_rows < self.k:
+            raise FailedError(f"{people.n_rows} rows are complete, expected at least k = {self.k}; lower k")
         group = self._group_people(aggregated, [column for column in columns if column.name in self.strata], rng)
-        recoded = [
-            _aggregate_groups(c, group, self.aggregate) if self.is_aggregated(c) else (c.levels, c.codes)
-            for c in columns
-        ]
-        return release_rows(table, rows, recoded, rng)
+        recoded = [_aggregate_groups(c, group, self.aggregate) if self.is_aggregated(c) else c for c in columns]
+        return release_columns(table, recoded, rng)
 
     @property
     def norm(self) -> int:
@@ -257,27 +253,26 @@ def _ordered_positions(column: Column) -> Floats:
     return (low + high) / 2
 
 
-def _aggregate_groups(column: Column, group: Integers, aggregate: Literal["mean", "median"]) -> Recoded:
+def _aggregate_groups(column: Column, group: Integers, aggregate: Literal["mean", "median"]) -> Column:
     """Return the column with the mean, median or mode of each group."""
     sizes, levels = np.bincount(group), column.levels
     if levels.kind == "categorical":
         shape = (len(sizes), len(levels))
         frequent = scipy.sparse.csr_array((np.ones(group.size, np.int32), (group, column.codes)), shape=shape)
-        return levels, np.asarray(frequent.argmax(axis=1), dtype=np.int32)[group]
+        return replace(column, codes=np.asarray(frequent.argmax(axis=1), dtype=np.int32)[group])
     positions = _ordered_positions(column)
     order = np.lexsort((positions[column.codes], group))  # sums do not depend on the order of the rows
     codes, start = column.codes[order], np.cumsum(sizes) - sizes
     lower = codes[start + (sizes - 1) // 2]
     if column.type != "number":
-        return levels, lower[group]
+        return replace(column, codes=lower[group])
     if aggregate == "mean":
         center = np.add.reduceat(positions[codes], start) / sizes
     else:
         center = (positions[lower] + positions[codes[start + sizes // 2]]) / 2
     values, of_group = np.unique(np.round(center, 12) + 0.0, return_inverse=True)
     texts = [levels.scale.write(value, value) for value in values.tolist()]
-    released, code = read_levels(texts, as_type=column.type, column=column.name)
-    return released, code[of_group][group]
+    return write_cells(column, texts, of_group[group])
 
 
 def _deviation(column: Column) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -10,20 +10,11 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.core.arrays import Floats, Integers
 from unmask.core.randomness import secret_unless
 from unmask.ranges import Option
-from unmask.tables.column import Column
-from unmask.tables.protections import mondrian_cuts as kernel
-from unmask.tables.protections.base import Released, allow_all, evaluated_rows, format_call, recode, release_rows
-from unmask.tables.protections.bound_constraints import (
-    ClassConstraints,
-    SensitiveColumn,
-    bind_sensitive_columns,
-    check_whole_table,
-)
-from unmask.tables.protections.constraints import Constraint
-from unmask.tables.protections.cut_tests import Allows
+from unmask.tables.protections.base import Released, allow_all, format_call, protected_rows, recode, release_columns
+from unmask.tables.protections.bound_constraints import ClassConstraints, bind_sensitive_columns, check_whole_table
+from unmask.tables.protections.mondrian_cuts import mondrian
 from unmask.tables.protections.recoding import column_axis, merge_cells
 from unmask.tables.table import Table
 
@@ -115,109 +106,43 @@ class Mondrian(ClassConstraints):
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Return the release, whose classes have k people and satisfy the constraints, and its origin."""
-        rng = secret_unless(rng)
-        rows = evaluated_rows(table)
-        complete = recode(table.complete, self.levels)
-        search = self.search(complete, [complete.totals_of(column) for column in complete.quasi_identifiers])
-        if self.strict:
-            box, codes, of_row = search.boxes(complete), complete.classes.levels, complete.classes.of_row
-        else:
-            box, codes, of_row = (
-                search.relaxed_boxes(complete, rng=rng),
-                complete.codes,
-                np.arange(rows.size, dtype=np.int32),
-            )
-        recoded = [merge_cells(column, box, codes[:, j]) for j, column in enumerate(complete.quasi_identifiers)]
-        return release_rows(table, rows, [(levels, code[of_row]) for levels, code in recoded], rng)
-
-    def search(self, table: Table, rows: Sequence[Integers]) -> MondrianSearch:
-        """Return the search for cuts of a table.
-
-        rows : for each quasi-identifier, (L,) rows of each level
-        """
-        return MondrianSearch.of(table, rows, k=self.smallest_class, demands=self.demands)
-
-
-@dataclass(frozen=True, eq=False)
-class MondrianSearch:
-    """Search for cuts: the constraints, and the coordinates of the levels of a table.
-
-    rows    : for each quasi-identifier (L,) complete rows of each level
-    place, trees, span : coordinates, tree and width of each column, see `recoding.column_axis`
-    sensitive_columns  : sensitive columns as the constraints use them
-    """
-
-    k: int
-    demands: tuple[Constraint, ...]
-    rows: tuple[Integers, ...]
-    place: tuple[Floats, ...]
-    trees: tuple[Integers | None, ...]
-    span: Floats
-    sensitive_columns: tuple[SensitiveColumn, ...]
-
-    @classmethod
-    def of(cls, table: Table, rows: Sequence[Integers], *, k: int, demands: Sequence[Constraint]) -> MondrianSearch:
-        """Return the search of a table; raise FailedError if the table as one class violates a constraint.
-
-        rows : for each quasi-identifier, (L,) rows of each level
-        """
-        sensitive_columns = bind_sensitive_columns(table, demands)
-        n_people = int(rows[0].sum()) if table.person is None else table.n_people
-        check_whole_table(n_people, k, demands, sensitive_columns)
-        axes = [_measure_axis(column, count) for column, count in zip(table.quasi_identifiers, rows, strict=True)]
-        place, trees, span = zip(*axes, strict=True)
-        return cls(k, tuple(demands), tuple(rows), place, trees, np.array(span), tuple(sensitive_columns))
-
-    @property
-    def allows(self) -> list[Allows]:
-        """Test of the histograms of each sensitive column."""
-        return [sensitive_column.allows(self.demands) for sensitive_column in self.sensitive_columns]
-
-    def boxes(self, table: Table) -> NDArray[np.int32]:
-        """Return (J,) the box of each class, by cuts between values.
-
-        table : the whole table, or a part that lies in one box
-        """
-        histograms = [
-            sensitive_column.count_ranks(table.histogram(sensitive_column.column))
-            for sensitive_column in self.sensitive_columns
-        ]
-        return self._cut(table.classes.levels, table.classes.sizes, histograms, table.people)
-
-    def relaxed_boxes(self, table: Table, *, rng: np.random.Generator) -> NDArray[np.int32]:
-        """Return (n_rows,) the box of each row, by cuts that may also lie between equal values."""
-        histograms = [sensitive_column.rank_rows(table) for sensitive_column in self.sensitive_columns]
-        n, person = table.n_rows, table.person
-        people = (
-            None if person is None else scipy.sparse.csr_array((np.ones(n, dtype=np.int32), person, np.arange(n + 1)))
+        rng, complete = secret_unless(rng), recode(protected_rows(table), self.levels)
+        box = self.boxes(complete, rng=rng)
+        codes, of_row = (
+            (complete.classes.levels, complete.classes.of_row) if self.strict else (complete.codes, slice(None))
         )
-        return self._cut(table.codes, np.ones(n, dtype=np.int64), histograms, people, rng=rng)
+        columns = enumerate(complete.quasi_identifiers)
+        return release_columns(
+            table, [merge_cells(column, box, codes[:, j]).take(of_row) for j, column in columns], rng
+        )
 
-    def _cut(
-        self,
-        levels: NDArray[np.int32],
-        rows: Integers,
-        histograms: Sequence[scipy.sparse.csr_array],
-        people: scipy.sparse.csr_array | None,
-        *,
-        rng: np.random.Generator | None = None,
-    ) -> NDArray[np.int32]:
-        return kernel.mondrian(
-            np.stack([place[levels[:, j]] for j, place in enumerate(self.place)], axis=1),
+    def boxes(self, table: Table, *, rng: np.random.Generator | None = None) -> NDArray[np.int32]:
+        """Return the box of each class, (J,), or of each row, (n_rows,), in the relaxed form.
+
+        FailedError if the table as one class violates a constraint.
+        """
+        sensitive_columns, k = bind_sensitive_columns(table, self.demands), self.smallest_class
+        check_whole_table(table.n_people, k, self.demands, sensitive_columns)
+        if self.strict:
+            levels, rows, people = table.classes.levels, table.classes.sizes, table.people
+            histograms = [item.count_ranks(table.histogram(item.column)) for item in sensitive_columns]
+        else:
+            levels, rows, people = table.codes, np.ones(table.n_rows, dtype=np.int64), None
+            histograms = [item.rank_rows(table) for item in sensitive_columns]
+            if table.person is not None:
+                people = scipy.sparse.csr_array(
+                    (np.ones(table.n_rows, dtype=np.int32), table.person, np.arange(table.n_rows + 1))
+                )
+        coordinates, trees, span = zip(*map(column_axis, table.quasi_identifiers), strict=True)
+        return mondrian(
+            np.stack([place[levels[:, j]] for j, place in enumerate(coordinates)], axis=1),
             rows,
-            k=self.k,
-            span=self.span,
+            k=k,
+            span=np.array(span),
             histograms=histograms,
-            allows=self.allows,
+            allows=[item.allows(self.demands) for item in sensitive_columns],
             people=people,
-            trees=self.trees,
-            strict=rng is None,
+            trees=trees,
+            strict=self.strict,
             rng=rng,
         )
-
-
-def _measure_axis(column: Column, rows: Integers) -> tuple[Floats, Integers | None, float]:
-    """Return the coordinates of a column's levels, their tree, and the width of the levels that occur."""
-    used = np.flatnonzero(rows).astype(np.int32)
-    place, tree = column_axis(column, used)
-    return place, tree, float(np.ptp(place[used]))

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,26 +23,6 @@ _POINTS_PER_BATCH = 1 << 16
 """Points of the boxes that are cut together. Their temporary arrays fit into the cache."""
 
 
-@dataclass(frozen=True, eq=False)
-class RankedPoints:
-    """Weighted points by their rank in each column, and the values of the ranks.
-
-    ranks      : (d * C,) rank of each point in each column, column after column
-    counts     : (C,) rows at each point
-    coordinate : (sum R_j,) value of each rank, column after column
-    first      : (d,) position of the first rank of each column in `coordinate`
-    span       : (d,) full width of each column, 1 if it is constant
-    ancestors  : (levels, sum R_j) tree node above each rank; None if no column has a tree
-    """
-
-    ranks: NDArray[np.int32]
-    counts: Integers
-    coordinate: Floats
-    first: Integers
-    span: Floats
-    ancestors: Integers | None
-
-
 class _Boxes(NamedTuple):
     """Boxes that may still be cut. Their points are adjacent in `items`, one box after the other.
 
@@ -51,8 +30,8 @@ class _Boxes(NamedTuple):
     starts     : (S + 1,) start of each box in `items`
     offset     : (S,) start of each box in the depth-first order of all points
     rows       : (S,) rows in each box
-    widths     : (S, d) width relative to the span
     preference : (S, d) columns, widest first
+    n_columns  : (S,) number of columns that may be cut
     n_tried    : (S,) number of columns that have no allowed cut
     """
 
@@ -60,9 +39,36 @@ class _Boxes(NamedTuple):
     starts: NDArray[np.intp]
     offset: Integers
     rows: Integers
-    widths: Floats
     preference: NDArray[np.intp]
+    n_columns: NDArray[np.intp]
     n_tried: NDArray[np.intp]
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """(S,) number of points of each box."""
+        return np.diff(self.starts)
+
+    @property
+    def column(self) -> NDArray[np.intp]:
+        """(S,) column to cut next."""
+        return self.preference[np.arange(self.rows.size), self.n_tried]
+
+    def select(self, is_selected: Booleans) -> _Boxes:
+        """Return some of the boxes."""
+        if is_selected.all():
+            return self
+        sizes, of_boxes = self.sizes, [values[is_selected] for values in self[2:]]
+        return _Boxes(self.items[np.repeat(is_selected, sizes)], _offsets(sizes[is_selected]), *of_boxes)
+
+    def join(self, boxes: _Boxes) -> _Boxes:
+        """Return these boxes, followed by others."""
+        starts = np.concatenate([self.starts, self.starts[-1] + boxes.starts[1:]])
+        joined: list[Any] = [np.concatenate(part) for part in zip(self[2:], boxes[2:], strict=True)]
+        return _Boxes(np.concatenate([self.items, boxes.items]), starts, *joined)
+
+
+def _offsets(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
+    return np.append(np.intp(0), np.cumsum(sizes, dtype=np.intp))
 
 
 def mondrian(
@@ -114,249 +120,162 @@ def mondrian(
     """
     n_points, d = values.shape
     assert counts.shape == (n_points,)
-    assert len(histograms) == len(allows)
     assert strict or rng is not None
-    if n_points == 0 or d == 0:
-        return np.zeros(n_points, dtype=np.int32)
-    points = rank_points(values, counts, span, trees if strict else ())
-    tests = _histogram_tests(histograms, allows)
-    tests += [] if people is None else [partial(have_people, people, k)]
     start_of = np.zeros(n_points, dtype=np.int64)
-    boxes = _measure_boxes(
-        points,
-        np.arange(n_points, dtype=np.intp),
-        np.array([0, n_points], dtype=np.intp),
-        np.zeros(1, dtype=np.int64),
-        np.array([counts.sum()], dtype=np.int64),
-    )
-    batch_size = _POINTS_PER_BATCH if strict else n_points + 1  # the relaxed form shuffles all boxes together
-    boxes = _record_final_boxes(boxes, _is_final(boxes, k=k, strict=strict), start_of)
-    waiting = _split_into_batches(boxes, batch_size)
+    if n_points == 0 or d == 0:
+        return start_of.astype(np.int32)
+    tests: list[Test] = [
+        partial(satisfy_constraints, scipy.sparse.csr_array(histogram), allow)
+        for histogram, allow in zip(histograms, allows, strict=True)
+    ]
+    tests += [] if people is None else [partial(have_people, people, k)]
+    search = _Search.of(values, counts, span, trees if strict else (), k, tests, None if strict else rng, start_of)
+    n_rows = np.array([search.counts.sum()])
+    waiting = search.split(search.measure(np.arange(n_points), np.array([0, n_points]), np.zeros(1, np.int64), n_rows))
     while waiting:
-        boxes, cuts, box_of_cut, left_rows = _best_cuts(points, waiting.pop(), tests, k=k, rng=None if strict else rng)
-        boxes = _cut_boxes(points, boxes, cuts, box_of_cut, left_rows, start_of, k=k, strict=strict)
-        waiting += _split_into_batches(boxes, batch_size)
+        waiting += search.split(search.cut(waiting.pop()))
     begins = np.zeros(n_points, dtype=np.bool_)
     begins[start_of] = True
     number = np.cumsum(begins, dtype=np.int32) - np.int32(1)
     return number[start_of]
 
 
-def _histogram_tests(
-    histograms: Sequence[NDArray[Any] | scipy.sparse.csr_array], allows: Sequence[Allows]
-) -> list[Test]:
-    return [
-        partial(satisfy_constraints, scipy.sparse.csr_array(histogram), allow)
-        for histogram, allow in zip(histograms, allows, strict=True)
-    ]
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """Weighted points by their rank in each column, and the boxes found so far.
 
-
-def _measure_boxes(
-    points: RankedPoints, items: NDArray[np.intp], starts: NDArray[np.intp], offset: Integers, rows: Integers
-) -> _Boxes:
-    """Return new boxes, with their widths and their columns sorted by width."""
-    n_points, d = points.counts.size, points.span.size
-    widths = np.empty((rows.size, d))
-    for j in range(d):
-        if rows.size:
-            ranks = points.ranks[j * n_points : (j + 1) * n_points][items]
-            low = points.coordinate[points.first[j] + np.minimum.reduceat(ranks, starts[:-1])]
-            high = points.coordinate[points.first[j] + np.maximum.reduceat(ranks, starts[:-1])]
-            widths[:, j] = (high - low) / points.span[j]
-    preference = np.argsort(-widths, axis=1, kind="stable")
-    return _Boxes(items, starts, offset, rows, widths, preference, np.zeros(rows.size, dtype=np.intp))
-
-
-def _is_final(boxes: _Boxes, *, k: int, strict: bool) -> Booleans:
-    """Return a mask of the boxes that cannot be cut.
-
-    They have fewer than 2k rows, no untried column, or (strict) only constant columns left.
+    ranks      : (d, C) rank of each point in each column
+    counts     : (C,) rows at each point
+    coordinate : (sum R_j,) value of each rank, column after column
+    first      : (d,) position of the first rank of each column in `coordinate`
+    span       : (d,) full width of each column, 1 if it is constant
+    ancestors  : (levels, sum R_j) tree node above each rank; None if no column has a tree
+    rng        : generator of the relaxed form; None for the strict form
+    start_of   : (C,) start of the final box of each point, in the depth-first order of all points
     """
-    d = boxes.preference.shape[1]
-    is_done: Booleans = (boxes.n_tried >= d) | (boxes.rows < 2 * k)
-    if strict:
-        box_numbers = np.arange(boxes.rows.size)
-        is_done |= boxes.widths[box_numbers, boxes.preference[box_numbers, np.minimum(boxes.n_tried, d - 1)]] <= 0
-    return is_done
 
+    ranks: NDArray[np.int32]
+    counts: Integers
+    coordinate: Floats
+    first: Integers
+    span: Floats
+    ancestors: Integers | None
+    k: int
+    tests: Sequence[Test]
+    rng: np.random.Generator | None
+    start_of: Integers
 
-def _record_final_boxes(boxes: _Boxes, is_done: Booleans, start_of: Integers) -> _Boxes:
-    """Record the starts of the final boxes in `start_of`, and return the other boxes."""
-    sizes = np.diff(boxes.starts)
-    start_of[boxes.items[np.repeat(is_done, sizes)]] = np.repeat(boxes.offset[is_done], sizes[is_done])
-    return _subset(boxes, ~is_done)
+    @classmethod
+    def of(
+        cls, values: NDArray[Any], counts: Integers, span: Floats | None, trees: Sequence[Integers | None], *rest: Any
+    ) -> _Search:
+        """Rank the points; the arguments are those of `mondrian`."""
+        distinct, ranks = zip(*map(_dense_ranks, values.T), strict=True)
+        if span is None:
+            span = np.array([float(present[-1]) - float(present[0]) for present in distinct])
+        sizes = np.array([present.size for present in distinct], dtype=np.int64)
+        return cls(
+            np.stack(ranks),
+            counts.astype(np.int64, copy=False),
+            np.concatenate(distinct).astype(np.float64),
+            np.cumsum(sizes) - sizes,
+            np.where(span > 0, span, 1.0),
+            _ancestors(distinct, trees) if any(tree is not None for tree in trees) else None,
+            *rest,
+        )
 
+    def measure(self, items: NDArray[np.intp], starts: NDArray[np.intp], offset: Integers, rows: Integers) -> _Boxes:
+        """Return new boxes, with their columns sorted by width. The strict form cannot cut constant columns."""
+        widths = np.empty((rows.size, len(self.ranks)))
+        for j, rank_of_point in enumerate(self.ranks):
+            ranks = rank_of_point[items]
+            low, high = (extreme.reduceat(ranks, starts[:-1]) for extreme in (np.minimum, np.maximum))
+            widths[:, j] = self.coordinate[self.first[j] + high] - self.coordinate[self.first[j] + low]
+        widths /= self.span
+        n_columns = np.count_nonzero((widths > 0) | (self.rng is not None), axis=1)
+        preference = np.argsort(-widths, axis=1, kind="stable")
+        return _Boxes(items, starts, offset, rows, preference, n_columns, np.zeros(rows.size, dtype=np.intp))
 
-def _offsets(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
-    return np.concatenate([np.zeros(1, dtype=np.intp), np.cumsum(sizes, dtype=np.intp)])
+    def split(self, boxes: _Boxes) -> list[_Boxes]:
+        """Record the final boxes, and return the others in batches."""
+        is_final = (boxes.n_tried >= boxes.n_columns) | (boxes.rows < 2 * self.k)
+        self._record(boxes.items, boxes.sizes, boxes.offset, is_final)
+        boxes = boxes.select(~is_final)
+        # the relaxed form shuffles all boxes together
+        batch = boxes.starts[1:] // (_POINTS_PER_BATCH if self.rng is None else self.counts.size + 1)
+        return [boxes.select(batch == number) for number in np.unique(batch)]
 
+    def _record(self, items: NDArray[np.intp], sizes: NDArray[np.intp], offset: Integers, is_final: Booleans) -> None:
+        self.start_of[items[np.repeat(is_final, sizes)]] = np.repeat(offset[is_final], sizes[is_final])
 
-def _sort(points: RankedPoints, boxes: _Boxes, *, rng: np.random.Generator | None) -> tuple[_Boxes, Integers, int]:
-    """Sort the points of each box by its current column. Returns the boxes, the keys and the number of rank bits.
+    def cut(self, boxes: _Boxes) -> _Boxes:
+        """Cut the boxes that have a cut, and move the other boxes to their next column."""
+        boxes, cuts, box, left_rows = self._best_cuts(boxes)
+        is_cut = np.zeros(boxes.rows.size, dtype=np.bool_)
+        is_cut[box] = True
+        uncut, halves = boxes.select(~is_cut), boxes.select(is_cut)
+        n_left = cuts + 1 - boxes.starts[box]
+        lefts, rights = (
+            np.stack([n_left, halves.offset, left_rows]),
+            np.stack([halves.sizes - n_left, halves.offset + n_left, halves.rows - left_rows]),
+        )
+        sizes, offset, rows = np.stack([lefts, rights], axis=2).reshape(3, -1)
+        is_large = rows >= 2 * self.k  # smaller boxes are final and need no measurement
+        self._record(halves.items, sizes, offset, ~is_large)
+        items = halves.items[np.repeat(is_large, sizes)]
+        large_halves = self.measure(items, _offsets(sizes[is_large]), offset[is_large], rows[is_large])
+        return uncut._replace(n_tried=uncut.n_tried + 1).join(large_halves)
 
-    A key combines box number and rank in one integer.
-    """
-    n_points, n_boxes, n_items = points.counts.size, boxes.rows.size, boxes.items.size
-    column = boxes.preference[np.arange(n_boxes), boxes.n_tried]
-    sizes = np.diff(boxes.starts)
-    rank_bits = int(points.coordinate.size).bit_length()
-    ranks = points.ranks[np.repeat(column * n_points, sizes) + boxes.items]
-    keys = np.repeat(np.arange(n_boxes, dtype=np.int64) << rank_bits, sizes) | ranks
-    items = boxes.items
-    if rng is not None:
-        shuffled = rng.permutation(n_items)
-        items, keys = items[shuffled], keys[shuffled]
-    place = argsort_digits(keys, n_boxes << rank_bits)
-    return boxes._replace(items=items[place]), keys[place], rank_bits
+    def _sort(self, boxes: _Boxes) -> tuple[_Boxes, Integers, Integers]:
+        """Sort the points of each box by its current column. Returns the boxes, and box and rank of each point.
 
+        A key combines box number and rank in one integer.
+        """
+        n_boxes, sizes, items = boxes.rows.size, boxes.sizes, boxes.items
+        rank_bits = int(self.coordinate.size).bit_length()
+        ranks = np.take(self.ranks, np.repeat(boxes.column * self.counts.size, sizes) + items)
+        keys = np.repeat(np.arange(n_boxes, dtype=np.int64) << rank_bits, sizes) | ranks
+        if self.rng is not None:
+            shuffled = self.rng.permutation(items.size)
+            items, keys = items[shuffled], keys[shuffled]
+        place = argsort_digits(keys, n_boxes << rank_bits)
+        items, keys = items[place], keys[place]
+        return boxes._replace(items=items), keys >> rank_bits, keys & ((1 << rank_bits) - 1)
 
-def _best_cuts(
-    points: RankedPoints, boxes: _Boxes, tests: Sequence[Test], *, k: int, rng: np.random.Generator | None
-) -> tuple[_Boxes, NDArray[np.intp], Integers, Integers]:
-    """Return the boxes, sorted by their current column, and the best allowed cut of each box that has one.
+    def _best_cuts(self, boxes: _Boxes) -> tuple[_Boxes, Integers, Integers, Integers]:
+        """Return the boxes, sorted by their current column, and the best allowed cut of each box that has one.
 
-    A cut is given by its last item on the left, its box, and its number of rows on the left. rng : for the relaxed form
-    """
-    boxes, keys, rank_bits = _sort(points, boxes, rng=rng)
-    cuts, box, left_rows = _list_cuts(points, boxes, keys, rank_bits, k=k, strict=rng is None)
-    for passes in tests:
-        passing = passes(Cuts(boxes.items, boxes.starts, cuts))
-        cuts, box, left_rows = cuts[passing], box[passing], left_rows[passing]
-    nearest = _nearest_median(np.abs(2 * left_rows - boxes.rows[box]), box)
-    return boxes, cuts[nearest], box[nearest], left_rows[nearest]
+        A cut is given by its last item on the left, its box, and its number of rows on the left.
+        """
+        boxes, box_of_item, ranks = self._sort(boxes)
+        until = np.append(0, np.cumsum(self.counts[boxes.items]))
+        cuts = np.arange(ranks.size - 1)
+        if self.rng is None:
+            cuts = np.flatnonzero((ranks[1:] != ranks[:-1]) | (box_of_item[1:] != box_of_item[:-1]))
+        box = box_of_item[cuts]
+        left_rows = until[cuts + 1] - until[boxes.starts[box]]
+        is_large_enough = (left_rows >= self.k) & (boxes.rows[box] - left_rows >= self.k)
+        cut = np.stack([cuts, box, left_rows])[:, is_large_enough]
+        if self.ancestors is not None:
+            cut = cut[:, self._are_between_children(self.ancestors, boxes, ranks, *cut[:2])]
+        for passes in self.tests:
+            cut = cut[:, passes(Cuts(boxes.items, boxes.starts, *cut[:2]))]
+        cuts, box, left_rows = cut
+        bits = box.size.bit_length()
+        distance = np.abs(2 * left_rows - boxes.rows[box]) << bits | np.arange(box.size)  # the first one on a tie
+        begins = np.flatnonzero(np.diff(box, prepend=-1))
+        nearest = np.minimum.reduceat(distance, begins) & ((1 << bits) - 1)
+        return boxes, cuts[nearest], box[nearest], left_rows[nearest]
 
-
-def _list_cuts(
-    points: RankedPoints, boxes: _Boxes, keys: Integers, rank_bits: int, *, k: int, strict: bool
-) -> tuple[NDArray[np.intp], Integers, Integers]:
-    """Return the cuts with at least k rows on both sides: last item on the left, box, rows on the left."""
-    until = np.cumsum(points.counts[boxes.items])
-    cuts = np.flatnonzero(keys[1:] != keys[:-1]) if strict else np.arange(keys.size - 1)
-    box = keys[cuts] >> rank_bits
-    rows_before = np.concatenate([np.zeros(1, dtype=np.int64), until])[boxes.starts[:-1]]
-    left_rows = until[cuts] - rows_before[box]
-    is_large_enough = (left_rows >= k) & (boxes.rows[box] - left_rows >= k)
-    cuts, box, left_rows = cuts[is_large_enough], box[is_large_enough], left_rows[is_large_enough]
-    if points.ancestors is not None:
-        between = _between_children(points, points.ancestors, boxes, keys & ((1 << rank_bits) - 1), cuts, box)
-        cuts, box, left_rows = cuts[between], box[between], left_rows[between]
-    return cuts, box, left_rows
-
-
-def _between_children(
-    points: RankedPoints, ancestors: Integers, boxes: _Boxes, ranks: Integers, cuts: NDArray[np.intp], box: Integers
-) -> Booleans:
-    """Return a mask of the cuts that separate two children of the lowest common ancestor of their box."""
-    first = points.first[boxes.preference[np.arange(boxes.rows.size), boxes.n_tried]]
-    low, high = first + ranks[boxes.starts[:-1]], first + ranks[boxes.starts[1:] - 1]
-    child_level = np.count_nonzero(ancestors[:, low] != ancestors[:, high], axis=0) - 1
-    level, base = child_level[box], first[box]
-    separated: Booleans = ancestors[level, base + ranks[cuts]] != ancestors[level, base + ranks[cuts + 1]]
-    return separated
-
-
-def _nearest_median(distance: Integers, box: Integers) -> NDArray[np.intp]:
-    """Return the position of the cut with the smallest distance in each box that has cuts; the first on a tie."""
-    if not box.size:
-        return np.zeros(0, dtype=np.intp)
-    new = np.concatenate([[True], box[1:] != box[:-1]])
-    begins = np.flatnonzero(new)
-    smallest = np.minimum.reduceat(distance, begins)
-    group = np.cumsum(new) - 1
-    hits = np.flatnonzero(distance == smallest[group])
-    first = np.concatenate([[True], group[hits[1:]] != group[hits[:-1]]])
-    return np.asarray(hits[first], dtype=np.intp)
-
-
-def _cut_boxes(
-    points: RankedPoints,
-    boxes: _Boxes,
-    cuts: NDArray[np.intp],
-    box: Integers,
-    left_rows: Integers,
-    start_of: Integers,
-    *,
-    k: int,
-    strict: bool,
-) -> _Boxes:
-    """Cut the boxes that have a cut, and move the other boxes to their next column. Returns the boxes that are
-    not final.
-    """
-    cut = np.zeros(boxes.rows.size, dtype=np.bool_)
-    cut[box] = True
-    uncut, halves = _subset(boxes, ~cut), _subset(boxes, cut)
-    uncut = uncut._replace(n_tried=uncut.n_tried + 1)
-    n_left = cuts + 1 - boxes.starts[box]
-    sizes = _alternate(n_left, np.diff(halves.starts) - n_left)
-    offset = _alternate(halves.offset, halves.offset + n_left)
-    rows = _alternate(left_rows, halves.rows - left_rows)
-    large = rows >= 2 * k  # smaller boxes are final and need no measurement
-    in_large = np.repeat(large, sizes)
-    start_of[halves.items[~in_large]] = np.repeat(offset[~large], sizes[~large])
-    cut_halves = _measure_boxes(points, halves.items[in_large], _offsets(sizes[large]), offset[large], rows[large])
-    boxes = _join(uncut, cut_halves)
-    return _record_final_boxes(boxes, _is_final(boxes, k=k, strict=strict), start_of)
-
-
-def _split_into_batches(boxes: _Boxes, points: int) -> list[_Boxes]:
-    """Split boxes into batches of about `points` points."""
-    ends = np.flatnonzero(np.diff(boxes.starts[1:] // points, append=-1)) + 1
-    return [_select_range(boxes, begin, end) for begin, end in pairwise([0, *ends.tolist()])]
-
-
-def _select_range(boxes: _Boxes, begin: int, end: int) -> _Boxes:
-    """Return the boxes from `begin` to before `end`."""
-    first, last = boxes.starts[begin], boxes.starts[end]
-    of_boxes: list[Any] = [of_box[begin:end] for of_box in boxes[2:]]
-    return _Boxes(boxes.items[first:last], boxes.starts[begin : end + 1] - first, *of_boxes)
-
-
-def _subset(boxes: _Boxes, keep: Booleans) -> _Boxes:
-    if keep.all():
-        return boxes
-    sizes = np.diff(boxes.starts)
-    of_boxes: list[Any] = [of_box[keep] for of_box in boxes[2:]]
-    return _Boxes(boxes.items[np.repeat(keep, sizes)], _offsets(sizes[keep]), *of_boxes)
-
-
-def _alternate(first: NDArray[Any], second: NDArray[Any]) -> NDArray[Any]:
-    return np.stack([first, second], axis=1).reshape(-1)
-
-
-def _join(uncut: _Boxes, cut_halves: _Boxes) -> _Boxes:
-    if not uncut.rows.size or not cut_halves.rows.size:
-        return cut_halves if cut_halves.rows.size else uncut
-    items, starts = (
-        np.concatenate([uncut.items, cut_halves.items]),
-        [uncut.starts, uncut.starts[-1] + cut_halves.starts[1:]],
-    )
-    parts: list[Any] = [np.concatenate(part) for part in zip(uncut[2:], cut_halves[2:], strict=True)]
-    return _Boxes(items, np.concatenate(starts), *parts)
-
-
-# --- points by rank ----------------------------------------------------------------------------------------------
-
-
-def rank_points(
-    values: NDArray[Any], counts: Integers, span: Floats | None, trees: Sequence[Integers | None]
-) -> RankedPoints:
-    """Return the ranks of the points (C, d) and their trees; the arguments are those of `mondrian`."""
-    n_points, d = values.shape
-    distinct, ranks = [], np.empty((d, n_points), dtype=np.int32)
-    for j in range(d):
-        present, ranks[j] = _dense_ranks(values[:, j])
-        distinct.append(present)
-    if span is None:
-        span = np.array([float(present[-1]) - float(present[0]) for present in distinct])
-    sizes = np.array([present.size for present in distinct], dtype=np.int64)
-    return RankedPoints(
-        ranks=ranks.reshape(-1),
-        counts=counts.astype(np.int64, copy=False),
-        coordinate=np.concatenate(distinct).astype(np.float64),
-        first=np.cumsum(sizes) - sizes,
-        span=np.where(span > 0, span, 1.0),
-        ancestors=_ancestors(distinct, trees) if any(tree is not None for tree in trees) else None,
-    )
+    def _are_between_children(
+        self, ancestors: Integers, boxes: _Boxes, ranks: Integers, cuts: Integers, box: Integers
+    ) -> Booleans:
+        """Return a mask of the cuts that separate two children of the lowest common ancestor of their box."""
+        first = self.first[boxes.column]
+        low, high = first + ranks[boxes.starts[:-1]], first + ranks[boxes.starts[1:] - 1]
+        level = (np.count_nonzero(ancestors[:, low] != ancestors[:, high], axis=0) - 1)[box]
+        left, right = (first[box] + ranks[cuts + side] for side in (0, 1))
+        return np.asarray(ancestors[level, left] != ancestors[level, right])
 
 
 def _dense_ranks(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]:
@@ -374,7 +293,7 @@ def _dense_ranks(column: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.int32]]
     return present, inverse.astype(np.int32)
 
 
-def _ancestors(distinct: list[NDArray[Any]], trees: Sequence[Integers | None]) -> Integers:
+def _ancestors(distinct: Sequence[NDArray[Any]], trees: Sequence[Integers | None]) -> Integers:
     """Return the trees over the ranks, side by side. A column without a tree has one root above its values."""
     height = max([2, *(len(tree) for tree in trees if tree is not None)])
     blocks = []

@@ -16,11 +16,10 @@ from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.extras import import_extra
 from unmask.ranges import Range, check_types
-from unmask.tables.cells import read_levels
 from unmask.tables.column import Column
-from unmask.tables.protections.base import evaluated_rows, exact_numbers, format_call, sort_release
+from unmask.tables.protections.base import exact_numbers, format_call, protected_rows, sort_release
 from unmask.tables.protections.marginal_fit import Marginals, draw_rows, fit_consistent, project_on_simplex
-from unmask.tables.protections.recoding import Recoded
+from unmask.tables.protections.recoding import write_cells
 from unmask.tables.table import Table
 
 MAX_CELLS = 10_000_000
@@ -95,7 +94,7 @@ class NoisyMarginals:
         """Return synthetic rows, which have no origin."""
         if table.person is not None:
             raise UnmaskError("several rows are one person, and epsilon protects one row; keep one row of each person")
-        people = table.take(evaluated_rows(table))
+        people = protected_rows(table)
         columns = [self._discretize(column) for column in people.columns]
         sizes = tuple(len(column.levels) for column in columns)
         noisy = self._count_marginals([column.codes for column in columns], sizes, rng)
@@ -125,8 +124,7 @@ class NoisyMarginals:
                 f"column {column.name!r} needs bounds, because its smallest and largest value are of single people; "
                 f"add bounds={{{column.name}=[LOW, HIGH]}}"
             )
-        levels, codes = _cut(column, self.bounds[column.name], self.bins)
-        return replace(column, levels=levels, codes=codes)
+        return _cut(column, self.bounds[column.name], self.bins)
 
     def _count_marginals(
         self, codes: list[NDArray[np.int32]], sizes: tuple[int, ...], rng: np.random.Generator | None
@@ -151,7 +149,7 @@ class NoisyMarginals:
         }
 
 
-def _cut(column: Column, bounds: tuple[float | str, ...], n_bins: int) -> Recoded:
+def _cut(column: Column, bounds: tuple[float | str, ...], n_bins: int) -> Column:
     """Return the column with intervals; a missing cell stays one."""
     scale, name = column.levels.scale, column.name
     ends = [scale.read(str(bound)) or (np.nan, np.nan) for bound in bounds]
@@ -168,10 +166,9 @@ def _cut(column: Column, bounds: tuple[float | str, ...], n_bins: int) -> Recode
     texts: list[str | None] = [scale.write(low, high) for low, high in zip(edges[:-1].tolist(), highs, strict=True)]
     if column.levels.missing >= 0:
         texts.append(None)
-    levels, code = read_levels(texts, as_type=column.type, column=name)
     interval = np.clip(np.searchsorted(edges, np.nan_to_num(exact), side="right") - 1, 0, last)
     interval[column.levels.is_missing] = len(texts) - 1
-    return levels, code[interval][column.codes]
+    return write_cells(column, texts, interval[column.codes])
 
 
 def add_laplace(

@@ -8,7 +8,7 @@ those that form classes, have `allowed_pairs` instead, which returns the rows th
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -26,13 +26,14 @@ from unmask.tables.levels import Levels
 from unmask.tables.matching import compatible
 from unmask.tables.protections.base import (
     Released,
+    check_ordered,
     column_position,
-    evaluated_rows,
     exact_numbers,
     format_call,
-    release_rows,
+    protected_rows,
+    release_columns,
 )
-from unmask.tables.protections.recoding import Recoded
+from unmask.tables.protections.recoding import write_cells
 from unmask.tables.table import Table
 
 Rng = np.random.Generator
@@ -119,11 +120,10 @@ class PRAM:
 
     def __call__(self, table: Table, *, rng: Rng | None = None) -> Released:
         """Return the release with randomized cells, and its origin."""
-        rng, rows = secret_unless(rng), evaluated_rows(table)
+        rng, columns = secret_unless(rng), protected_rows(table).quasi_identifiers
         for name in (*self.matrices, *self.invariant, *(self.keep if isinstance(self.keep, Mapping) else ())):
             column_position(table, name)
-        drawn = [self._draw(column.take(rows), rng) for column in table.quasi_identifiers]
-        return release_rows(table, rows, drawn, rng)
+        return release_columns(table, [self._draw(column, rng) for column in columns], rng)
 
     def row_kernel(self, true: Column, released: Column, *, rng: Rng) -> Kernel:  # noqa: ARG002 - closed form
         """Return K of a column; q is the distribution of the released cells."""
@@ -137,14 +137,14 @@ class PRAM:
     def _keep(self, name: str) -> float:
         return self.keep.get(name, 1.0) if isinstance(self.keep, Mapping) else self.keep
 
-    def _draw(self, column: Column, rng: Rng) -> Recoded:
+    def _draw(self, column: Column, rng: Rng) -> Column:
         name, codes, n = column.name, column.codes, column.codes.size
         if name not in self.matrices:
             is_kept = rng.random(n) < self._keep(name)
             drawn = rng.choice(codes, n)
             if name in self.invariant:
                 drawn[~is_kept] = rng.permutation(codes[~is_kept])
-            return column.levels, np.where(is_kept, codes, drawn)
+            return replace(column, codes=np.where(is_kept, codes, drawn))
         if unknown := [value for value in self.matrices[name] if value not in column.levels.labels]:
             raise UnmaskError(f"matrices: column {name!r} has no value {unknown[0]!r}; correct the value, or remove it")
         levels = column.levels
@@ -154,7 +154,8 @@ class PRAM:
             levels, _ = read_levels(labels, as_type=column.type, column=name, hierarchy=column.hierarchy)
         table = self._probabilities(name, column.levels.labels, levels.labels, column.counts)
         cumulative = np.cumsum(table, axis=1)[codes]
-        return levels, (cumulative <= rng.random((n, 1)) * cumulative[:, -1:]).sum(axis=1).astype(np.int32)
+        drawn = (cumulative <= rng.random((n, 1)) * cumulative[:, -1:]).sum(axis=1).astype(np.int32)
+        return replace(column, levels=levels, codes=drawn)
 
     def _probabilities(
         self, name: str, true: Sequence[str], released: Sequence[str], counts: NDArray[np.integer[Any]]
@@ -226,12 +227,10 @@ class AddNoise:
 
     def __call__(self, table: Table, *, rng: Rng | None = None) -> Released:
         """Return the release with noisy, rounded numbers, and its origin."""
-        rng, rows = secret_unless(rng), evaluated_rows(table)
+        rng, columns = secret_unless(rng), protected_rows(table).quasi_identifiers
         for name in (*self.sd, *self.base):
             column_position(table, name)
-        return release_rows(
-            table, rows, [self._add_noise(column.take(rows), rng) for column in table.quasi_identifiers], rng
-        )
+        return release_columns(table, [self._add_noise(column, rng) for column in columns], rng)
 
     def row_kernel(self, true: Column, released: Column, *, rng: Rng) -> Kernel:  # noqa: ARG002 - closed form
         """Return K of a column."""
@@ -252,15 +251,14 @@ class AddNoise:
     def _is_changed(self, name: str) -> bool:
         return name in self.sd or name in self.base
 
-    def _add_noise(self, column: Column, rng: Rng) -> Recoded:
+    def _add_noise(self, column: Column, rng: Rng) -> Column:
         if not self._is_changed(column.name):
-            return column.levels, column.codes
+            return column
         x, missing = exact_numbers(column)[column.codes], column.codes == column.levels.missing
         noisy = _round(x + rng.normal(0, self.sd.get(column.name, 0.0), x.size), self.base.get(column.name, 1.0))
         values, of_row = np.unique(np.where(missing, np.inf, noisy), return_inverse=True)
         texts = ["" if np.isinf(value) else column.levels.scale.write(value, value) for value in values.tolist()]
-        levels, code = read_levels(texts, as_type=column.type, column=column.name)
-        return levels, code[of_row]
+        return write_cells(column, texts, of_row)
 
 
 @dataclass(frozen=True)
@@ -308,19 +306,10 @@ class RankSwap:
 
     def __call__(self, table: Table, *, rng: Rng | None = None) -> Released:
         """Return the release with swapped values, and its origin."""
-        rng, rows = secret_unless(rng), evaluated_rows(table)
-        for name in self.columns:
-            if table.quasi_identifiers[column_position(table, name)].levels.kind == "categorical":
-                raise UnmaskError(f"the values of {name!r} have no order; give it one (ordinal), or leave it out")
-        columns = (column.take(rows) for column in table.quasi_identifiers)
-        swapped = [
-            (
-                column.levels,
-                self._swap(column.codes, column.levels.missing, rng) if self._is_swapped(column) else column.codes,
-            )
-            for column in columns
-        ]
-        return release_rows(table, rows, swapped, rng)
+        rng, columns = secret_unless(rng), protected_rows(table).quasi_identifiers
+        check_ordered(table, self.columns)
+        swapped = [self._swap(column, rng) if self._is_swapped(column) else column for column in columns]
+        return release_columns(table, swapped, rng)
 
     def row_kernel(self, true: Column, released: Column, *, rng: Rng) -> Kernel:
         """Return K of a column, simulated with as many ranks as were released.
@@ -342,12 +331,13 @@ class RankSwap:
     def _is_swapped(self, column: Column) -> bool:
         return column.name in self.columns if self.columns else column.levels.kind != "categorical"
 
-    def _swap(self, codes: NDArray[np.int32], missing: int, rng: Rng) -> NDArray[np.int32]:
-        free = np.flatnonzero(codes != missing)
+    def _swap(self, column: Column, rng: Rng) -> Column:
+        codes = column.codes
+        free = np.flatnonzero(codes != column.levels.missing)
         ranked = free[np.lexsort((rng.random(free.size), codes[free]))]
         swapped = codes.copy()
         swapped[ranked] = codes[ranked[_partners(free.size, self.share, rng)]]
-        return swapped
+        return replace(column, codes=swapped)
 
 
 def _partners(n: int, share: float, rng: Rng) -> Integers:

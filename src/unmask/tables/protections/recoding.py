@@ -1,13 +1,13 @@
 """Coordinates of cells for Mondrian, and new cells for boxes, hierarchy nodes and bins.
 
-A coordinate orders the levels of a column. A recoding returns the levels of the new cells and the code of each row or
-class. Neither depends on the order of the rows.
+A coordinate orders the levels of a column. Neither coordinates nor new cells depend on the order of the rows.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -25,19 +25,21 @@ from unmask.tables.levels import Levels
 from unmask.tables.notation import EVERYTHING, MISSING, format_prefix, format_set
 from unmask.tables.scales import NUMBERS
 
-Recoded = tuple[Levels, NDArray[np.int32]]
-"""Levels, and a code for each recoded row or class."""
-
 # --- axes -----------------------------------------------------------------------------------------------------------
 
 
-def column_axis(column: Column, codes: NDArray[np.int32]) -> tuple[Floats, Integers | None]:
-    """Return the coordinate of each level that occurs, and the tree over the integer coordinates.
+def column_axis(column: Column) -> tuple[Floats, Integers | None, float]:
+    """Return the coordinate of each level that occurs, the tree over the integer coordinates, and the width.
 
     A column without a hierarchy or prefixes has no tree (None).
     """
+    used = np.flatnonzero(column.counts)
+    coordinate, tree = _axis(column, used)
+    return coordinate, tree, float(np.ptp(coordinate[used]))
+
+
+def _axis(column: Column, used: NDArray[np.intp]) -> tuple[Floats, Integers | None]:
     levels = column.levels
-    used = np.flatnonzero(np.bincount(codes, minlength=len(levels)))
     if levels.kind == "numeric":
         return _numeric_axis(levels, used), None
     if levels.by_prefix and column.hierarchy is None:
@@ -133,21 +135,25 @@ def _nodes(levels: Levels, hierarchy: Hierarchy) -> NDArray[np.int32]:
 # --- cells of boxes ---------------------------------------------------------------------------------------------------
 
 
-def new_cells(column: Column, texts: Sequence[str]) -> Recoded:
-    """Return the canonical levels of new cells of a column, and the level of each cell."""
+def write_cells(column: Column, texts: Sequence[str | None], codes: NDArray[np.integer] | None = None) -> Column:
+    """Return the column with new cells.
+
+    texts : distinct cells; by default, one for each level of the column
+    codes : (n,) text of each row
+    """
     levels = column.levels
     order = levels.domain if levels.kind == "ordinal" else None
-    return read_levels(texts, as_type=levels.type, column=column.name, order=order, hierarchy=column.hierarchy)
+    levels, code = read_levels(texts, as_type=levels.type, column=column.name, order=order, hierarchy=column.hierarchy)
+    return replace(column, levels=levels, codes=code[column.codes if codes is None else codes])
 
 
-def merge_cells(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> Recoded:
-    """Return one cell for each box that covers all its cells.
+def merge_cells(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> Column:
+    """Return the column with one cell for each box that covers all its cells.
 
     box, codes : (n,) box and cell of each class or row
     """
     texts, text_of_box = cover_cells(column, box, codes)
-    levels, code = new_cells(column, texts)
-    return levels, code[text_of_box][box]
+    return write_cells(column, texts, text_of_box[box])
 
 
 def cover_cells(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> tuple[list[str], NDArray[np.intp]]:
@@ -271,10 +277,9 @@ def _distinct_sets(cells: CsrRows) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 # --- ancestors and bins -----------------------------------------------------------------------------------------------
 
 
-def generalize(column: Column, level: float | str) -> Recoded:
+def generalize(column: Column, level: float | str) -> Column:
     """Return a column recoded to a level of its hierarchy, bins of a width, periods, masked characters, or `*`."""
-    levels, code = new_cells(column, _generalized_texts(column, level))
-    return levels, code[column.codes]
+    return write_cells(column, _generalized_texts(column, level))
 
 
 def _generalized_texts(column: Column, level: float | str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy
@@ -14,7 +14,7 @@ from unmask.ranges import check_types
 from unmask.tables.attacks.product_sums import Kernel
 from unmask.tables.column import Column
 from unmask.tables.matching import compatible
-from unmask.tables.protections.base import Released, column_position, evaluated_rows, format_call, release_rows
+from unmask.tables.protections.base import Released, check_ordered, format_call, protected_rows, release_columns
 from unmask.tables.table import Table
 
 MIN_ROWS = 100
@@ -68,11 +68,8 @@ class Shuffle:
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Return the release with shuffled values, and its origin."""
-        rng, rows = secret_unless(rng), evaluated_rows(table)
-        for name in self.columns:
-            if table.quasi_identifiers[column_position(table, name)].levels.kind == "categorical":
-                raise UnmaskError(f"the values of {name!r} have no order; give it one (ordinal), or leave it out")
-        columns = [column.take(rows) for column in table.quasi_identifiers]
+        rng, columns = secret_unless(rng), protected_rows(table).quasi_identifiers
+        check_ordered(table, self.columns)
         shuffled = [column for column in columns if self._is_shuffled(column)]
         if not shuffled:
             raise UnmaskError(f"no quasi-identifier has an order, which {self!r} needs; use PRAM for other columns")
@@ -81,10 +78,11 @@ class Shuffle:
                 f"column {missing[0]!r} has missing cells; read the table with missing='excluded', or leave it out"
             )
         draws = _draw_scores(shuffled, [column for column in columns if not self._is_shuffled(column)], rng)
-        codes = {column.name: column.codes for column in columns}
-        for column, scores in zip(shuffled, draws.T, strict=True):
-            codes[column.name] = np.sort(column.codes)[np.argsort(np.argsort(scores))]
-        return release_rows(table, rows, [(column.levels, codes[column.name]) for column in columns], rng)
+        released = {
+            column.name: replace(column, codes=np.sort(column.codes)[np.argsort(np.argsort(scores))])
+            for column, scores in zip(shuffled, draws.T, strict=True)
+        }
+        return release_columns(table, [released.get(column.name, column) for column in columns], rng)
 
     def row_kernel(self, true: Column, released: Column, *, rng: np.random.Generator) -> Kernel:  # noqa: ARG002 - closed form
         """Return K of a column: shuffled values are those of anyone, and others are unchanged.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated
@@ -23,13 +23,13 @@ from unmask.tables.protections.base import (
     Released,
     allow_all,
     column_position,
-    evaluated_rows,
     format_call,
-    release_rows,
+    protected_rows,
+    release_columns,
     sort_release,
 )
 from unmask.tables.protections.bound_constraints import ClassConstraints, find_satisfying_classes
-from unmask.tables.protections.recoding import Recoded, new_cells
+from unmask.tables.protections.recoding import write_cells
 from unmask.tables.table import Table
 
 if TYPE_CHECKING:
@@ -71,8 +71,7 @@ class Suppress(ClassConstraints):
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Return the rows in classes that satisfy all constraints, and their origin."""
-        rows = evaluated_rows(table)
-        complete = table.complete
+        complete = protected_rows(table)
         classes = complete.classes
         good = find_satisfying_classes(complete, self.smallest_class, self.demands)
         if not good.any():
@@ -81,7 +80,8 @@ class Suppress(ClassConstraints):
                 f"{self!r} would suppress all {table.n_rows} rows, because none of {classes.sizes.size} classes "
                 f"satisfies it and the largest has {largest} {unit}; lower k, or generalize the quasi-identifiers first"
             )
-        return sort_release(complete.take(good[classes.of_row]), rows[good[classes.of_row]], rng)
+        is_released = good[classes.of_row]
+        return sort_release(complete.take(is_released), table.complete_rows[is_released], rng)
 
 
 @dataclass(frozen=True)
@@ -148,25 +148,22 @@ class SuppressCells:
 
     def __call__(self, table: Table, *, rng: np.random.Generator | None = None) -> Released:
         """Return the release with suppressed cells, and its origin."""
-        rows = evaluated_rows(table)
-        complete = table.complete
+        complete = protected_rows(table)
         names = [column.name for column in complete.quasi_identifiers]
-        positions = [column_position(complete, name) for name in self.columns] or list(range(len(names)))
-        levels_with_star = [
-            add_star(column) if j in positions else None for j, column in enumerate(complete.quasi_identifiers)
-        ]
+        positions = [column_position(complete, name) for name in self.columns] or range(len(names))
+        starred = {j: _add_star(complete.quasi_identifiers[j]) for j in sorted(set(positions))}
         price = {column_position(complete, name): value for name, value in self.importance.items()}
-        unchanged = partial(_Suppression.of, complete, levels_with_star, rate=self.rate, price=price)
+        unchanged = partial(_Suppression.of, complete, starred, rate=self.rate, price=price)
         required = {len(names): self.k}
         for name, size in SUBSETS.items():
             n_columns = min(size, len(names))
             required[n_columns] = max(required.get(n_columns, 1), getattr(self, name))
         codes = suppress_cells(unchanged, required, len(names)).codes
-        recoded = [
-            (column.levels if star is None else star[0], codes[:, j][complete.classes.of_row])
-            for j, (column, star) in enumerate(zip(complete.quasi_identifiers, levels_with_star, strict=True))
+        columns = [
+            replace(starred.get(j, column), codes=codes[complete.classes.of_row, j])
+            for j, column in enumerate(complete.quasi_identifiers)
         ]
-        return release_rows(table, rows, recoded, rng)
+        return release_columns(table, columns, rng)
 
     def allowed_pairs(self, release: Table, pairing: Pairing, row: Integers, klass: Integers) -> Booleans:
         """Return a mask of the compatible pairs of a person and a class that the protection allows.
@@ -190,9 +187,9 @@ class SuppressCells:
         return np.asarray(np.any(vague, axis=0)[row] | (stars == fewest[row]))
 
 
-def add_star(column: Column) -> Recoded:
-    """Return the levels with `*` added, and the new code of each old level, then that of `*`."""
-    return new_cells(column, [*column.levels.labels, EVERYTHING])
+def _add_star(column: Column) -> Column:
+    """Return the distinct cells of a column, then `*`, as the rows of a column."""
+    return write_cells(column, [*column.levels.labels, EVERYTHING], np.arange(len(column.levels) + 1))
 
 
 @dataclass(eq=False)
@@ -217,14 +214,13 @@ class _Suppression:
 
     @classmethod
     def of(
-        cls, table: Table, levels_with_star: Sequence[Recoded | None], *, rate: float, price: Mapping[int, float]
+        cls, table: Table, starred: Mapping[int, Column], *, rate: float, price: Mapping[int, float]
     ) -> _Suppression:
-        """Return the unchanged classes. levels_with_star : see `add_star`; None for columns that are not suppressed"""
+        """Return the unchanged classes. starred : see `_add_star`, for the columns that may be suppressed"""
         codes, widths = table.classes.levels.copy(), [len(column.levels) for column in table.quasi_identifiers]
-        stars = {j: int(star[1][-1]) for j, star in enumerate(levels_with_star) if star is not None}
-        for j, star in enumerate(levels_with_star):
-            if star is not None:
-                codes[:, j], widths[j] = star[1][codes[:, j]], len(star[0])
+        stars = {j: int(column.codes[-1]) for j, column in starred.items()}
+        for j, column in starred.items():
+            codes[:, j], widths[j] = column.codes[codes[:, j]], len(column.levels)
         return cls(table, codes, widths, stars, price, int(rate * table.classes.sizes.sum() * len(stars) + 1e-9))
 
     def require(self, k: int, columns: Sequence[int]) -> bool:

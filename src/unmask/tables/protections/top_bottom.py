@@ -9,18 +9,17 @@ import numpy as np
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.ranges import Range, check_types
-from unmask.tables.cells import read_levels
 from unmask.tables.column import Column
 from unmask.tables.protections.base import (
     Released,
     allow_all,
     column_position,
-    evaluated_rows,
     exact_numbers,
     format_call,
-    release_rows,
+    protected_rows,
+    release_columns,
 )
-from unmask.tables.protections.recoding import Recoded
+from unmask.tables.protections.recoding import write_cells
 from unmask.tables.table import Table
 
 Ends = Literal["both", "top", "bottom"]
@@ -77,14 +76,11 @@ class TopBottomCode:
         coded = names or [column.name for column in table.quasi_identifiers if column.type == "number"]
         if not coded:
             raise UnmaskError("no quasi-identifier is a number, so that no column has tails; name another protection")
-        rows = evaluated_rows(table)
-        columns = [column.take(rows) for column in table.quasi_identifiers]
-        recoded = [
-            self._recode(column) if column.name in coded else (column.levels, column.codes) for column in columns
-        ]
-        return release_rows(table, rows, recoded, rng)
+        columns = protected_rows(table).quasi_identifiers
+        recoded = [self._recode(column) if column.name in coded else column for column in columns]
+        return release_columns(table, recoded, rng)
 
-    def _recode(self, column: Column) -> Recoded:
+    def _recode(self, column: Column) -> Column:
         """Return the column with open intervals in place of its tails."""
         values, counts = exact_numbers(column), column.counts
         order = np.argsort(values)[: np.count_nonzero(~np.isnan(values))]
@@ -101,5 +97,4 @@ class TopBottomCode:
             labels[order[position]] = f"{sign}{column.levels.labels[end]}"
         if column.levels.missing >= 0:
             labels[column.levels.missing] = None
-        levels, code = read_levels(labels, as_type=column.type, column=column.name)
-        return levels, code[column.codes]
+        return write_cells(column, labels)
