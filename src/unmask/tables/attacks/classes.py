@@ -18,8 +18,6 @@ from unmask.tables.attacks.comparisons import (
     Comparison,
     compare_known_levels,
     compare_levels,
-    n_compatible,
-    sum_compatible,
 )
 from unmask.tables.attacks.pairing import (
     Pairing,
@@ -156,12 +154,12 @@ def _log_share(
     """
     known_cell, released_cell = pairs
     is_stated, anything = ~known_column.levels.open(missing), cell.levels.open(missing)
-    log_volume = np.log(np.maximum(n_compatible(comparison, is_stated), 1))
+    log_volume = np.log(np.maximum(comparison.n_compatible(is_stated), 1))
     share = np.where(is_stated[known_cell], -log_volume[released_cell], 0.0)
     if not anything.any() or not is_stated.any():
         return share
     cells, share_of_any = np.where(anything, 0.0, cell.counts), np.zeros(len(is_stated))
-    shared = sum_compatible(comparison, np.exp(-log_volume) * cells)
+    shared = comparison.sum_compatible(np.exp(-log_volume) * cells)
     share_of_any[is_stated] = _log_part(shared[is_stated], cells)
     return np.where(anything[released_cell], share_of_any[known_cell], share)
 

@@ -5,7 +5,8 @@ Two columns with few levels are compared by a matrix. Columns with many levels h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -29,17 +30,164 @@ MAX_SPARSE_SHARE = 1 / 8
 Codes: TypeAlias = NDArray[np.integer[Any]]
 
 
+class Comparison(ABC):
+    """Compatible levels of two columns: a matrix of observed and candidate levels, or a form that replaces it."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Shape of the matrix."""
+
+    @property
+    @abstractmethod
+    def opened(self) -> tuple[Booleans, Booleans]:
+        """Masks of the open levels: (n_observed_levels,), (n_candidate_levels,)."""
+
+    @abstractmethod
+    def are_compatible(self, first: Codes | np.integer[Any], second: Codes) -> Booleans:
+        """Test pairs of an observed level and a candidate level, element by element."""
+
+    @abstractmethod
+    def components(self, observed: NDArray[np.int32], candidates: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the connected component of each cell, observed cells first."""
+
+    def rows(self, levels: Codes) -> Booleans:
+        """Return the rows of the matrix for observed levels, (len(levels), n_candidate_levels)."""
+        return self.are_compatible(levels[:, None], np.arange(self.shape[1]))
+
+    def n_compatible(self, is_counted: Booleans) -> Integers:
+        """Return (n_candidate_levels,) number of compatible observed levels, of those that are counted."""
+        blocks = _blocks(np.flatnonzero(is_counted), self.shape[1])
+        return np.asarray(sum((self.rows(block).sum(axis=0) for block in blocks), np.zeros(self.shape[1], np.int64)))
+
+    def sum_compatible(self, weights: Floats) -> Floats:
+        """Return (n_observed_levels,) sum of the weights of the compatible candidate levels."""
+        blocks = _blocks(np.arange(self.shape[0]), self.shape[1])
+        return np.concatenate([self.rows(block) @ weights for block in blocks])
+
+
+def _blocks(levels: Codes, width: int) -> list[Codes]:
+    return np.split(levels, range(step := max(1, MIN_WIDE_PAIRS // max(width, 1)), len(levels), step))
+
+
 @dataclass(frozen=True, eq=False)
-class EqualValues:
+class LevelMatrix(Comparison):
+    """Comparison of two columns with few levels."""
+
+    matches: Booleans
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of the matrix."""
+        return self.matches.shape[0], self.matches.shape[1]
+
+    @property
+    def opened(self) -> tuple[Booleans, Booleans]:
+        """No level: open levels are rows and columns of the matrix."""
+        return np.zeros(self.shape[0], dtype=np.bool_), np.zeros(self.shape[1], dtype=np.bool_)
+
+    def are_compatible(self, first: Codes | np.integer[Any], second: Codes) -> Booleans:
+        """Test pairs of an observed level and a candidate level, element by element."""
+        return np.asarray(self.matches.ravel()[first.astype(np.int64) * self.shape[1] + second])
+
+    def rows(self, levels: Codes) -> Booleans:
+        """Return the rows of the matrix for observed levels."""
+        return np.asarray(self.matches[levels])
+
+    @cached_property
+    def _ranges(self) -> LevelRanges | None:
+        return LevelRanges.of(self._transposed)
+
+    @cached_property
+    def _transposed(self) -> Booleans:
+        return np.ascontiguousarray(self.matches.T)
+
+    def components(self, observed: NDArray[np.int32], candidates: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the connected component of each cell, observed cells first.
+
+        An observed level is linked only to the first level of each run of compatible candidate levels. The later levels
+        of the run are linked to their predecessors.
+        """
+        if self._ranges is not None:
+            return self._ranges.components(observed, candidates)
+        (observed_levels, i), (candidate_levels, j) = map(_rank_codes, (observed, candidates), self.shape)
+        is_compatible = self._transposed[np.ix_(candidate_levels, observed_levels)]
+        if (runs := LevelRanges.of(is_compatible)) is not None:
+            return runs.components(i.astype(np.int32), j.astype(np.int32))
+        first, linked = np.nonzero(is_compatible[1:] > is_compatible[:-1])
+        outermost = np.flatnonzero(is_compatible[0])
+        continued = np.flatnonzero((is_compatible[1:] & is_compatible[:-1]).any(axis=1))
+        candidates = len(observed_levels) + np.concatenate([first + 1, np.zeros_like(outermost), continued + 1])
+        links = np.concatenate([linked, outermost, len(observed_levels) + continued]), candidates
+        label = connected_components(links, len(observed_levels) + len(candidate_levels))
+        return np.concatenate([label[i], label[len(observed_levels) + j]])
+
+
+@dataclass(frozen=True, eq=False)
+class LevelRanges:
+    """Comparison in which each candidate level is compatible with a range of consecutive observed levels.
+
+    Exact values and intervals compare like this.
+
+    first, after : (n_candidate_levels,) first observed level of the range, and the level after its last; equal if the
+        range is empty
+    n_observed   : number of observed levels
+    """
+
+    first: Integers
+    after: Integers
+    n_observed: int
+
+    @classmethod
+    def of(cls, comparison: Booleans) -> LevelRanges | None:
+        """Return the ranges of a (candidate, observed) matrix; None if a row is not one range."""
+        first, n_levels = comparison.argmax(axis=1), comparison.sum(axis=1)
+        after = comparison.shape[1] - comparison[:, ::-1].argmax(axis=1)
+        is_run = (after - first == n_levels) | (n_levels == 0)
+        return cls(first, first + n_levels, comparison.shape[1]) if is_run.all() else None
+
+    def components(self, observed: NDArray[np.int32], candidates: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Return the connected component of each cell, observed cells first."""
+        observed_levels, i = _rank_codes(observed, self.n_observed)
+        candidate_levels, j = _rank_codes(candidates, len(self.first))
+        start, stop = (np.searchsorted(observed_levels, end[candidate_levels]) for end in (self.first, self.after))
+        n, joins = len(observed_levels), stop - start > 1
+        n_joining = np.cumsum(np.bincount(start[joins], minlength=n) - np.bincount(stop[joins] - 1, minlength=n))
+        label = np.concatenate(([0], np.cumsum(n_joining[:-1] == 0)))
+        single_labels = label[-1] + 1 + np.arange(len(candidate_levels))
+        of_candidate = np.where(stop > start, label[np.minimum(start, n - 1)], single_labels)
+        return np.concatenate([label[i], of_candidate[j]])
+
+
+def _rank_codes(codes: NDArray[np.int32], n: int) -> tuple[Integers, Integers]:
+    """Return the distinct codes, ascending, and the rank of each code; 0 <= code < n."""
+    used_codes = np.flatnonzero(np.bincount(codes, minlength=n))
+    place = np.empty(n, dtype=np.int64)
+    place[used_codes] = np.arange(len(used_codes))
+    return used_codes, place[codes]
+
+
+@dataclass(frozen=True, eq=False)
+class _NumberedLevels(Comparison):
+    """Comparison by numbers of the levels, which both columns share."""
+
+    observed: NDArray[np.int32]
+    candidate: NDArray[np.int32]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of the matrix."""
+        return self.observed.shape[-1], self.candidate.shape[-1]
+
+
+@dataclass(frozen=True, eq=False)
+class EqualValues(_NumberedLevels):
     """Comparison of two columns of exact values: levels are compatible if they are equal or one of them is open.
 
     It replaces the matrix of `compatible` if both columns have many levels.
 
     observed, candidate : value number of each level, shared by both columns; -1 for an open level
     """
-
-    observed: NDArray[np.int32]
-    candidate: NDArray[np.int32]
 
     @classmethod
     def of(cls, observed: Levels, candidate: Levels, *, missing: Missing = "own") -> EqualValues:
@@ -82,7 +230,7 @@ class EqualValues:
 
 
 @dataclass(frozen=True, eq=False)
-class OverlappingIntervals:
+class OverlappingIntervals(_NumberedLevels):
     """Comparison of two numeric columns: levels are compatible if their intervals overlap or one of them is open.
 
     It replaces the matrix of `compatible` if the columns have many levels.
@@ -90,9 +238,6 @@ class OverlappingIntervals:
     observed, candidate : (2, n_levels) ranks of the lower and upper ends of the levels of each column, numbered
         together. Missing cells rank below all values; open cells span all values.
     """
-
-    observed: NDArray[np.int32]
-    candidate: NDArray[np.int32]
 
     @classmethod
     def of(cls, observed: Levels, candidate: Levels, *, missing: Missing) -> OverlappingIntervals:
@@ -153,17 +298,8 @@ class ContainingIntervals(OverlappingIntervals):
         is_contained = (candidate_low[second] <= low[first]) & (high[first] <= candidate_high[second])
         return np.asarray(is_contained | self.opened[0][first])
 
-    def n_compatible(self, is_counted: Booleans) -> Integers:
-        """Return (n_candidate_levels,) number of contained observed levels, of those that are counted."""
-        n = np.zeros(self.candidate.shape[1], dtype=np.int64)
-        for block in _blocks(np.flatnonzero(is_counted), len(n)):
-            n += rows_of(self, block).sum(axis=0)
-        return n
-
-    def sum_compatible(self, weights: Floats) -> Floats:
-        """Return (n_observed_levels,) sum of the weights of the candidate levels that contain each level."""
-        levels = np.arange(self.observed.shape[1])
-        return np.concatenate([rows_of(self, block) @ weights for block in _blocks(levels, len(weights))])
+    n_compatible = Comparison.n_compatible
+    sum_compatible = Comparison.sum_compatible
 
 
 def _sum_before(ends: Integers, limits: Integers, weights: Floats) -> Floats:
@@ -183,7 +319,7 @@ def _count_overlaps(
 
 
 @dataclass(frozen=True, eq=False)
-class MatchingSets:
+class MatchingSets(Comparison):
     """Comparison of two columns of sets: a list of the compatible pairs of levels.
 
     It replaces the matrix of `compatible` if few pairs of many levels are compatible.
@@ -193,7 +329,17 @@ class MatchingSets:
     """
 
     pairs: scipy.sparse.csr_array[Any, Any]
-    opened: tuple[Booleans, Booleans]
+    open_levels: tuple[Booleans, Booleans]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Shape of the matrix."""
+        return self.pairs.shape[0], self.pairs.shape[1]
+
+    @property
+    def opened(self) -> tuple[Booleans, Booleans]:
+        """Masks of the open levels."""
+        return self.open_levels
 
     @classmethod
     def of(
@@ -245,10 +391,6 @@ class MatchingSets:
         return np.concatenate([label[i], label[len(observed_levels) + j]])
 
 
-Comparison = Booleans | EqualValues | OverlappingIntervals | MatchingSets
-"""Compatible levels of two columns: a matrix (n_observed_levels, n_candidate_levels), or a form that replaces it."""
-
-
 def compare_levels(columns: Iterable[tuple[Column, Column]], *, missing: Missing) -> list[Comparison]:
     """Compare the levels of each pair of columns, see `compatible`.
 
@@ -260,7 +402,7 @@ def compare_levels(columns: Iterable[tuple[Column, Column]], *, missing: Missing
 
 def _compare(observed: Levels, candidate: Levels, missing: Missing) -> Comparison:
     if len(observed) * len(candidate) <= MIN_WIDE_PAIRS:
-        return compatible(observed, candidate, missing=missing)
+        return LevelMatrix(compatible(observed, candidate, missing=missing))
     is_numeric = observed.kind == "numeric", candidate.kind == "numeric"
     is_exact = not (observed.is_set.any() or candidate.is_set.any())
     if is_exact and (observed.type == candidate.type or observed.kind == candidate.kind == "categorical"):
@@ -268,14 +410,14 @@ def _compare(observed: Levels, candidate: Levels, missing: Missing) -> Compariso
     if all(is_numeric):
         return OverlappingIntervals.of(observed, candidate, missing=missing)
     sets = None if any(is_numeric) else MatchingSets.of(observed, candidate, missing=missing)
-    return compatible(observed, candidate, missing=missing) if sets is None else sets
+    return sets or LevelMatrix(compatible(observed, candidate, missing=missing))
 
 
 def find_compatible_levels(observed: Levels, candidate: Levels, *, missing: Missing) -> tuple[Codes, Codes]:
     """Return the observed level and the candidate level of each compatible pair, by observed, then candidate level."""
     comparison = _compare(observed, candidate, missing)
     if not isinstance(comparison, MatchingSets):
-        observed_level, candidate_level = np.nonzero(rows_of(comparison, np.arange(len(observed))))
+        observed_level, candidate_level = np.nonzero(comparison.rows(np.arange(len(observed))))
         return observed_level, candidate_level
     stated, (open_levels, anything) = comparison.pairs.tocoo(), map(np.flatnonzero, comparison.opened)
     closed_levels, candidates = np.flatnonzero(~comparison.opened[0]), np.arange(len(candidate))
@@ -290,47 +432,8 @@ def compare_contained(known_levels: Levels, released: Levels, *, missing: Missin
     is_wide = len(known_levels) * len(released) > MIN_WIDE_PAIRS
     if is_wide and known_levels.kind == "numeric":
         return ContainingIntervals.of(known_levels, released, missing=missing)
-    if is_wide:
-        sets = MatchingSets.of(known_levels, released, missing=missing, contains=True)
-        if sets is not None:
-            return sets
-    return contained(known_levels, released, missing=missing)
-
-
-def are_compatible(comparison: Comparison, first: Codes | np.integer[Any], second: Codes) -> Booleans:
-    """Test pairs of an observed level and a candidate level, element by element."""
-    if isinstance(comparison, np.ndarray):
-        return np.asarray(comparison[first, second])
-    return comparison.are_compatible(first, second)
-
-
-def rows_of(comparison: Comparison, levels: Codes) -> Booleans:
-    """Return the rows of the matrix for observed levels, (len(levels), n_candidate_levels)."""
-    if isinstance(comparison, np.ndarray):
-        return np.asarray(comparison[levels])
-    if isinstance(comparison, MatchingSets):
-        return comparison.rows(levels)
-    return comparison.are_compatible(levels[:, None], np.arange(comparison.candidate.shape[-1]))
-
-
-def n_compatible(comparison: Comparison, is_counted: Booleans) -> Integers:
-    """Return (n_candidate_levels,) number of compatible observed levels, of those that are counted."""
-    if isinstance(comparison, np.ndarray):
-        return np.asarray(comparison[is_counted].sum(axis=0))
-    return comparison.n_compatible(is_counted)
-
-
-def sum_compatible(comparison: Comparison, weights: Floats) -> Floats:
-    """Return (n_observed_levels,) sum of the weights of the compatible candidate levels."""
-    if isinstance(comparison, np.ndarray):
-        blocks = _blocks(np.arange(len(comparison)), comparison.shape[1])
-        return np.concatenate([comparison[block] @ weights for block in blocks])
-    return comparison.sum_compatible(weights)
-
-
-def _blocks(levels: Codes, width: int) -> Iterator[Codes]:
-    step = max(1, MIN_WIDE_PAIRS // max(width, 1))
-    return (levels[start : start + step] for start in range(0, len(levels), step))
+    sets = MatchingSets.of(known_levels, released, missing=missing, contains=True) if is_wide else None
+    return sets or LevelMatrix(contained(known_levels, released, missing=missing))
 
 
 def compare_known_levels(columns: Iterable[tuple[Column, Column]], *, missing: Missing) -> list[Comparison]:

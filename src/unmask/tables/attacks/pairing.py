@@ -5,7 +5,7 @@ Both tables are first reduced to their distinct rows. Levels, and then distinct 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise, product
@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.arrays import Booleans, Floats, Integers
+from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import expand_entries, list_members, ranges
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
-from unmask.tables.attacks.comparisons import Comparison, connected_components, rows_of
+from unmask.tables.attacks.comparisons import Comparison, LevelMatrix
 from unmask.tables.column import Column, classes_of
 from unmask.tables.grouping import group
 from unmask.tables.table import Table
@@ -206,8 +206,8 @@ def find_compatible_rows(
 
     observed, candidates : (n, d) level codes
     """
-    coded = all(isinstance(comparison, np.ndarray) for comparison in comparisons)
-    if coded and len(observed) * len(candidates) <= MAX_PAIRS_OF_BIT_SETS:
+    is_matrix = all(isinstance(comparison, LevelMatrix) for comparison in comparisons)
+    if is_matrix and len(observed) * len(candidates) <= MAX_PAIRS_OF_BIT_SETS:
         return None
     candidate_ranges = _list_candidate_ranges(observed, candidates, comparisons)
     with_bit_sets = BIT_SPEEDUP * candidate_ranges.size.sum() > len(observed) * len(candidates)
@@ -261,9 +261,8 @@ def _split_by_open_columns(
     """
     stars = [np.zeros((len(codes), len(comparisons)), dtype=np.bool_) for codes in (observed, candidates)]
     for i, comparison in enumerate(comparisons):
-        if not isinstance(comparison, np.ndarray):
-            open_observed, open_candidates = comparison.opened
-            stars[0][:, i], stars[1][:, i] = open_observed[observed[:, i]], open_candidates[candidates[:, i]]
+        open_observed, open_candidates = comparison.opened
+        stars[0][:, i], stars[1][:, i] = open_observed[observed[:, i]], open_candidates[candidates[:, i]]
     sides = []
     for open_columns in stars:
         kinds, kind = (
@@ -285,28 +284,18 @@ def _test_candidate_ranges(
     """Yield the compatible pairs of the candidate ranges, sorted by observed row, then candidate."""
     ends = np.cumsum(np.bincount(candidate_ranges.row, weights=candidate_ranges.size, minlength=len(observed)))
     cuts = np.unique(np.searchsorted(ends, np.arange(0, int(ends[-1]) + BLOCK, BLOCK)))
-    tests = [_pair_test(comparison, observed[:, i], candidates[:, i]) for i, comparison in enumerate(comparisons)]
+    columns = list(zip(comparisons, observed.T, candidates.T, strict=True))
     for start, stop in pairwise(np.searchsorted(candidate_ranges.row, [*cuts, len(observed)])):
         part = candidate_ranges.size[start:stop]
         row = np.repeat(candidate_ranges.row[start:stop], part)
         column = candidate_ranges.order[ranges(candidate_ranges.first[start:stop], part)]
-        for fitting in tests:
-            good = fitting(row, column)
+        for comparison, observed_codes, candidate_codes in columns:
+            good = comparison.are_compatible(observed_codes[row], candidate_codes[column])
             row, column = row[good], column[good]
         if len(candidate_ranges.row) > len(observed):
             order = np.lexsort((column, row))
             row, column = row[order], column[order]
         yield row, column
-
-
-def _pair_test(
-    comparison: Comparison, observed: NDArray[np.int32], candidates: NDArray[np.int32]
-) -> Callable[[Integers, Integers], Booleans]:
-    """Return a function that tests pairs of rows in one column."""
-    if not isinstance(comparison, np.ndarray):
-        return lambda row, column: comparison.are_compatible(observed[row], candidates[column])
-    flat, start, candidates = comparison.ravel(), observed.astype(np.int64) * comparison.shape[1], candidates.copy()
-    return lambda row, column: flat[start[row] + candidates[column]]
 
 
 def _find_pairs_with_bit_sets(
@@ -319,7 +308,7 @@ def _find_pairs_with_bit_sets(
         bits = np.full((len(part), -(-len(pairing.classes) // 8)), 255, dtype=np.uint8)
         for i, comparison in enumerate(comparisons):
             levels, place = np.unique(part[:, i], return_inverse=True)
-            packed = np.packbits(rows_of(comparison, levels)[:, pairing.classes[:, i]], axis=1, bitorder="little")
+            packed = np.packbits(comparison.rows(levels)[:, pairing.classes[:, i]], axis=1, bitorder="little")
             bits &= packed[place]
         row, byte = np.divmod(np.flatnonzero(bits), bits.shape[1])
         number, bit = np.nonzero(np.unpackbits(bits[row, byte][:, None], axis=1, bitorder="little"))
@@ -362,22 +351,14 @@ def group_connected_rows(
     """
     group_of_row = np.zeros(len(observed) + len(candidates), dtype=np.int64)
     groups, n_groups = [np.arange(len(group_of_row))], 1
-    transposed = [
-        np.ascontiguousarray(comparison.T) if isinstance(comparison, np.ndarray) else comparison
-        for comparison in comparisons
-    ]
-    shortcuts = [
-        (LevelRanges.of(comparison) or comparison) if isinstance(comparison, np.ndarray) else comparison
-        for comparison in transposed
-    ]
     while groups and comparisons:
         rows = groups.pop()
         observed_rows, candidate_rows = np.split(rows, [np.searchsorted(rows, len(observed))])
         if len(observed_rows) * len(candidate_rows) <= MIN_PAIRS_TO_SPLIT:
             continue
         parts = [
-            _components(comparison, observed[observed_rows, j], candidates[candidate_rows - len(observed), j])
-            for j, comparison in enumerate(shortcuts)
+            comparison.components(observed[observed_rows, j], candidates[candidate_rows - len(observed), j])
+            for j, comparison in enumerate(comparisons)
         ]
         part, sizes, _ = group(parts, [int(component.max()) + 1 for component in parts])
         if len(sizes) == 1:
@@ -389,80 +370,3 @@ def group_connected_rows(
         large_groups = np.flatnonzero(n_observed * (sizes - n_observed) > MIN_PAIRS_TO_SPLIT)
         groups += [order[ends[number] - sizes[number] : ends[number]] for number in large_groups]
     return group_of_row[: len(observed)], group_of_row[len(observed) :]
-
-
-@dataclass(frozen=True, eq=False)
-class LevelRanges:
-    """Comparison in which each candidate level is compatible with a range of consecutive observed levels.
-
-    Exact values and intervals compare like this.
-
-    first, after : (n_candidate_levels,) first observed level of the range, and the level after its last; equal if the
-        range is empty
-    n_observed   : number of observed levels
-    """
-
-    first: Integers
-    after: Integers
-    n_observed: int
-
-    @classmethod
-    def of(cls, comparison: Booleans) -> LevelRanges | None:
-        """Return the ranges of a (candidate, observed) matrix; None if a row is not one range."""
-        first, n_levels = comparison.argmax(axis=1), comparison.sum(axis=1)
-        after = comparison.shape[1] - comparison[:, ::-1].argmax(axis=1)
-        is_run = (after - first == n_levels) | (n_levels == 0)
-        return cls(first, first + n_levels, comparison.shape[1]) if is_run.all() else None
-
-    def components(self, observed: NDArray[np.int32], candidates: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Return the connected component of each cell, observed cells first."""
-        (observed_levels, i), (candidate_levels, j) = (
-            _rank_codes(observed, self.n_observed),
-            _rank_codes(candidates, len(self.first)),
-        )
-        start, stop = (
-            np.searchsorted(observed_levels, self.first[candidate_levels]),
-            np.searchsorted(observed_levels, self.after[candidate_levels]),
-        )
-        n, joins = len(observed_levels), stop - start > 1
-        n_joining = np.cumsum(np.bincount(start[joins], minlength=n) - np.bincount(stop[joins] - 1, minlength=n))
-        label = np.concatenate(([0], np.cumsum(n_joining[:-1] == 0)))
-        single_labels = label[-1] + 1 + np.arange(len(candidate_levels))
-        of_candidate = np.where(stop > start, label[np.minimum(start, n - 1)], single_labels)
-        return np.concatenate([label[i], of_candidate[j]])
-
-
-def _components(
-    comparison: Comparison | LevelRanges, observed: NDArray[np.int32], candidates: NDArray[np.int32]
-) -> NDArray[np.int32]:
-    """Return the connected component of each cell of one column, observed cells first.
-
-    comparison : matrix of (candidate, observed) levels, or a form that replaces it
-
-    An observed level is linked only to the first level of each run of compatible candidate levels. The later levels of
-    the run are linked to their predecessors.
-    """
-    if not isinstance(comparison, np.ndarray):
-        return comparison.components(observed, candidates)
-    (observed_levels, i), (candidate_levels, j) = (
-        _rank_codes(observed, comparison.shape[1]),
-        _rank_codes(candidates, len(comparison)),
-    )
-    is_compatible = comparison[np.ix_(candidate_levels, observed_levels)]
-    if (runs := LevelRanges.of(is_compatible)) is not None:
-        return runs.components(i.astype(np.int32), j.astype(np.int32))
-    first, linked = np.nonzero(is_compatible[1:] > is_compatible[:-1])
-    outermost = np.flatnonzero(is_compatible[0])
-    continued = np.flatnonzero((is_compatible[1:] & is_compatible[:-1]).any(axis=1))
-    candidates = len(observed_levels) + np.concatenate([first + 1, np.zeros_like(outermost), continued + 1])
-    links = np.concatenate([linked, outermost, len(observed_levels) + continued]), candidates
-    label = connected_components(links, len(observed_levels) + len(candidate_levels))
-    return np.concatenate([label[i], label[len(observed_levels) + j]])
-
-
-def _rank_codes(codes: NDArray[np.int32], n: int) -> tuple[Integers, Integers]:
-    """Return the distinct codes, ascending, and the rank of each code; 0 <= code < n."""
-    used_codes = np.flatnonzero(np.bincount(codes, minlength=n))
-    place = np.empty(n, dtype=np.int64)
-    place[used_codes] = np.arange(len(used_codes))
-    return used_codes, place[codes]

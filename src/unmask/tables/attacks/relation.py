@@ -14,7 +14,7 @@ import numpy as np
 import scipy
 
 from unmask.core.arrays import Booleans, Integers
-from unmask.tables.attacks.comparisons import are_compatible, compare_contained, compare_levels
+from unmask.tables.attacks.comparisons import compare_contained, compare_levels
 from unmask.tables.attacks.pairing import find_compatible_pairs, pair_classes
 from unmask.tables.column import Column
 from unmask.tables.grouping import group
@@ -125,7 +125,7 @@ def _relate(table: Table) -> tuple[Relation | None, bool]:
     for j, column in enumerate(columns):
         if column.levels.is_set.any():
             comparison = compare_contained(column.levels, column.levels, missing=missing)
-            is_contained = are_compatible(comparison, classes.levels[row, j], classes.levels[klass, j])
+            is_contained = comparison.are_compatible(classes.levels[row, j], classes.levels[klass, j])
             row, klass = row[is_contained], klass[is_contained]
     if len(row) == len(opened):
         return None, True

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Floats, Integers
-from unmask.tables.attacks.comparisons import are_compatible, compare_levels
+from unmask.tables.attacks.comparisons import compare_levels
 from unmask.tables.attacks.pairing import CHUNK, Pairing, pair
 from unmask.tables.column import Column
 from unmask.tables.table import Table
@@ -103,7 +103,7 @@ def _distance_function(
         return lambda codes: np.asarray(np.abs(place[codes][:, None] - released_place[class_codes]) ** protection.norm)
     (comparison,) = compare_levels([(known_column, released_column)], missing="own")
     mismatch = 1.0 if protection.is_aggregated(released_column) else np.inf
-    return lambda codes: np.where(are_compatible(comparison, codes[:, None], class_codes), 0.0, mismatch)
+    return lambda codes: np.where(comparison.are_compatible(codes[:, None], class_codes), 0.0, mismatch)
 
 
 def _select_nearest(d: Floats) -> tuple[Integers, Floats]:

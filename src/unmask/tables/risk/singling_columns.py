@@ -15,7 +15,7 @@ from unmask.core.errors import UnmaskError
 from unmask.languages import gettext as _
 from unmask.languages import mark
 from unmask.results.words import join_names
-from unmask.tables.attacks.comparisons import Comparison, are_compatible, compare_known_levels, rows_of
+from unmask.tables.attacks.comparisons import Comparison, compare_known_levels
 from unmask.tables.attacks.pairing import Pairing, pair
 from unmask.tables.grouping import count_distinct
 from unmask.tables.protections.generalization import generalize_further
@@ -152,7 +152,7 @@ class SinglingSearch:
         excluded = np.zeros(len(self._pairing.sizes), dtype=bits)
         known = self._pairing.observed[observation]
         for position, comparison in enumerate(self._comparisons):
-            fits, codes = rows_of(comparison, known[position : position + 1])[0], self._pairing.classes[:, position]
+            fits, codes = comparison.rows(known[position : position + 1])[0], self._pairing.classes[:, position]
             levels = np.flatnonzero(fits)
             misfits = codes != levels[0] if len(levels) == 1 else ~fits[codes]
             excluded |= misfits * bits.type(1 << position)
@@ -183,7 +183,7 @@ class SinglingSearch:
             level, generalized = generalize_further(self.release, cell.name, source)
             coarser = generalized.column(cell.name)
             (comparison,) = compare_known_levels([(known, coarser)], missing=self.release.missing)
-            fits = are_compatible(comparison, self._pairing.observed[observation][position], coarser.codes[rows])
+            fits = comparison.are_compatible(self._pairing.observed[observation][position], coarser.codes[rows])
             others = (excluded & ~np.int64(1 << position)) == 0
             yield CoarserColumn(cell.name, cell.ladder, level, int(sizes[others & fits].sum()))
 
