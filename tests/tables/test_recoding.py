@@ -10,8 +10,7 @@ from unmask.tables.dates import DAYS, PERIODS, _months, _name
 from unmask.tables.matching import compatible, covered
 from unmask.tables.notation import EVERYTHING, MISSING, format_prefix
 from unmask.tables.protections.recoding import cover_cells
-from unmask.tables.utility.column_loss import _count_common_atoms
-from unmask.tables.utility.sets import LevelSets, compare_categorical, singleton_levels
+from unmask.tables.utility.sets import Members, compare_columns, singleton_levels
 
 
 def parse_levels(texts, **meaning):
@@ -78,14 +77,14 @@ def test_a_level_covers_exactly_its_compatible_values():
 def test_common_atoms_are_those_of_both_sets():
     original = parse_levels(["a", "b", "{a, b}", "c", "{a, c, d}", "*", None], as_type="text", column="c")
     released = parse_levels(["{a, b}", "a", "{b, c}", "*", "{c, x}", None], as_type="text", column="c")
-    sides = compare_categorical(original, released)
+    sides = compare_columns(original, released, np.ones(len(original), dtype=np.int64))
     pairs = np.array([(index, to) for index in range(len(original)) for to in range(len(released))]).T
     dense = [dense_of(sets) for sets in (sides.source, sides.target)]
     literal = (dense[0][pairs[0]] & dense[1][pairs[1]]).sum(axis=1)
-    assert np.array_equal(_count_common_atoms(sides.source, pairs[0], sides.target, pairs[1]), literal)
+    assert np.array_equal(sides.count_common(*pairs), literal)
+    assert np.array_equal(sides.are_disjoint(*pairs), literal == 0)
 
 
-def dense_of(sets: LevelSets) -> NDArray[np.bool_]:
+def dense_of(sets: Members) -> NDArray[np.bool_]:
     """(levels, atoms) of what each level covers."""
-    assert sets.members is not None
-    return np.asarray(sets.members.to_scipy().toarray())
+    return np.asarray(sets.atoms.to_scipy().toarray())

@@ -17,6 +17,7 @@ from unmask.results.suppression import mark_people
 from unmask.tables.audit.auditor_knowledge import Release
 from unmask.tables.table import Table
 from unmask.tables.utility.column_loss import Cells
+from unmask.tables.utility.sets import OrderedSets
 
 SECONDS = 86400.0
 """Seconds of a day."""
@@ -69,7 +70,8 @@ def column_bins(release: Release, original: Table) -> Iterator[ColumnBin]:
     for column in original.quasi_identifiers:
         cells = Cells.of_rows(column, release.table.column(column.name), release.origin, lost)
         compared = cells.marginal()
-        bins = _ordered(cells) if cells.position is not None else _bin_categories(compared.original[:-1])
+        sets, rows = cells.sets, compared.original[:-1]
+        bins = _bin_values(sets.position[cells.bins[:-1]]) if isinstance(sets, OrderedSets) else _bin_categories(rows)
         original_shares, released_shares = (
             _shares(side, bins, original.n_rows) for side in (compared.original, compared.released)
         )
@@ -100,10 +102,8 @@ class _Bins:
             yield from ((ends, None, None) for ends in pairwise(self.edges))
 
 
-def _ordered(cells: Cells) -> _Bins:
+def _bin_values(values: Floats) -> _Bins:
     """Bins of the same width whose ends are round values."""
-    assert cells.position is not None
-    values = cells.position[cells.edges[:-1]]
     low, high = float(values[0]), float(values[-1])
     step = round_step(high - low, BINS) if high > low else 1.0
     step = max(step, 1.0) if np.all(values == np.round(values)) else step

@@ -15,6 +15,7 @@ from unmask.core.errors import UnmaskError
 from unmask.tables.levels import Type
 from unmask.tables.table import Table
 from unmask.tables.utility.column_loss import Cells, Loss, joint
+from unmask.tables.utility.sets import CategorySets
 
 _MIN_TRUE_SHARE = 0.001
 """Smallest divisor of a query's relative error, as a share of the rows (sanity bound of Vitter and Wang)."""
@@ -247,7 +248,7 @@ def _random_predicates(column: Cells, number: int, rng: np.random.Generator) -> 
     """
     n = column.n_bins - 1
     chosen = np.zeros((number, n + 1))
-    if column.position is None:
+    if isinstance(column.sets, CategorySets):
         is_chosen = rng.random((number, n)) < rng.random((number, 1))
         is_chosen[np.arange(number), rng.integers(n, size=number)] = True
     else:
