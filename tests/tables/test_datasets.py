@@ -49,14 +49,15 @@ def test_without_data_the_message_says_what_to_set(tmp_path, monkeypatch):
 
 
 def test_a_download_is_checked_and_leaves_nothing_partial(tmp_path, monkeypatch):
-    path = tmp_path / "answer"
+    path = tmp_path / "adult/adult.data"
+    path.parent.mkdir()
     path.write_text("39, State-gov\n")
     monkeypatch.delenv("UNMASK_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setitem(datasets._ORIGIN, "adult/adult.data", path.as_uri())
+    monkeypatch.setattr(datasets, "_ARCHIVE", tmp_path.as_uri() + "/")
     with pytest.raises(FailedError, match="has SHA-256"):
         datasets.adult()
-    monkeypatch.setitem(datasets._ORIGIN, "adult/adult.data", (tmp_path / "gone").as_uri())
+    path.unlink()
     with pytest.raises(FailedError, match="could not be downloaded; set UNMASK_DATA"):
         datasets.adult()
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
@@ -64,7 +65,8 @@ def test_a_download_is_checked_and_leaves_nothing_partial(tmp_path, monkeypatch)
 
 @needs_data
 def test_a_download_is_kept_in_the_cache(tmp_path, monkeypatch):
-    monkeypatch.setitem(datasets._ORIGIN, "adult/adult.data", datasets.locate("adult/adult.data").as_uri())
+    archive = datasets.locate("adult/adult.data").parent.parent
+    monkeypatch.setattr(datasets, "_ARCHIVE", archive.as_uri() + "/")
     monkeypatch.delenv("UNMASK_DATA")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert datasets.adult().n_rows == 30_162

@@ -345,8 +345,8 @@ class Posterior:
         >>> belief = Posterior.from_entries(
         ...     np.array([0, 2]), np.arange(2), np.log([0.5, 0.5]), n_candidates=2, observation=np.zeros(3, int)
         ... )
-        >>> belief.weight.sum(), belief.unlisted
-        (1.0, array([0.]))
+        >>> belief.row_length, belief.unlisted, belief.n_targets
+        (array([2]), array([0.]), 3)
         """
         is_empty = np.diff(indptr) == 0
         defaults: dict[str, Any] = {

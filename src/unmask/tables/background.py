@@ -78,6 +78,11 @@ def people_of(knowledge: Background | None, attack: Attack) -> Table:
     return people
 
 
+def in_general(column: Column, population: Table | None) -> Column:
+    """Return the column of people in general with the same name; by default the column itself."""
+    return column if population is None or column.name not in population.names else population.column(column.name)
+
+
 Prior = tuple[tuple[str, ...], Floats, str]
 """Values of a column, their prior probabilities, and the source of the prior, see `prior_of`."""
 

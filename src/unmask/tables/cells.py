@@ -59,12 +59,27 @@ def read_levels(
     """
     if order is None and hierarchy is None and (plain := _read_plain(texts, as_type, known_labels)) is not None:
         return plain
-    meanings, domain = _read_meanings(texts, as_type, column, order, hierarchy, known_labels)
+    domain: tuple[str, ...] = ()
+    if KIND[as_type] == "numeric":
+        meanings = _numeric([_bounds(text, SCALES[as_type], hierarchy) for text in texts], as_type, column)
+    elif order is not None or hierarchy is not None:
+        declared = Vocabulary.declare(column, order=order, hierarchy=hierarchy, ordinal=as_type == "ordinal")
+        meanings, domain = _categorical(texts, declared, column), declared.domain
+    else:
+        inferred = Vocabulary.infer(column, texts=texts, ordinal=as_type == "ordinal", labels=known_labels)
+        meanings, domain = _categorical(texts, inferred, column), inferred.domain
     covered_by_label, place = dict(reversed(meanings)), {value: position for position, value in enumerate(domain)}
     labels = sorted(covered_by_label, key=lambda label: _sort_key(label, covered_by_label[label], as_type, place))
     rank = {label: position for position, label in enumerate(labels)}
     code = np.fromiter((rank[label] for label, _ in meanings), dtype=np.int32, count=len(texts))
-    return _assemble(as_type, [(label, covered_by_label[label]) for label in labels], domain), code
+    covered = [covered_by_label[label] for label in labels]
+    if KIND[as_type] == "numeric":
+        low, high = np.array(covered, dtype=np.float64).reshape(-1, 2).T.copy()
+        members = singleton_membership(len(labels), 0)
+    else:
+        low = high = np.zeros(0, dtype=np.float64)
+        members = membership_matrix(covered, len(domain))
+    return Levels(tuple(labels), as_type, low, high, domain, members, rank.get(MISSING, -1)), code
 
 
 def plain_levels(texts: Sequence[str | None]) -> tuple[Levels, NDArray[np.int32]]:
@@ -142,16 +157,6 @@ def _sort_key(label: str, covered: Any, as_type: Type, place: Mapping[str, int])
     return False, covered is None, not exact, (covered or ()) if as_type == "ordinal" else (), label
 
 
-def _assemble(as_type: Type, meanings: Sequence[_Meaning], domain: tuple[str, ...]) -> Levels:
-    labels, covered = tuple(label for label, _ in meanings), [places for _, places in meanings]
-    missing = labels.index(MISSING) if MISSING in labels else -1
-    if KIND[as_type] == "numeric":
-        low, high = np.array(covered, dtype=np.float64).reshape(-1, 2).T.copy()
-        return Levels(labels, as_type, low, high, (), singleton_membership(len(labels), 0), missing)
-    nothing = np.zeros(0, dtype=np.float64)
-    return Levels(labels, as_type, nothing, nothing, domain, membership_matrix(covered, len(domain)), missing)
-
-
 def membership_matrix(sets: Sequence[tuple[int, ...] | None], n_values: int) -> CsrRows:
     """Return (n_levels, n_values) CSR of the values of each level, ascending; None in `sets` means all values."""
     rows = [range(n_values) if covered is None else covered for covered in sets]
@@ -167,22 +172,7 @@ def singleton_membership(n_levels: int, n_values: int) -> CsrRows:
     return CsrRows(np.ones(n, dtype=np.bool_), np.arange(n, dtype=np.int32), indptr, (n_levels, n_values))
 
 
-def _read_meanings(
-    texts: Sequence[str | None],
-    as_type: Type,
-    column: str,
-    order: Sequence[str] | None,
-    hierarchy: Hierarchy | None,
-    known_values: Sequence[str],
-) -> tuple[list[_Meaning], tuple[str, ...]]:
-    """Return the label and meaning of each text, and the domain of the column."""
-    if KIND[as_type] == "numeric":
-        return _numeric([_bounds(text, SCALES[as_type], hierarchy) for text in texts], as_type, column), ()
-    ordinal = as_type == "ordinal"
-    if order is not None or hierarchy is not None:
-        values = Vocabulary.declare(column, order=order, hierarchy=hierarchy, ordinal=ordinal)
-    else:
-        values = Vocabulary.infer(column, texts=texts, ordinal=ordinal, labels=known_values)
+def _categorical(texts: Sequence[str | None], values: Vocabulary, column: str) -> list[_Meaning]:
     meanings = [values.read(text) for text in texts]
     if unknown := meanings.count(None):
         place = "in its hierarchy" if values.hierarchy else "in its order"
@@ -190,7 +180,7 @@ def _read_meanings(
             f"column {column!r} has values that are not {place} ({unknown} distinct); "
             "add the values there or correct the column"
         )
-    return [meaning for meaning in meanings if meaning], values.domain
+    return [meaning for meaning in meanings if meaning]
 
 
 # --- numbers and intervals ----------------------------------------------------------------------------------------
@@ -236,6 +226,7 @@ _FORMS: Mapping[PlainForm, str] = {
     "day": _DAY,
     "moment": rf"{_DAY} (?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?",
 }
+_ENDS_ONLY = str.maketrans("", "", "[],")
 _UNITS = {"day": "datetime64[D]", "moment": "datetime64[s]"}
 
 
@@ -260,27 +251,17 @@ def values_of(texts: Sequence[str], form: PlainForm) -> tuple[Floats, Floats] | 
     ((array([1.]), array([1.])), None)
     """
     if form == "span":
-        return _spans(texts)
-    values = _points(texts, form)
-    return None if values is None else (values, values)
-
-
-_ENDS_ONLY = str.maketrans("", "", "[],")
-
-
-def _spans(texts: Sequence[str]) -> tuple[Floats, Floats] | None:
-    pairs = re.sub(r"(?m)^([^\[].*)$", r"\1, \1", "\n".join(texts)).translate(_ENDS_ONLY)
-    low, high = np.fromstring(pairs, dtype=np.float64, sep=" ").reshape(-1, 2).T
-    return (low, high) if (low <= high).all() else None
-
-
-def _points(texts: Sequence[str], form: PlainForm) -> Floats | None:
-    if form in ("whole", "decimal"):
-        return np.fromiter(map(float, texts), dtype=np.float64, count=len(texts))
-    try:
-        return np.array(texts, dtype=_UNITS[form]).astype(np.int64).astype(np.float64)
-    except ValueError:
-        return None
+        pairs = re.sub(r"(?m)^([^\[].*)$", r"\1, \1", "\n".join(texts)).translate(_ENDS_ONLY)
+        low, high = np.fromstring(pairs, dtype=np.float64, sep=" ").reshape(-1, 2).T
+        return (low, high) if (low <= high).all() else None
+    if form in _UNITS:
+        try:
+            values = np.array(texts, dtype=_UNITS[form]).astype(np.int64).astype(np.float64)
+        except ValueError:
+            return None
+    else:
+        values = np.fromiter(map(float, texts), dtype=np.float64, count=len(texts))
+    return values, values
 
 
 def labels_of(texts: Sequence[str], form: PlainForm) -> list[str]:

@@ -39,10 +39,7 @@ ADULT_COLUMNS = (
 )  # fmt: skip
 """Columns of UCI Adult, in the order of its file, which has no header."""
 
-_ORIGIN = {
-    "adult/adult.data": "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/adult.data",
-    "adult/adult.test": "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/adult.test",
-}
+_ARCHIVE = "https://archive.ics.uci.edu/ml/machine-learning-databases/"
 
 _SHA256 = {
     "adult/adult.data": "5b00264637dbfec36bdeaab5676b0b309ff9eb788d63554ca0a249491c86603d",
@@ -56,7 +53,7 @@ def locate(name: str) -> Path:
     """
     if name not in _SHA256:
         raise UnmaskError(f"data file {name!r} is unknown; expected one of {', '.join(sorted(_SHA256))}")
-    return files.locate(f"tables/{name}", sha256=_SHA256[name], origin=_ORIGIN.get(name))
+    return files.locate(f"tables/{name}", sha256=_SHA256[name], origin=_ARCHIVE + name)
 
 
 # --- Adult --------------------------------------------------------------------------------------------------------
@@ -161,6 +158,4 @@ def _draw(values: Sequence[str], weights: Floats, rng: np.random.Generator) -> N
     """Draw one value per row, with probabilities proportional to the row's weights, (n, len(values))."""
     total = np.cumsum(weights, axis=1)
     spot: Integers = (rng.random(len(weights))[:, None] * total[:, -1:] >= total).sum(axis=1)
-    assert spot.shape == (len(weights),)
-    values_drawn: NDArray[np.str_] = np.asarray(values, dtype=np.str_)[spot]
-    return values_drawn
+    return np.asarray(values, dtype=np.str_)[spot]

@@ -47,9 +47,9 @@ class Calendar(Scale):
     def day(self, value: float) -> int:
         """Return the day of a value."""
 
-    @abstractmethod
     def interval(self, low: float, high: float) -> str:
-        """Return the text of bounds that are not whole days."""
+        """Return the text of bounds that are not whole days, which only times have."""
+        raise AssertionError((low, high))
 
     def value(self, text: str) -> Bounds:
         """Return the first and last value of a period that is written as text."""
@@ -123,10 +123,6 @@ class Days(Calendar):
     def previous_value(self, value: float) -> float:
         """Return the previous day."""
         return value - 1
-
-    def interval(self, low: float, high: float) -> str:
-        """Raise AssertionError, because days are whole."""
-        raise AssertionError((low, high))
 
 
 class Moments(Calendar):
@@ -214,15 +210,11 @@ def _period_bounds(day: int, unit: str) -> tuple[int, int]:
     if unit == "day":
         return day, day
     date_of_day = date.fromordinal(day + _EPOCH)
-    if unit == "decade":
-        first = max(date_of_day.year // 10 * 10, 1)
-        return date(first, 1, 1).toordinal() - _EPOCH, date(
-            date_of_day.year // 10 * 10 + 9, 12, 31
-        ).toordinal() - _EPOCH
-    months = {"month": 1, "quarter": 3, "year": 12}[unit]
+    year, months = date_of_day.year, {"month": 1, "quarter": 3}.get(unit, 12)
+    first_year, last_year = (max(year // 10 * 10, 1), year // 10 * 10 + 9) if unit == "decade" else (year, year)
     first = (date_of_day.month - 1) // months * months + 1
     last = first + months - 1
-    begin, end = date(date_of_day.year, first, 1), date(date_of_day.year, last, monthrange(date_of_day.year, last)[1])
+    begin, end = date(first_year, first, 1), date(last_year, last, monthrange(last_year, last)[1])
     return begin.toordinal() - _EPOCH, end.toordinal() - _EPOCH
 
 

@@ -42,13 +42,10 @@ def escape_table(table: Table) -> Table:
         labels = tuple(map(escape_formula, column.levels.labels))
         return replace(column, name=escape_formula(column.name), levels=replace(column.levels, labels=labels))
 
-    return replace(
-        table,
-        quasi_identifiers=tuple(map(escape_column, table.quasi_identifiers)),
-        sensitive=tuple(map(escape_column, table.sensitive)),
-        kept=tuple(map(escape_column, table.kept)),
-        order=tuple(map(escape_formula, table.order)),
-    )
+    columns = (tuple(map(escape_column, role)) for role in (table.quasi_identifiers, table.sensitive, table.kept))
+    quasi_identifiers, sensitive, kept = columns
+    order = tuple(map(escape_formula, table.order))
+    return replace(table, quasi_identifiers=quasi_identifiers, sensitive=sensitive, kept=kept, order=order)
 
 
 def check_formulas(cells: Mapping[str, int], handling: Formulas) -> None:

@@ -181,6 +181,11 @@ class Levels:
         return replace(self, type=finer, low=low, high=high)
 
 
+def on_one_scale(first: Levels, second: Levels) -> tuple[Levels, Levels]:
+    """Return numeric levels of two columns on the finer scale of the two."""
+    return first.on_scale_of(second), second.on_scale_of(first)
+
+
 def ends_of_sets(levels: Levels) -> tuple[Floats, Floats]:
     """Return the first and the last position in the domain of each level's values; -1 for a level without values.
 

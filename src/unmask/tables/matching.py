@@ -11,7 +11,7 @@ import scipy
 
 from unmask.core.arrays import Booleans, Integers
 from unmask.core.csr_rows import CsrRows
-from unmask.tables.levels import Levels, Missing
+from unmask.tables.levels import Levels, Missing, on_one_scale
 from unmask.tables.notation import EVERYTHING, overlap
 from unmask.tables.vocabulary import Masks
 
@@ -37,7 +37,7 @@ def compatible(target: Levels, released: Levels, *, missing: Missing) -> Boolean
     [[True, False], [False, True]]
     """
     if target.kind == "numeric" and released.kind == "numeric":
-        known_levels, released_levels = target.on_scale_of(released), released.on_scale_of(target)
+        known_levels, released_levels = on_one_scale(target, released)
         match = known_levels.low[:, None] <= released_levels.high
         match &= released_levels.low <= known_levels.high[:, None]
     elif target.kind == "numeric":
@@ -64,7 +64,9 @@ def contained(target: Levels, released: Levels, *, missing: Missing) -> Booleans
     if target.kind == "numeric":
         match = (released.low <= target.low[:, None]) & (target.high[:, None] <= released.high)
     else:
-        match = _contain(target, released)
+        pairs = match_sets(target, released, missing=missing, max_pairs=math.inf, contains=True)
+        assert pairs is not None
+        match = pairs.toarray()
     return _set_open_levels(match, target, released, missing)
 
 
@@ -157,16 +159,6 @@ def _intersect(known_levels: Levels, released: Levels) -> Booleans:
     for begin in range(0, len(known_levels), step):
         match[begin : begin + step] = (left_values[begin : begin + step] @ right_values).toarray()
     for row, column in _overlapping_masks(known_levels.masks, released.masks):
-        match[row, column] = True
-    return match
-
-
-def _contain(known_levels: Levels, released: Levels) -> Booleans:
-    """Return a matrix of the released levels that contain each known level."""
-    known_values, released_values = _incidences(known_levels, released)
-    match = np.asarray((known_values @ released_values.T).toarray() == np.diff(known_values.indptr)[:, None])
-    match[list(known_levels.masks)] = False  # a mask may hide values outside both domains
-    for row, column in _contained_masks(known_levels.masks, released.masks):
         match[row, column] = True
     return match
 

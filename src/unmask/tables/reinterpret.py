@@ -142,8 +142,8 @@ def _read_rule(original: Column, released: Column, origin: Integers | None) -> R
     share_unfit = misfit(original, released)
     if share_unfit <= 1 - MIN_FIT or len(original.levels) * len(released.levels) > MAX_LEVEL_PAIRS:
         return None
-    if origin is None and _fits_by_chance(original, released):
-        return None
+    if origin is None and len(released.codes) < min(2 * len(released.levels), len(original.codes) / 10):
+        return None  # few rows with distinct values find matches among many people, whatever the rule
     rules_of = _rounding_rules if original.levels.kind == "numeric" else _truncation_rules
     rules = rules_of(original.levels, released.levels)
     readings = [Reading(rule, replace(released, levels=levels), share_unfit) for rule, levels in rules]
@@ -193,11 +193,6 @@ def share_unknown(original: Column, released: Column) -> float:
         return 0.0
     is_covered = compatible(original.levels, released.levels.select(new), missing="own").any(axis=0)
     return float(released.counts[new[~is_covered]].sum() / max(len(released.codes), 1))
-
-
-def _fits_by_chance(original: Column, released: Column) -> bool:
-    """Return whether every rule may fit: few rows with distinct values find matches among many people."""
-    return len(released.codes) < min(2 * len(released.levels), len(original.codes) / 10)
 
 
 def _share_fitting(original: Column, released: Column, origin: Integers | None) -> float:
@@ -428,11 +423,8 @@ def unify_spelling(original: Table, releases: Sequence[Table]) -> tuple[Table, l
     """
     read, read_others = original, list(releases)
     for column in original.kept:
-        sharing = {
-            number: column_read.column(column.name)
-            for number, column_read in enumerate(releases)
-            if _is_kept(column_read, column.name)
-        }
+        kept_in = [number for number, release in enumerate(releases) if release.roles.get(column.name) == "keep"]
+        sharing = {number: releases[number].column(column.name) for number in kept_in}
         if all(set(column_read.levels.labels) <= set(column.levels.labels) for column_read in sharing.values()):
             continue
         try:
@@ -448,13 +440,8 @@ def unify_spelling(original: Table, releases: Sequence[Table]) -> tuple[Table, l
     return read, read_others
 
 
-def _is_kept(table: Table, name: str) -> bool:
-    return any(column.name == name for column in table.kept)
-
-
 def _by_type(column: Column, like: Column | None = None) -> Column:
-    labels = column.levels.labels
-    texts = tuple(None if level == column.levels.missing else text for level, text in enumerate(labels))
+    texts = tuple(None if level == column.levels.missing else text for level, text in enumerate(column.levels.labels))
     typed = {} if like is None else {column.name: like}
     encoded = {column.name: Encoded(texts, column.codes, column.stored)}
     return Meanings({}, {}, {}, na=(), like=typed).read(encoded)[0][column.name]

@@ -211,19 +211,14 @@ class _Column:
 
     def choose_type(self, mark: str | None, common_mark: Decimal) -> _Typed:
         """Return the declared type, the type of the similar column if it fits, or the first type that fits."""
-        if self.declared.type is not None:
-            return self._declared_type(self.declared.type, mark, common_mark)
+        if (as_type := self.declared.type) is not None:
+            if as_type == "number":
+                return self._number(mark, common_mark)
+            return self._declared_dates(as_type) if KIND[as_type] == "numeric" else _Typed(as_type, str)
         if self.declared.order is not None or self.declared.hierarchy is not None:
             return _Typed("ordinal" if self.declared.order is not None else "text", str)
         like = None if self.declared.like is None else self._like(self.declared.like.type, mark, common_mark)
         return like or self._guess_type(mark, common_mark)
-
-    def _declared_type(self, as_type: Type, mark: str | None, common_mark: Decimal) -> _Typed:
-        if as_type == "number":
-            return self._number(mark, common_mark)
-        if as_type in ("date", "datetime"):
-            return self._declared_dates(as_type)
-        return _Typed(as_type, str)
 
     def _like(self, as_type: Type, mark: str | None, common_mark: Decimal) -> _Typed | None:
         if as_type == "number":
@@ -243,7 +238,8 @@ class _Column:
         dates, unclear = self._dates()
         if dates is not None and any(_MONTH.search(dates.to(value)) for value in self.values):
             return dates
-        note = self._mixed if mark == "mixed" else unclear
+        mixed = f"{self.name}: read as text, because decimal points and commas are mixed (--decimal sets the mark)"
+        note = mixed if mark == "mixed" else unclear
         if not note and exact and (digits or _look_like_codes(exact)):
             return _Typed("code", str, f"{self.name}: a code ({self._type_option('text')})")
         return _Typed("text", str, note)
@@ -261,10 +257,6 @@ class _Column:
         return f"--type {quote(f'{self.name}={text}')} changes that"
 
     # ----- numbers
-
-    @property
-    def _mixed(self) -> str:
-        return f"{self.name}: read as text, because decimal points and commas are mixed (--decimal sets the mark)"
 
     def _are_numbers(self, mark: str | None) -> bool:
         """Return whether all values are plain numbers or intervals with this decimal mark."""

@@ -39,9 +39,7 @@ class Masks:
         (0, 1)
         """
         begin, end = self._run(mask.rstrip(EVERYTHING))
-        return tuple(
-            sorted(position for position in self._order[begin:end] if len(self._values[position]) <= len(mask))
-        )
+        return tuple(sorted(place for place in self._order[begin:end] if len(self._values[place]) <= len(mask)))
 
     def hidden_by(self, masks: Sequence[str]) -> tuple[Integers, Integers]:
         """Return the positions of all pairs of a mask and a value that it may hide.

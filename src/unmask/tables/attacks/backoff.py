@@ -20,7 +20,7 @@ from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.marginal_counts import bin_shares, identity_bins, largest_bins, mutual_information
 from unmask.tables.attacks.pairing import require_rows, shared_columns
 from unmask.tables.attacks.product_sums import multiply_columns
-from unmask.tables.background import Background, Prior, Rng, hidden_values, prior_of
+from unmask.tables.background import Background, Prior, Rng, hidden_values, in_general, prior_of
 from unmask.tables.column import Column, classes_of
 from unmask.tables.grouping import class_counts, first_rows_of, group
 from unmask.tables.levels import Missing
@@ -235,21 +235,14 @@ def _bin_columns(
 ) -> Iterator[SharedColumn]:
     """Yield the columns that are both known and released, in bins."""
     for known_column, released in pairs:
-        general = (
-            known_column
-            if population is None or known_column.name not in population.names
-            else population.column(known_column.name)
-        )
-        _, share, own_share = bin_shares(general, (released, known_column), bins=bins, missing=missing)
+        columns = in_general(known_column, population), (released, known_column)
+        _, share, own_share = bin_shares(*columns, bins=bins, missing=missing)
         if bool(np.all(np.diff(own_share.indptr) == 1)):
-            yield SharedColumn(
-                released.codes, share, largest_bins(own_share)[known_column.codes], identity_bins(share.shape[1])
-            )
+            codes: Codes = largest_bins(own_share)[known_column.codes]
+            holds = identity_bins(share.shape[1])
         else:
-            holds = own_share.toarray() > 0
-            yield SharedColumn(
-                released.codes, share, known_column.codes, scipy.sparse.csr_array(holds.astype(np.float64))
-            )
+            codes, holds = known_column.codes, scipy.sparse.csr_array((own_share.toarray() > 0).astype(np.float64))
+        yield SharedColumn(released.codes, share, codes, holds)
 
 
 def _group_equal_rows(shared: Iterable[SharedColumn]) -> tuple[list[SharedColumn], NDArray[np.int32]]:

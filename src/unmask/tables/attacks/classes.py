@@ -247,9 +247,6 @@ MIN_LISTED_PROBABILITY = 1e-34
 
 # --- counted tables: each class is one target with the weight of its people -------------------------------------------
 
-Entries = tuple[Integers, Integers, Floats]
-"""Target, number and probability of equal candidates."""
-
 
 def from_sizes(
     sizes: Integers, weight: Floats, *, n_candidates: int, provenance: dict[str, Any] | None = None
@@ -280,17 +277,45 @@ def from_sizes(
 def link_combinations(
     release: Table, register: Table, *, coverage: float, provenance: dict[str, Any] | None = None
 ) -> Posterior:
-    """Return the belief about the register's person behind each distinct record."""
+    """Return the belief about the register's person behind each distinct record.
+
+    Candidates are listed if they differ, and if the owner may be outside the register. Their numbers have no meaning
+    outside a target. Targets with the same number of equal candidates share a row.
+    """
     records, people, row, klass = _pairs(release, register)
     belief = compute_owner_belief(records, people, row, klass, coverage=coverage)
     n_compatible = np.bincount(row, people[klass], len(records)).astype(np.int64)
     weight = records / records.sum()
     if coverage == 1.0 and not belief.overlaps.any():
         return from_sizes(n_compatible, weight, n_candidates=register.n_rows, provenance=provenance)
-    unequal = np.flatnonzero(belief.overlaps[row])
-    different = row[unequal], people[klass[unequal]], belief.probability[unequal]
-    return _with_listed_candidates(
-        n_compatible, belief.in_register, weight, different, register.n_rows, coverage, provenance or {}
+    unequal = belief.overlaps[row]
+    rows, number_of_row = np.unique(row[unequal], return_inverse=True)
+    n_entries, probability = people[klass[unequal]], belief.probability[unequal]
+    alike = np.setdiff1d(np.arange(len(records)), rows)
+    cases, case_of_class = np.unique(
+        np.stack([n_compatible[alike], belief.in_register[alike]]), axis=1, return_inverse=True
+    )
+    size, p_in_register = cases[0].astype(np.int64), cases[1]
+    _check_entries(
+        int(size.sum() + n_entries.sum()),
+        "candidates must be listed, because of a coverage below 1 or overlapping classes",
+    )
+    observation = np.empty(len(records), dtype=np.int64)
+    observation[alike], observation[rows] = case_of_class.ravel(), len(size) + np.arange(len(rows))
+    length = np.concatenate([size, np.bincount(number_of_row, n_entries, len(rows)).astype(np.int64)])
+    indptr = np.concatenate(([0], np.cumsum(length)))
+    p = np.concatenate([np.repeat(p_in_register / np.maximum(size, 1), size), np.repeat(probability, n_entries)])
+    return Posterior.from_entries(
+        indptr,
+        np.arange(indptr[-1]) - np.repeat(indptr[:-1], length),
+        np.log(p),
+        unlisted=1.0 - np.concatenate([p_in_register, belief.in_register[rows]]),
+        observation=observation,
+        weight=weight,
+        n_candidates=register.n_rows,
+        log_prior=float(np.log(coverage / register.n_rows)),
+        status="model",
+        provenance=provenance or {},
     )
 
 
@@ -305,55 +330,6 @@ def _pairs(release: Table, register: Table) -> tuple[Integers, Integers, Integer
     row, klass = (np.concatenate(side) for side in zip(*chunks, strict=True))
     records = release.count_rows(pairing.observation, len(pairing.observed))
     return records, register.count_rows(pairing.klass, len(pairing.classes)), row, klass
-
-
-def _with_listed_candidates(
-    candidates: Integers,
-    in_register: Floats,
-    weight: Floats,
-    different: Entries,
-    n_candidates: int,
-    coverage: float,
-    provenance: dict[str, Any],
-) -> Posterior:
-    """Return a belief with listed candidates. Their numbers have no meaning outside a target.
-
-    Targets with the same number of equal candidates share a row.
-
-    candidates  : (n_targets,) compatible people of each target
-    in_register : (n_targets,) probability that the owner is in the register
-    different      : entries of targets whose candidates differ
-    """
-    row, n_entries, probability = different
-    differ = np.zeros(len(candidates), dtype=np.bool_)
-    differ[row] = True
-    alike_classes = np.flatnonzero(~differ)
-    cases, case_of_class = np.unique(
-        np.stack([candidates[alike_classes], in_register[alike_classes]]), axis=1, return_inverse=True
-    )
-    size, p_in_register = cases[0].astype(np.int64), cases[1]
-    _check_entries(
-        int(size.sum() + n_entries.sum()),
-        "candidates must be listed, because of a coverage below 1 or overlapping classes",
-    )
-    rows, number_of_row = np.unique(row, return_inverse=True)
-    observation = np.empty(len(candidates), dtype=np.int64)
-    observation[alike_classes], observation[rows] = case_of_class.ravel(), len(size) + np.arange(len(rows))
-    length = np.concatenate([size, np.bincount(number_of_row, n_entries, len(rows)).astype(np.int64)])
-    indptr = np.concatenate(([0], np.cumsum(length)))
-    p = np.concatenate([np.repeat(p_in_register / np.maximum(size, 1), size), np.repeat(probability, n_entries)])
-    return Posterior.from_entries(
-        indptr,
-        np.arange(indptr[-1]) - np.repeat(indptr[:-1], length),
-        np.log(p),
-        unlisted=1.0 - np.concatenate([p_in_register, in_register[rows]]),
-        observation=observation,
-        weight=weight,
-        n_candidates=n_candidates,
-        log_prior=float(np.log(coverage / n_candidates)),
-        status="model",
-        provenance=provenance,
-    )
 
 
 def _check_entries(n: int, subject: str) -> None:

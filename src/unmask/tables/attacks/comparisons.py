@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.tables.column import Column
-from unmask.tables.levels import Levels, Missing
+from unmask.tables.levels import Levels, Missing, on_one_scale
 from unmask.tables.matching import compatible, contained, match_sets
 
 MIN_WIDE_PAIRS = 1 << 22
@@ -242,7 +242,7 @@ class OverlappingIntervals(_NumberedLevels):
     @classmethod
     def of(cls, observed: Levels, candidate: Levels, *, missing: Missing) -> OverlappingIntervals:
         """Rank the ends of the levels."""
-        sides = observed.on_scale_of(candidate), candidate.on_scale_of(observed)
+        sides = on_one_scale(observed, candidate)
         ends = [np.stack([levels.low, levels.high]) for levels in sides]
         values = np.unique(np.concatenate(ends, axis=1))
         ranks = [(np.searchsorted(values, end) + 1).astype(np.int32) for end in ends]

@@ -20,7 +20,7 @@ from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.backoff import check_size
 from unmask.tables.attacks.marginal_counts import bin_shares
 from unmask.tables.attacks.pairing import require_rows, shared_columns
-from unmask.tables.background import Background, Rng, prior_of
+from unmask.tables.background import Background, Rng, in_general, prior_of
 from unmask.tables.table import Table
 
 
@@ -127,8 +127,7 @@ def _features(
     """Return the features of the released rows, (n_rows, n_features), and of the people, (n_people, n_features)."""
     rows, targets = [], []
     for known_column, released in shared_columns(people, release):
-        is_in_population = population is not None and known_column.name in population.names
-        general = population.column(known_column.name) if population is not None and is_in_population else known_column
+        general = in_general(known_column, population)
         _, *share = bin_shares(general, (released, known_column), bins=bins, missing=release.missing)
         width = max(matrix.shape[1] for matrix in share)
         numeric = released.levels.kind == known_column.levels.kind == "numeric"

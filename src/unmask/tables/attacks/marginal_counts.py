@@ -182,7 +182,24 @@ class _Rows(NamedTuple):
 
     def log_share(self, bins: Integers, subset: Subset) -> Floats:
         """Return (n,) ln((c + 1/2) / (n + 1)) of each person for one set of columns."""
-        return np.log((_count_agreeing_rows(self.columns, self.sizes, bins, subset) + 0.5) / (self.n + 1))
+        return np.log((self._count_agreeing_rows(bins, subset) + 0.5) / (self.n + 1))
+
+    def _count_agreeing_rows(self, bins: Integers, subset: Subset) -> Floats:
+        """Return (n_people,) the number of rows that agree with each person in these columns."""
+        chosen = [self.columns[j] for j in subset]
+        cells = prod(column.size for column in chosen)
+        key, _ = pack([column.code for column in chosen], [column.size for column in chosen])
+        key, weight = count_distinct(key, cells, weight=self.sizes)
+        for column in chosen:  # the first column is decoded and moves to the end
+            n_other_cells = cells // column.size
+            level, other_key = np.divmod(key, n_other_cells)
+            if column.spread is not None:
+                shape = column.size, n_other_cells
+                spread = (column.spread @ scipy.sparse.csr_array((weight, (level, other_key)), shape=shape)).tocoo()
+                level, other_key, weight = spread.row.astype(np.int64), spread.col.astype(np.int64), spread.data
+            key, cells = other_key * column.bins + level, n_other_cells * column.bins
+        wanted_keys, _ = pack([bins[j] for j in subset], [column.bins for column in chosen])
+        return _look_up(key, weight, wanted_keys, cells)
 
 
 class _BinnedColumn(NamedTuple):
@@ -202,28 +219,6 @@ class _BinnedColumn(NamedTuple):
         if np.all(np.diff(share.indptr) == 1):
             return cls(largest_bins(share)[codes], bins, bins, None)
         return cls(codes.astype(np.int64), levels, bins, share.T.tocsr())
-
-
-def _count_agreeing_rows(columns: Sequence[_BinnedColumn], sizes: Integers, bins: Integers, subset: Subset) -> Floats:
-    """Return (n_people,) the number of rows that agree with each person in these columns.
-
-    sizes : (n_classes,) rows of each class
-    """
-    chosen = [columns[j] for j in subset]
-    cells = prod(column.size for column in chosen)
-    key, _ = pack([column.code for column in chosen], [column.size for column in chosen])
-    key, weight = count_distinct(key, cells, weight=sizes)
-    for column in chosen:  # the first column is decoded and moves to the end
-        n_other_cells = cells // column.size
-        level, other_key = np.divmod(key, n_other_cells)
-        if column.spread is not None:
-            spread = (
-                column.spread @ scipy.sparse.csr_array((weight, (level, other_key)), shape=(column.size, n_other_cells))
-            ).tocoo()
-            level, other_key, weight = spread.row.astype(np.int64), spread.col.astype(np.int64), spread.data
-        key, cells = other_key * column.bins + level, n_other_cells * column.bins
-    wanted_keys, _ = pack([bins[j] for j in subset], [column.bins for column in chosen])
-    return _look_up(key, weight, wanted_keys, cells)
 
 
 def largest_bins(share: scipy.sparse.csr_array) -> Integers:

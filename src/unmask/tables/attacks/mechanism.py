@@ -119,8 +119,12 @@ class MechanismAttack:
             evidence = _evidence_by_kernel(protection, pairing, population, secret_unless(rng))
         elif hasattr(protection, "allowed_pairs"):
             evidence = _evidence_by_rule(protection, pairing, people, population, release)
-        elif hasattr(self.protection, "coordinates"):
-            evidence = self._evidence_of_groups(pairing, population, secret_unless(rng))
+        elif hasattr(protection, "coordinates"):
+            if population is None:
+                raise UnmaskError(f"{self!r} needs people in general; give Background(people, population)")
+            if self.asks == "membership":
+                raise UnmaskError(f"{self!r}: groups do not show membership; use ShadowMembership")
+            evidence = _evidence_by_distance(protection, pairing, population, secret_unless(rng))
         else:
             raise UnmaskError(
                 f"{self.protection!r} does not provide its probabilities (row_kernel, allowed_pairs or coordinates); "
@@ -132,13 +136,6 @@ class MechanismAttack:
     def with_protection(self, protection: Any) -> Self:
         """Return this attack with the protection of the release, unless it has one."""
         return replace(self, protection=protection) if self.protection is None else self
-
-    def _evidence_of_groups(self, pairing: Pairing, population: Table | None, rng: np.random.Generator) -> Evidence:
-        if population is None:
-            raise UnmaskError(f"{self!r} needs people in general; give Background(people, population)")
-        if self.asks == "membership":
-            raise UnmaskError(f"{self!r}: groups do not show membership; use ShadowMembership")
-        return _evidence_by_distance(self.protection, pairing, population, rng)
 
     def _identity(self, evidence: Evidence, pairing: Pairing) -> Posterior:
         belief = from_likelihood(

@@ -16,7 +16,7 @@ from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.pairing import Pairing, pair, sum_column_tables
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column
-from unmask.tables.levels import Levels, Missing
+from unmask.tables.levels import Levels, Missing, on_one_scale
 from unmask.tables.matching import compatible
 from unmask.tables.table import Table
 
@@ -115,17 +115,12 @@ class BayesAttack:
         unredrawn = _unredrawn_weight(known_column, released, error, missing)
         vague = known_column.levels.open(missing)
         spread = np.maximum(unredrawn[~vague].sum(axis=0, keepdims=True), 1e-300)
-        redrawn = np.exp(self.log_redrawn(known_column, released))[:, None]
+        log_redrawn = float(np.log(max(error.redraw, 1e-300))) + _log_marginal(known_column, released)
         with np.errstate(divide="ignore"):
-            table = np.log((1 - error.redraw) * unredrawn / spread + redrawn)
+            table = np.log((1 - error.redraw) * unredrawn / spread + np.exp(log_redrawn)[:, None])
         table = np.maximum(table, IMPOSSIBLE)
         table[vague] = 0.0
         return np.asarray(table)
-
-    def log_redrawn(self, known_column: Column, released: Column) -> Floats:
-        """Return (n_known_levels,) log of redraw q(v): the probability that the cell was redrawn as the known value."""
-        log_rate = float(np.log(max(self._error_of(known_column).redraw, 1e-300)))
-        return np.asarray(log_rate + _log_marginal(known_column, released))
 
     def _error_of(self, known_column: Column) -> CellError:
         return self.error if isinstance(self.error, CellError) else self.error.get(known_column.name, CellError())
@@ -137,10 +132,7 @@ def _unredrawn_weight(known_column: Column, released: Column, error: CellError, 
     if not error.width or not known_column.levels.kind == released.levels.kind == "numeric":
         return is_compatible
     n_moves = np.zeros_like(is_compatible)
-    known_levels, released_levels = (
-        known_column.levels.on_scale_of(released.levels),
-        released.levels.on_scale_of(known_column.levels),
-    )
+    known_levels, released_levels = on_one_scale(known_column.levels, released.levels)
     low, high = known_levels.low[:, None], known_levels.high[:, None]
     for step in range(1, error.width + 1):
         for move in (-step, step):
@@ -208,10 +200,7 @@ def gower(known_column: Column, released: Column, *, wildcard: bool, span: float
     is_compatible = compatible(known_column.levels, released.levels, missing="wildcard" if wildcard else "own")
     table = np.where(is_compatible, 0.0, 1.0)
     if known_column.levels.kind == released.levels.kind == "numeric":
-        known_levels, released_levels = (
-            known_column.levels.on_scale_of(released.levels),
-            released.levels.on_scale_of(known_column.levels),
-        )
+        known_levels, released_levels = on_one_scale(known_column.levels, released.levels)
         span = find_span(released_levels) if span is None else span
         gap_below = released_levels.low - known_levels.high[:, None]
         gap_above = known_levels.low[:, None] - released_levels.high

@@ -11,11 +11,11 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.core.arrays import Booleans, Floats, Integers
+from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import list_members, ranges
 from unmask.core.posterior import Posterior
 from unmask.tables.attacks.comparisons import compare_levels
-from unmask.tables.attacks.pairing import Pairing, find_compatible_pairs, pair, require_rows
+from unmask.tables.attacks.pairing import find_compatible_pairs, pair, require_rows
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column
 from unmask.tables.levels import Missing
@@ -174,7 +174,8 @@ class _Match:
         n_compatible = np.bincount(observation, weights=pairing.sizes[klass], minlength=n_observations).astype(np.int64)
         has_record = n_compatible[pairing.observation] > 0
         if release.missing == "excluded":
-            has_record &= ~_has_missing(pairing)
+            missing = np.array([known_column.levels.missing for known_column, _ in pairing.columns])
+            has_record &= ~(pairing.observed == missing).any(axis=1)[pairing.observation]
         people = np.flatnonzero(has_record)
         observed = pairing.observation[people].astype(np.int64)
         only = np.full(n_observations, -1, dtype=np.int64)
@@ -220,20 +221,12 @@ class _Match:
 
         person : (n,) person of each rank
         """
-        return self._fit(person[:N_PROBE_ROWS]) and self._fit(person)
-
-    def _fit(self, person: Integers) -> bool:
-        pair_of_rank = self.observation[person] * self.n_classes + self.klass[: len(person)]
-        place = np.minimum(np.searchsorted(self.pairs, pair_of_rank), len(self.pairs) - 1)
-        return bool(np.array_equal(self.pairs[place], pair_of_rank))
-
-
-def _has_missing(pairing: Pairing) -> Booleans:
-    """Return a mask of the targets with a missing quasi-identifier, which the rule "excluded" leaves out."""
-    is_missing = [
-        pairing.observed[:, i] == known_column.levels.missing for i, (known_column, _) in enumerate(pairing.columns)
-    ]
-    return np.asarray(np.any(is_missing, axis=0)[pairing.observation], dtype=bool)
+        for ranks in (slice(N_PROBE_ROWS), slice(None)):
+            pair_of_rank = self.observation[person[ranks]] * self.n_classes + self.klass[ranks]
+            place = np.minimum(np.searchsorted(self.pairs, pair_of_rank), len(self.pairs) - 1)
+            if not np.array_equal(self.pairs[place], pair_of_rank):
+                return False
+        return True
 
 
 def _explanations(match: _Match) -> Iterator[_Explanation]:

@@ -191,27 +191,20 @@ def find_compatible_pairs(pairing: Pairing, comparisons: Sequence[Comparison]) -
 def iterate_compatible_pairs(
     pairing: Pairing, comparisons: Sequence[Comparison]
 ) -> Iterator[tuple[Integers, Integers]]:
-    """Yield the pairs of `find_compatible_pairs` in chunks, at least one."""
-    near = find_compatible_rows(pairing.observed, pairing.classes, comparisons)
-    yield from (_find_pairs_with_bit_sets(pairing, comparisons) if near is None else near)
+    """Yield the pairs of `find_compatible_pairs` in chunks, at least one.
 
-
-def find_compatible_rows(
-    observed: NDArray[np.int32], candidates: NDArray[np.int32], comparisons: Sequence[Comparison]
-) -> Iterator[tuple[Integers, Integers]] | None:
-    """Yield the pairs of rows that are compatible in all columns, sorted by observed row, in chunks.
-
-    Only pairs within a group of `group_connected_rows` are tested. None if testing all pairs with bit sets is faster:
+    Only pairs within a group of `group_connected_rows` are tested, unless testing all pairs with bit sets is faster:
     the tables are small, or the groups are large.
-
-    observed, candidates : (n, d) level codes
     """
+    n_pairs = len(pairing.observed) * len(pairing.classes)
     is_matrix = all(isinstance(comparison, LevelMatrix) for comparison in comparisons)
-    if is_matrix and len(observed) * len(candidates) <= MAX_PAIRS_OF_BIT_SETS:
-        return None
-    candidate_ranges = _list_candidate_ranges(observed, candidates, comparisons)
-    with_bit_sets = BIT_SPEEDUP * candidate_ranges.size.sum() > len(observed) * len(candidates)
-    return None if with_bit_sets else _test_candidate_ranges(observed, candidates, comparisons, candidate_ranges)
+    candidates = None
+    if n_pairs > MAX_PAIRS_OF_BIT_SETS or not is_matrix:
+        candidates = _list_candidate_ranges(pairing.observed, pairing.classes, comparisons)
+    if candidates is None or BIT_SPEEDUP * candidates.size.sum() > n_pairs:
+        yield from _find_pairs_with_bit_sets(pairing, comparisons)
+    else:
+        yield from _test_candidate_ranges(pairing, comparisons, candidates)
 
 
 class _CandidateRanges(NamedTuple):
@@ -265,34 +258,30 @@ def _split_by_open_columns(
         stars[0][:, i], stars[1][:, i] = open_observed[observed[:, i]], open_candidates[candidates[:, i]]
     sides = []
     for open_columns in stars:
-        kinds, kind = (
-            np.unique(open_columns, axis=0, return_inverse=True)
-            if open_columns.any()
-            else (open_columns[:1], np.zeros(len(open_columns)))
-        )
+        kinds, kind = open_columns[:1], np.zeros(len(open_columns), dtype=np.intp)
+        if open_columns.any():
+            kinds, kind = np.unique(open_columns, axis=0, return_inverse=True)
         sides.append([(observed_open, np.flatnonzero(kind.ravel() == k)) for k, observed_open in enumerate(kinds)])
     for (observed_open, observed_rows), (candidate_open, candidate_rows) in product(*sides):
         yield observed_rows, candidate_rows, np.flatnonzero(~(observed_open | candidate_open))
 
 
 def _test_candidate_ranges(
-    observed: NDArray[np.int32],
-    candidates: NDArray[np.int32],
-    comparisons: Sequence[Comparison],
-    candidate_ranges: _CandidateRanges,
+    pairing: Pairing, comparisons: Sequence[Comparison], candidates: _CandidateRanges
 ) -> Iterator[tuple[Integers, Integers]]:
     """Yield the compatible pairs of the candidate ranges, sorted by observed row, then candidate."""
-    ends = np.cumsum(np.bincount(candidate_ranges.row, weights=candidate_ranges.size, minlength=len(observed)))
+    n = len(pairing.observed)
+    ends = np.cumsum(np.bincount(candidates.row, weights=candidates.size, minlength=n))
     cuts = np.unique(np.searchsorted(ends, np.arange(0, int(ends[-1]) + BLOCK, BLOCK)))
-    columns = list(zip(comparisons, observed.T, candidates.T, strict=True))
-    for start, stop in pairwise(np.searchsorted(candidate_ranges.row, [*cuts, len(observed)])):
-        part = candidate_ranges.size[start:stop]
-        row = np.repeat(candidate_ranges.row[start:stop], part)
-        column = candidate_ranges.order[ranges(candidate_ranges.first[start:stop], part)]
+    columns = list(zip(comparisons, pairing.observed.T, pairing.classes.T, strict=True))
+    for start, stop in pairwise(np.searchsorted(candidates.row, [*cuts, n])):
+        part = candidates.size[start:stop]
+        row = np.repeat(candidates.row[start:stop], part)
+        column = candidates.order[ranges(candidates.first[start:stop], part)]
         for comparison, observed_codes, candidate_codes in columns:
             good = comparison.are_compatible(observed_codes[row], candidate_codes[column])
             row, column = row[good], column[good]
-        if len(candidate_ranges.row) > len(observed):
+        if len(candidates.row) > n:
             order = np.lexsort((column, row))
             row, column = row[order], column[order]
         yield row, column

@@ -71,8 +71,12 @@ def density(tables: Sequence[Floats], weight: Floats, true: Codes, released: Cod
     >>> density([keep, keep], np.array([0.5, 0.5]), people, rows)
     array([0.41, 0.09])
     """
-    split = min(_column_splits(tables, true, released), key=_ColumnSplit.work)
-    return split.density(weight)
+    order = sorted(range(len(tables)), key=lambda j: -tables[j].size)
+    splits = (
+        _ColumnSplit(*(_ColumnGroup.of(tables, true, released, columns) for columns in (order[:cut], order[cut:])))
+        for cut in range(1, len(order) + 1)
+    )
+    return min(splits, key=_ColumnSplit.work).density(weight)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,15 +150,6 @@ class _ColumnSplit:
                     "ju,ju->j", first_sums[self.a.of_released[block] - first], second_kernel[number]
                 )
         return sums
-
-
-def _column_splits(tables: Sequence[Floats], true: Codes, released: Codes) -> Iterator[_ColumnSplit]:
-    """Yield splits in which the columns with the most levels are in the first group."""
-    order = sorted(range(len(tables)), key=lambda j: -tables[j].size)
-    for cut in range(1, len(order) + 1):
-        yield _ColumnSplit(
-            *(_ColumnGroup.of(tables, true, released, columns) for columns in (order[:cut], order[cut:]))
-        )
 
 
 def _chunks(rows: Integers, size: int) -> Iterator[Integers]:
@@ -245,8 +240,18 @@ def multiply_columns(
     The rows of the second matrix are rows of a table: table[row]. Pairs are ascending. If one matrix has far fewer
     entries in its columns, they are looked up in the other one.
     """
-    if np.diff(table.indptr).max(initial=0) <= 1:
-        return _multiply_single_entry_rows(agree, left_column, table, row, to)
+    if np.diff(table.indptr).max(initial=0) <= 1:  # a row has one entry, which is in at most one product
+        width, level = table.shape[1], row[agree.indices]
+        has_entry = np.diff(table.indptr)[level] > 0
+        entry, level = np.flatnonzero(has_entry), level[has_entry]
+        first = table.indptr[level]
+        previous_column = np.repeat(np.arange(agree.shape[1]), np.diff(agree.indptr))[entry]
+        key, product_key = previous_column * width + table.indices[first], left_column.astype(np.int64) * width + to
+        column = np.minimum(np.searchsorted(product_key, key), len(product_key) - 1)
+        is_product = product_key[column] == key
+        data = agree.data[entry[is_product]] * table.data[first[is_product]]
+        entries = data, (agree.indices[entry[is_product]], column[is_product])
+        return scipy.sparse.csc_array(entries, shape=(agree.shape[0], len(product_key)))
     factor = scipy.sparse.csc_array(table[row])
     length, n_factor, parts = np.diff(agree.indptr)[left_column], np.diff(factor.indptr)[to], []
     has_short_factor = 0 < ENTRIES_PER_LOOKUP * n_factor.sum() <= length.sum()
@@ -266,25 +271,3 @@ def multiply_columns(
             part = part.multiply(factor[:, to[pair]])
         parts.append(part)
     return scipy.sparse.csc_array(scipy.sparse.hstack(parts))
-
-
-def _multiply_single_entry_rows(
-    agree: scipy.sparse.csc_array,
-    left_column: NDArray[np.integer],
-    table: scipy.sparse.csr_array,
-    row: NDArray[np.integer],
-    to: NDArray[np.integer],
-) -> scipy.sparse.csc_array:
-    """Return the products of `multiply_columns` for a table with at most one entry per row."""
-    width, level = table.shape[1], row[agree.indices]
-    has_entry = np.diff(table.indptr)[level] > 0
-    entry, level = np.flatnonzero(has_entry), level[has_entry]
-    first = table.indptr[level]
-    previous_column = np.repeat(np.arange(agree.shape[1]), np.diff(agree.indptr))[entry]
-    key, product_key = previous_column * width + table.indices[first], left_column.astype(np.int64) * width + to
-    column = np.minimum(np.searchsorted(product_key, key), len(product_key) - 1)
-    is_product = product_key[column] == key
-    data = agree.data[entry[is_product]] * table.data[first[is_product]]
-    return scipy.sparse.csc_array(
-        (data, (agree.indices[entry[is_product]], column[is_product])), shape=(agree.shape[0], len(product_key))
-    )

@@ -26,6 +26,7 @@ from numpy.typing import ArrayLike
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import ranges, segment_max, segment_sum
 from unmask.core.errors import UnmaskError
+from unmask.tables.attacks.comparisons import connected_components
 
 MAX_STATES, MAX_STEPS = 1 << 10, 1 << 16
 """States and updates up to which `sum_matchings` sums over all matchings of overlapping classes."""
@@ -196,9 +197,7 @@ def _components(row: Integers, klass: Integers) -> Iterator[Integers]:
         return
     rows, row = np.unique(row, return_inverse=True)
     classes, klass = np.unique(klass, return_inverse=True)
-    size = len(rows) + len(classes)
-    graph = scipy.sparse.csr_array((np.ones(len(row)), (row, len(rows) + klass)), shape=(size, size))
-    label = scipy.sparse.csgraph.connected_components(graph, directed=False)[1][row]
+    label = connected_components((row, len(rows) + klass), len(rows) + len(classes))[row]
     order = np.argsort(label, kind="stable")
     yield from np.split(order, np.flatnonzero(np.diff(label[order])) + 1)
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from unmask.tables.table import Table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class IdentityCriteria:
     """Criteria of the classes of a release, without sensitive values.
 
@@ -100,21 +100,21 @@ class IdentityCriteria:
     unique_share_high: float | None
     prosecutor_average: float
     prosecutor_max: float
-    journalist_average: float | None
-    journalist_max: float | None
-    marketer: float | None
-    k_map: int | None
-    population_uniques: int | None
-    individual_risk_average: float | None
-    individual_risk_max: float | None
-    model_risk_average: float | None
-    model_risk_max: float | None
-    expected_reidentifications: float | None
-    expected_reidentifications_low: float | None
-    expected_reidentifications_high: float | None
-    household_k: int | None
-    household_risk_average: float | None
-    household_risk_max: float | None
+    journalist_average: float | None = None
+    journalist_max: float | None = None
+    marketer: float | None = None
+    k_map: int | None = None
+    population_uniques: int | None = None
+    individual_risk_average: float | None = None
+    individual_risk_max: float | None = None
+    model_risk_average: float | None = None
+    model_risk_max: float | None = None
+    expected_reidentifications: float | None = None
+    expected_reidentifications_low: float | None = None
+    expected_reidentifications_high: float | None = None
+    household_k: int | None = None
+    household_risk_average: float | None = None
+    household_risk_max: float | None = None
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ class Disclosure:
     information_bits: float | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Criteria(Disclosure, IdentityCriteria):
     """Criteria of one release. Criteria of `Disclosure` refer to the sensitive column that discloses most.
 
@@ -285,20 +285,40 @@ def evaluate(
     references = _reference_columns(sensitive_columns, reference)
     columns = {c.name: disclosure(c, frame, references.get(c.name)) for c in sensitive_columns}
     rows, k = int(frame.rows.sum()), int(frame.sizes.min())
-    people = None if population is None else population_sizes(frame.table, population)
-    reached = None if people is None else journalist(frame.rows, people)
+    optional: dict[str, Any] = {}
+    if population is not None:
+        people = population_sizes(frame.table, population)
+        reached = journalist(frame.rows, people)
+        optional |= {"journalist_average": reached.average, "journalist_max": reached.maximum}
+        optional |= {"marketer": marketer(frame.rows, people), "k_map": int(people.min())}
+        optional["population_uniques"] = int(frame.rows[people == 1].sum())
     weight = scale_weights(table.weight, population_size)
     weight = None if weight is None else weight[table.complete_rows]
-    survey = None if weight is None else frame.survey_risk(weight)
-    risk = 1 / frame.sizes if survey is None else survey
-    households = frame.evaluate_households(risk)
-    interval: tuple[float, float] | tuple[None, None] = (None, None)
-    if survey is not None and weight is not None:
-        interval = frame.expect_reidentifications(survey, weight)
-    n_people, modeled = population_size if weight is None else float(weight.sum()), None
+    risk = 1 / frame.sizes
+    if weight is not None:
+        risk = frame.survey_risk(weight)
+        n_expected = float(np.sum(risk * frame.rows))
+        low, high = frame.expect_reidentifications(risk, weight)
+        optional |= {"individual_risk_average": n_expected / rows, "individual_risk_max": float(risk.max())}
+        optional |= {
+            "expected_reidentifications": n_expected,
+            "expected_reidentifications_low": low,
+            "expected_reidentifications_high": high,
+        }
+    n_people = population_size if weight is None else float(weight.sum())
     if n_people is not None:
         with suppress(UnmaskError):
             modeled = frame.model_risk(n_people)
+            optional |= {
+                "model_risk_average": float(modeled @ frame.rows) / rows,
+                "model_risk_max": float(modeled.max()),
+            }
+    if (households := frame.evaluate_households(risk)) is not None:
+        optional |= {
+            "household_k": int(households.class_size.min()),
+            "household_risk_average": float(households.risk.mean()),
+            "household_risk_max": float(households.risk.max()),
+        }
     unique_share, unique_share_low, unique_share_high = frame.estimate_unique_share()
     return Criteria(
         rows=rows,
@@ -310,27 +330,13 @@ def evaluate(
         unique_share_high=unique_share_high,
         prosecutor_average=prosecutor(frame.sizes, rows=frame.rows).average,
         prosecutor_max=1 / k,
-        journalist_average=None if reached is None else reached.average,
-        journalist_max=None if reached is None else reached.maximum,
-        marketer=None if people is None else marketer(frame.rows, people),
-        k_map=None if people is None else int(people.min()),
-        population_uniques=None if people is None else int(frame.rows[people == 1].sum()),
-        individual_risk_average=None if survey is None else float(np.sum(survey * frame.rows)) / rows,
-        individual_risk_max=None if survey is None else float(survey.max()),
-        model_risk_average=None if modeled is None else float(modeled @ frame.rows) / rows,
-        model_risk_max=None if modeled is None else float(modeled.max()),
-        expected_reidentifications=None if survey is None else float(np.sum(survey * frame.rows)),
-        expected_reidentifications_low=interval[0],
-        expected_reidentifications_high=interval[1],
-        household_k=None if households is None else int(households.class_size.min()),
-        household_risk_average=None if households is None else float(households.risk.mean()),
-        household_risk_max=None if households is None else float(households.risk.max()),
         reference="original" if references else "release",
         missing=table.missing,
         rows_missing=table.n_rows - rows if table.missing == "excluded" else frame.rows_missing,
         rows_excluded=table.n_rows - rows,
         columns=columns,
         **{f.name: weakest(f.name, columns) for f in fields(Disclosure)},  # type: ignore[arg-type]
+        **optional,
     )
 
 

@@ -112,14 +112,14 @@ def next_level(released: Column, original: Column) -> float | str:
     """
     if released.hierarchy is not None:
         return _parent_step(released)
-    if released.type == "number":
-        return _wider_bins(max(_mean(released, _lengths(released)), _mean_gap(original)))
-    if released.type in ("date", "datetime"):
-        days = (_mean(released, _lengths(released)) + 1) / (1 if released.type == "date" else _SECONDS)
-        return next(
-            (unit for unit, period_days in zip(PERIODS, PERIOD_DAYS, strict=True) if period_days > days + 1e-6),
-            EVERYTHING,
-        )
+    if released.levels.kind == "numeric":
+        with np.errstate(invalid="ignore"):
+            length = _mean(released, released.levels.high - released.levels.low)
+        if released.type == "number":
+            return _wider_bins(max(length, _mean_gap(original)))
+        days = (length + 1) / (1 if released.type == "date" else _SECONDS)
+        longer = (unit for unit, n_days in zip(PERIODS, PERIOD_DAYS, strict=True) if n_days > days + 1e-6)
+        return next(longer, EVERYTHING)
     return _hide_more(released) if released.type == "code" else EVERYTHING
 
 
@@ -139,12 +139,6 @@ def _mean(column: Column, of_level: Floats) -> float:
     """
     is_finite = np.isfinite(of_level) & (column.counts > 0)
     return float(np.average(of_level[is_finite], weights=column.counts[is_finite])) if is_finite.any() else 0.0
-
-
-def _lengths(column: Column) -> Floats:
-    with np.errstate(invalid="ignore"):
-        length: Floats = column.levels.high - column.levels.low
-    return length
 
 
 def _mean_gap(column: Column) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy
@@ -57,26 +57,18 @@ class ColumnLevels:
         if not levels:
             raise UnmaskError(f"0 levels of column {column.name!r} are given, expected at least 1")
         recoded_columns = [_recode(column, level) for level in levels]
-        code, penalty = (
-            np.stack(part)
-            for part in zip(
-                *((recoded.codes, _cell_penalties(column, recoded)) for recoded in recoded_columns), strict=True
-            )
-        )
+        code = np.stack([recoded.codes for recoded in recoded_columns])
+        penalty = np.stack([_cell_penalties(column, recoded) for recoded in recoded_columns])
+        n_cells = np.array([len(recoded.levels) for recoded in recoded_columns])
         _check_nested(column, levels, code[:, np.flatnonzero(column.counts)])
-        return cls(
-            levels, code, np.array([len(recoded.levels) for recoded in recoded_columns]), penalty, _row_penalty(column)
-        )
+        return cls(levels, code, n_cells, penalty, _row_penalty(column))
 
     def from_level(self, level: int) -> ColumnLevels:
         """Return the levels from this one upwards."""
-        return replace(
-            self,
-            levels=self.levels[level:],
-            code=self.code[level:],
-            n_cells=self.n_cells[level:],
-            penalty=self.penalty[level:],
-        )
+        by_level: dict[str, Any] = {
+            name: getattr(self, name)[level:] for name in ("levels", "code", "n_cells", "penalty")
+        }
+        return replace(self, **by_level)
 
 
 def _check_nested(column: Column, levels: Sequence[Level], code: NDArray[np.int32]) -> None:
@@ -113,7 +105,7 @@ def _cell_penalties(column: Column, recoded: Column) -> Floats:
     """Return (L,) the penalty of the cell of each value; 0 for a missing cell that stays missing."""
     nothing = CsrRows.of_dense(np.zeros((len(column.levels), 0), dtype=np.int64))
     loss = Loss.of(column, recoded, nothing, np.zeros(len(column.levels), dtype=np.int64))
-    return np.where(loss.target.missing, 0.0, loss.penalty)[recoded.codes]
+    return np.where(loss.sets.target.missing, 0.0, loss.penalty)[recoded.codes]
 
 
 def _row_penalty(column: Column) -> float:

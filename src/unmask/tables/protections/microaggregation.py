@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Literal, NamedTuple, Protocol
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 import scipy
@@ -171,18 +171,8 @@ class Microaggregate:
         return groups
 
 
-class Space(Protocol):
-    """Distances and centers of points, (n, d) coordinates."""
-
-    def distances(self, x: Floats, point: Floats) -> Floats:
-        """Return (n,) a monotone function of the distance of each point from one point."""
-
-    def center(self, x: Floats) -> Floats:
-        """Return (d,) the center of the points."""
-
-
 class Euclid:
-    """Points with squared Euclidean distances."""
+    """Points, (n, d) coordinates, with squared Euclidean distances."""
 
     def distances(self, x: Floats, point: Floats) -> Floats:
         """Return (n,) squared distances."""
@@ -222,7 +212,7 @@ class Gower(NamedTuple):
         ])  # fmt: skip
 
 
-def mdav(x: Floats, k: int, space: Space) -> Integers:
+def mdav(x: Floats, k: int, space: Euclid | Gower) -> Integers:
     """Return (n,) the group of each point; groups have k to 2k - 1 points.
 
     x : (n, d) coordinates, n at least k

@@ -51,7 +51,7 @@ def _axis(column: Column, used: NDArray[np.intp]) -> tuple[Floats, Integers | No
     coordinate[ordered] = np.arange(used.size)
     if column.hierarchy is None or along is None:
         return coordinate, None
-    return coordinate, _tree(_nodes(levels, column.hierarchy)[:, ordered])
+    return coordinate, _tree(levels, column.hierarchy, ordered)
 
 
 def _numeric_axis(levels: Levels, used: NDArray[np.intp]) -> Floats:
@@ -110,25 +110,20 @@ def _centers(levels: Levels, along: NDArray[np.intp] | None) -> Floats:
     return center
 
 
-def _tree(nodes: NDArray[np.int32]) -> Integers:
-    """Return the ancestors of the coordinates up to one root. A level outside the hierarchy is a branch below
-    the root.
+def _tree(levels: Levels, hierarchy: Hierarchy, ordered: NDArray[np.intp]) -> Integers:
+    """Return the tree node of each coordinate and of its ancestors up to one root.
+
+    A level is a node of its own below its place in the hierarchy. A level outside the hierarchy is a branch below the
+    root.
     """
-    own_node = -1 - np.arange(nodes.shape[1])
-    return np.concatenate([np.where(nodes < 0, own_node, nodes), np.zeros((1, nodes.shape[1]), dtype=np.int64)])
-
-
-def _nodes(levels: Levels, hierarchy: Hierarchy) -> NDArray[np.int32]:
-    """Return the tree node of each level and of its ancestors, (levels of the tree, L), in file order.
-
-    -1 below the level's own node, and everywhere for a level outside the hierarchy.
-    """
-    nodes = np.full((hierarchy.levels, len(levels)), -1, dtype=np.int32)
-    for level, label in enumerate(levels.labels):
+    nodes = np.tile(-1 - np.arange(len(ordered)), (hierarchy.levels + 1, 1))
+    nodes[-1] = 0
+    for place, level in enumerate(ordered.tolist()):
+        label = levels.labels[level]
         if label in hierarchy.nodes and label != EVERYTHING:
             leaf = min(hierarchy.nodes[label])
             height = next(h for h, ancestors in enumerate(hierarchy.ancestor) if ancestors[leaf] == label)
-            nodes[height:, level] = hierarchy.numbers[height:, leaf]
+            nodes[height:-1, place] = hierarchy.numbers[height:, leaf]
     return nodes
 
 
@@ -308,10 +303,13 @@ def _period_texts(column: Column, level: float | str) -> list[str]:
     levels, scale = column.levels, column.levels.scale
     if level not in UNITS or not isinstance(scale, Calendar):
         raise UnmaskError(f"the level of column {column.name!r} is {level!r}, expected one of {', '.join(UNITS)}")
-    return [
-        MISSING if position == levels.missing else scale.rounded(low, high, str(level))
-        for position, (low, high) in enumerate(zip(levels.low.tolist(), levels.high.tolist(), strict=True))
-    ]
+    return _list_intervals(levels, lambda low, high: scale.rounded(low, high, str(level)))
+
+
+def _list_intervals(levels: Levels, write: Callable[[float, float], str]) -> list[str]:
+    """Return the text of each level by its bounds; a missing cell stays missing."""
+    bounds = zip(levels.low.tolist(), levels.high.tolist(), levels.is_missing.tolist(), strict=True)
+    return [MISSING if is_missing else write(low, high) for low, high, is_missing in bounds]
 
 
 def _masked_texts(column: Column, characters: int) -> list[str]:
@@ -364,10 +362,7 @@ def _bin_texts(column: Column, width: float) -> list[str]:
     if not (math.isfinite(width) and width > 0):
         raise UnmaskError(f"the bin width of column {column.name!r} is {width!r}, expected a number above 0")
     step = Fraction(repr(width))
-    return [
-        MISSING if position == column.levels.missing else NUMBERS.write(*find_bin(float(low), float(high), step))
-        for position, (low, high) in enumerate(zip(column.levels.low, column.levels.high, strict=True))
-    ]
+    return _list_intervals(column.levels, lambda low, high: NUMBERS.write(*find_bin(low, high, step)))
 
 
 def find_bin(low: float, high: float, step: Fraction, origin: Fraction = Fraction(0)) -> tuple[float, float]:

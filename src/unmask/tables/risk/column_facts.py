@@ -86,9 +86,7 @@ def column_facts(
         if part:
             role, reason = _suggest_design_role(part, counted, facts)
         else:
-            role, reason = _suggest_role(
-                counted, column, facts, roles, present=counted.rows - missing, n_unique=n_unique
-            )
+            role, reason = _suggest_role(counted, column, facts, roles)
         stated_role = counted.role or find_role(column.name) or ("identifier" if n_unique < counted.rows else "")
         identifies = (counted.role or role) == stated_role == "identifier"
         key = key_rank(column.name, counted.distinct, identifies=identifies)
@@ -155,15 +153,10 @@ def _suggest_design_role(part: str, facts: ColumnFacts, previous: Sequence[Colum
 
 
 def _suggest_role(
-    facts: ColumnFacts,
-    column: Column,
-    previous: Sequence[ColumnFacts],
-    roles: Mapping[str, str],
-    *,
-    present: int,
-    n_unique: int,
+    facts: ColumnFacts, column: Column, previous: Sequence[ColumnFacts], roles: Mapping[str, str]
 ) -> tuple[Role, str]:
     """Return the role that fits a column, and the reason. previous : the columns to its left"""
+    present = facts.rows - int(facts.missing)
     named_role = "identifier" if key_rank(facts.name, facts.distinct, identifies=False) else find_role(facts.name)
     if named_role == "drop" and column.type != "text":
         named_role = None  # no remarks: a mark, or a number of comments
@@ -189,7 +182,7 @@ def _suggest_role(
         return named_role, _REASONS[named_role]
     if facts.distinct > MAX_LIST_SHARE * present and _is_prose(column):
         return "drop", "free text may name a person"
-    if n_unique > MAX_UNIQUE_SHARE * facts.rows:
+    if int(facts.alone) > MAX_UNIQUE_SHARE * facts.rows:
         return "drop", "singles out many rows without any other column"
     return "quasi-identifier", POSSIBLY_KNOWN
 
@@ -289,13 +282,8 @@ def _printed_texts(levels: Levels, level: int) -> Iterator[str]:
     if (members := split_set(label)) is not None:
         yield from members
     elif levels.low.size:
-        yield from (text for text in _closed_ends(label) if _is_exact(levels, text))
-
-
-def _is_exact(levels: Levels, text: str) -> bool:
-    """Return whether a text is one value, and not a period such as a year."""
-    bounds = levels.scale.read(text)
-    return bounds is not None and bounds[0] == bounds[1]
+        bounds = {text: levels.scale.read(text) for text in _closed_ends(label)}
+        yield from (text for text, ends in bounds.items() if ends and ends[0] == ends[1])  # not a period such as a year
 
 
 def _closed_ends(label: str) -> Iterator[str]:

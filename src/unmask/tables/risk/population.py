@@ -258,16 +258,8 @@ def _fit_pitman(spectrum: _Spectrum) -> tuple[float, float] | None:
 
     box = [(-20.0, float(np.log(1e9 * spectrum.rows))), (-30.0, 15.0)]
     starts = [np.array([np.log(spectrum.classes), a]) for a in (-6.0, -1.0, 1.0)]
-    runs = [
-        scipy.optimize.minimize(
-            loss,
-            x,
-            method="Nelder-Mead",
-            bounds=box,
-            options={"xatol": 1e-9, "fatol": 1e-14, "maxiter": 4000, "maxfev": 4000},
-        )
-        for x in starts
-    ]
+    options: Any = {"xatol": 1e-9, "fatol": 1e-14, "maxiter": 4000, "maxfev": 4000}
+    runs = [scipy.optimize.minimize(loss, x, method="Nelder-Mead", bounds=box, options=options) for x in starts]
     optimum = min((run for run in runs if run.success), key=lambda run: float(run.fun), default=None)
     if optimum is None or optimum.x[1] > 14 or optimum.x[0] > box[0][1] - 1:
         return None
