@@ -38,6 +38,10 @@ class Interval(NamedTuple):
     over: str
 
 
+NO_INTERVAL = Interval(None, None, "none")
+"""Interval of a number that is known or that is not estimated."""
+
+
 def wilson(rate: float, n: float) -> tuple[float, float]:
     """Return Wilson's 95 % score interval for a proportion: the rates p0 with |rate - p0| <= z sqrt(p0 (1 - p0) / n).
 

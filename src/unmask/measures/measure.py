@@ -16,7 +16,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, Status
 from unmask.core.tolerances import VALUE_TIE
 from unmask.core.truth import Truth
-from unmask.measures.interval import EVERYBODY, Interval, of_targets
+from unmask.measures.interval import EVERYBODY, NO_INTERVAL, Interval, of_targets
 from unmask.measures.posterior_rows import RowFunction, map_rows
 from unmask.measures.registry import MEASURES, Quantity
 from unmask.measures.truth_positions import TruthPositions, locate_each, locate_truth
@@ -388,6 +388,17 @@ def build_row(
         status=status,
         note=note,
     )
+
+
+def build_number_row(measure: Quantity, value: float, interval: Interval = NO_INTERVAL, **fields: Any) -> Row:
+    """Return the row of a measure that is one number.
+
+    fields : release, adversary, target, prior, n, and further arguments of `Row.of_number`
+    """
+    return Row.of_number(
+        value, measure=measure.name, unit=measure.unit, direction=measure.direction, low=interval.low,
+        high=interval.high, interval=interval.over, quantiles=(value,) * len(QUANTILES), **fields,
+    )  # fmt: skip
 
 
 def is_worst(value: Floats, worst: float) -> Booleans:

@@ -26,6 +26,7 @@ from unmask.graphs.audit.facts import (
 from unmask.graphs.disclosure import Disclosure, SeparatedPair, disclosure, disclosure_measures
 from unmask.graphs.evaluation import DegreeClass, Outcome, by_degree, hop_error, outcomes, select_match
 from unmask.measures import Measure
+from unmask.measures.measure import build_number_row
 from unmask.measures.rates import MIN_SPREAD, RATES, RunValues, average_runs, coverage
 from unmask.measures.registry import MEASURES
 from unmask.results import Row
@@ -397,10 +398,8 @@ def list_stable_seeds(
 
 def _stable_seeds_row(point: AttackFacts, *, release: str, n_people: int) -> Row:
     """Return the row of the fewest seeds from which an attack spreads in most runs; without the release, all people."""
-    quantity, n_seeds = MEASURES["stable_seeds"], float(point.n_seeds)
-    note = f"spread in {point.spread_in} of {plural(point.runs, 'run')}; seeds: {point.seeds}"
-    return Row.of_number(
-        n_seeds, release=release, adversary=point.attack, target=IDENTITY, measure=quantity.name, unit=quantity.unit,
-        direction=quantity.direction, prior=float(n_people), n=n_people, n_observations=point.runs,
-        quantiles=(n_seeds,) * 5, note=note,
+    return build_number_row(
+        MEASURES["stable_seeds"], float(point.n_seeds), release=release, adversary=point.attack, target=IDENTITY,
+        prior=float(n_people), n=n_people, n_observations=point.runs,
+        note=f"spread in {point.spread_in} of {plural(point.runs, 'run')}; seeds: {point.seeds}",
     )  # fmt: skip

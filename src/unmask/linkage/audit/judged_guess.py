@@ -23,7 +23,7 @@ from unmask.measures.clustering.curves import overall_slope
 from unmask.measures.clustering.overlap import Override
 from unmask.measures.clustering.unlinkability import FURTHER_RATES, RATES, Rate
 from unmask.measures.interval import Interval
-from unmask.measures.measure import build_row
+from unmask.measures.measure import build_number_row, build_row
 from unmask.measures.registry import MEASURES
 from unmask.ranges import Option, Range, check_ranges
 from unmask.results.rows import BOUNDS, Row
@@ -288,18 +288,12 @@ class JudgedGuess:
         )
 
     def _whole_row(self, release: str, name: str, value: float) -> Row:
-        n = len(self.contingency.subjects)
-        return build_row(
-            MEASURES[name],
-            (self.random_means[name], value),
-            Interval(None, None, "none: a number of the whole guess"),
-            (np.array([value]), np.ones(1)),
-            n=n,
-            n_observations=1,
-            worst=value,
-            worst_observation=0,
-            names=(release, self.name, "linkage", f"prior: {BASELINES[self.sensitivity.baseline].name}"),
-        )
+        interval = Interval(None, None, "none: a number of the whole guess")
+        return build_number_row(
+            MEASURES[name], value, interval, release=release, adversary=self.name, target="linkage",
+            prior=self.random_means[name], n=len(self.contingency.subjects), n_observations=1,
+            note=f"prior: {BASELINES[self.sensitivity.baseline].name}",
+        )  # fmt: skip
 
     def facts(self) -> GuessFacts:
         """Return rates, curves, and scores of the whole partition.

@@ -18,7 +18,7 @@ from unmask.findings.people_at_risk import Watched
 from unmask.languages import mark
 from unmask.measures import calibration_error, log_loss_bits, realized_success, success_probability
 from unmask.measures.interval import Interval
-from unmask.measures.measure import build_row
+from unmask.measures.measure import build_number_row
 from unmask.measures.membership import (
     IN,
     OUT,
@@ -103,7 +103,8 @@ def audit_membership(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Aud
         audited = attack.audit()
         rows += audited.rows
         not_run += audited.not_run
-        rows += limit_by_epsilon(knowledge.protections.get(scene.release), sample, adversary=attack.adversary)
+        protection = knowledge.protections.get(scene.release)
+        rows += limit_by_epsilon(protection, sample, release=scene.release, adversary=attack.adversary)
     rows += attacks[-1].companion_rows() if attacks else ()
     return Audit(tuple(_describe_sample(row, scene.release, sample) for row in rows), tuple(not_run))
 
@@ -219,18 +220,8 @@ class MembershipAttack:
         inside = self.sample.inside
         scores = log_odds(self.score)[inside]
         rho, interval = rank_correlation(self.rarity[inside], scores)
-        return build_row(
-            vulnerability_correlation,
-            (0.0, rho),
-            interval,
-            (np.full(1, rho), np.ones(1)),
-            n=len(scores),
-            n_observations=len(scores),
-            worst=rho,
-            worst_observation=0,
-            names=("", "", MEMBERSHIP, ""),
-            status=self.score.status,
-        )
+        names = {"release": "", "adversary": "", "target": MEMBERSHIP, "status": self.score.status}
+        return build_number_row(vulnerability_correlation, rho, interval, **names, prior=0.0, n=len(scores))
 
     def record_risks(self, watched: Watched, release: str, rows: Integers) -> None:
         """Add the twentieth of the members with the highest beliefs to the owner's list, if the belief is calibrated.
@@ -252,19 +243,12 @@ def limit_by_epsilon(protection: Any, sample: MembershipSample, **names: Any) ->
     """
     if (epsilon := getattr(protection, "epsilon", None)) is None:
         return []
-    limit, n = 1 / (1 + math.exp(-epsilon)), len(sample.inside)
-    row = build_row(
-        membership_success_at_most,
-        (0.5, limit),
-        Interval(None, None, "none: it is a limit itself"),
-        (np.full(1, limit), np.ones(1)),
-        n=n,
-        n_observations=n,
-        worst=limit,
-        worst_observation=0,
-        names=("", "", MEMBERSHIP, "for a person who is in the table with probability 1/2"),
-    )
-    return [replace(row, **names)]
+    interval = Interval(None, None, "none: it is a limit itself")
+    row = build_number_row(
+        membership_success_at_most, 1 / (1 + math.exp(-epsilon)), interval, **names, target=MEMBERSHIP, prior=0.5,
+        n=len(sample.inside), note="for a person who is in the table with probability 1/2",
+    )  # fmt: skip
+    return [row]
 
 
 def _without_epsilon(rows: Iterable[Row]) -> Sequence[Row]:

@@ -13,7 +13,7 @@ from unmask.core.errors import NotRunError, UnmaskError
 from unmask.languages import mark
 from unmask.measures import Quantity
 from unmask.measures.interval import Interval, wilson
-from unmask.measures.measure import UndefinedError, build_row
+from unmask.measures.measure import UndefinedError, build_number_row
 from unmask.measures.registry import MEASURES
 from unmask.results import Row
 from unmask.results.names import SINGLING
@@ -136,17 +136,9 @@ def _make_rows(release: str, kind: str, trial: SingledOut) -> Iterator[Row]:
     """Yield a row for all people of the table, and one for as many members as the control group has people."""
 
     def row(measure: Quantity, prior: float, share: float, note: str) -> Row:
-        return build_row(
-            measure,
-            (prior, share),
-            Interval(*wilson(share, trial.guesses), "guesses like these (Wilson)"),
-            (np.array([share]), np.ones(1)),
-            n=trial.guesses,
-            n_observations=trial.guesses,
-            worst=share,
-            worst_observation=0,
-            names=(release, kind, SINGLING, note),
-        )
+        interval = Interval(*wilson(share, trial.guesses), "guesses like these (Wilson)")
+        names = {"release": release, "adversary": kind, "target": SINGLING, "note": note}
+        return build_number_row(measure, share, interval, **names, prior=prior, n=trial.guesses)
 
     trivial = f"{trial.trivial:,} more guesses hold for too many people to count" if trial.trivial else ""
     yield row(MEASURES["singled_out"], trial.of_all, trial.share_of_all, trivial)
