@@ -5,6 +5,7 @@ A test that needs a public data set is skipped with the reason if the file is mi
 Secret draws of a test follow a seed that a failure prints; `--secret-seed` repeats them.
 """
 
+import multiprocessing
 import os
 import secrets
 import signal
@@ -18,6 +19,8 @@ from hypothesis import settings
 
 from unmask import FailedError
 from unmask.core import randomness
+from unmask.domains import DOMAINS
+from unmask.studies import workers
 
 _connect = duckdb.connect
 duckdb.connect = lambda *database, config=None, **more: _connect(  # two workers share two cores
@@ -46,6 +49,25 @@ def secret_draws(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     print(f"secret draws are repeated by --secret-seed {seed}")  # noqa: T201
     rng = np.random.default_rng(seed)
     monkeypatch.setattr(randomness, "draw_key", lambda: int.from_bytes(rng.bytes(16), "big"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked_workers() -> None:
+    """Fork workers of studies from a process that has imported what they need; Python takes half a second to start."""
+    if "forkserver" in multiprocessing.get_all_start_methods():
+        from multiprocessing.forkserver import ensure_running
+
+        audits = [domain.audit for domain in DOMAINS.values()]
+        workers._START = multiprocessing.get_context("forkserver")
+        libraries = ["scipy.optimize", "scipy.sparse", "unmask.compiled"]
+        workers._START.set_forkserver_preload(["unmask.studies.cells", *libraries, *audits])
+        ensure_running()  # before a test changes the environment or a limit, which it inherits
+
+
+@pytest.fixture
+def new_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Start each worker of a study as outside of tests."""
+    monkeypatch.setattr(workers, "_START", multiprocessing.get_context("spawn"))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -8,6 +8,7 @@ import sys
 from collections import ChainMap
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
+from functools import cache
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +19,7 @@ import pandas as pd
 import unmask
 from unmask import aggregates
 from unmask.cli import main
+from unmask.protecting import Protected
 from unmask.tables.datasets import synthetic_census
 
 OUTPUTS = (
@@ -176,14 +178,18 @@ def census(seed: int = 0, **columns: Callable[[int], object]) -> Callable[[Path]
     return make
 
 
+@cache
+def protect_people(k: int) -> Protected:
+    """Return a release of the people, the same for all commands."""
+    table = unmask.read_table(people(), quasi_identifiers=["age", "sex", "zip"], sensitive="diagnosis", keep="income")
+    return unmask.protect(table, k=k)
+
+
 def released(k: int = 10, *, origin: bool = False) -> Callable[[Path], None]:
     """The release of the people, or the origin of its rows."""
 
     def make(path: Path) -> None:
-        protected = unmask.protect(
-            unmask.read_table(people(), quasi_identifiers=["age", "sex", "zip"], sensitive="diagnosis", keep="income"),
-            k=k,
-        )
+        protected = protect_people(k)
         if origin:
             frame({"row": protected.origin}, path)
         else:

@@ -1,5 +1,6 @@
 """A document is data: no command runs a module that a document names, unless it was allowed to."""
 
+import shutil
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -110,24 +111,29 @@ DOORS = {
 }
 
 
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a table, its release, a network and a certificate."""
+    path = tmp_path_factory.mktemp("data")
+    rows = "".join(f"{30 + i // 4},{'ab'[i % 2]}\n" for i in range(40))
+    (path / "people.csv").write_text("age,ill\n" + rows)
+    (path / "ring.txt").write_text("".join(f"{i} {(i + step) % 40}\n" for i in range(40) for step in (1, 2, 5)))
+    (path / "certificate.json").write_text("{}")
+    outputs = ("-o", path / "release.csv", "--origin", path / "origin.csv")
+    assert invoke("protect", path / "people.csv", "-q", "age", "-s", "ill", "--k", 4, *outputs).exit_code == 0
+    return path
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with data, a module that leaves a sentinel when it is run, and a certificate."""
+def folder(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the data, and a module that leaves a sentinel when it is run."""
+    shutil.copytree(data, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))  # the worst case: it is in Python's path, too
     for name in ("hostile", "antigravity"):
         monkeypatch.delitem(sys.modules, name, raising=False)
     sentinel = str(tmp_path / "SENTINEL")
     (tmp_path / "hostile.py").write_text(CODE.format(sentinel=sentinel))
-    rows = "".join(f"{30 + i // 4},{'ab'[i % 2]}\n" for i in range(40))
-    (tmp_path / "people.csv").write_text("age,ill\n" + rows)
-    (tmp_path / "ring.txt").write_text("".join(f"{i} {(i + step) % 40}\n" for i in range(40) for step in (1, 2, 5)))
-    (tmp_path / "certificate.json").write_text("{}")
-    roles = ("-q", "age", "-s", "ill")
-    assert (
-        invoke("protect", "people.csv", *roles, "--k", "4", "-o", "release.csv", "--origin", "origin.csv").exit_code
-        == 0
-    )
     return tmp_path
 
 

@@ -48,7 +48,7 @@ def test_the_size_from_which_no_fine_is_needed_is_that_of_the_formula():
 
 def test_the_safe_size_is_the_first_that_no_decision_tree_attacks():
     rng = np.random.default_rng(7)
-    for _ in range(100):
+    for _ in range(50):
         attacker = random_attacker(rng)
         for at_hand in (False, True):
             price = 0.0 if at_hand else attacker.access_cost
@@ -89,7 +89,7 @@ def test_a_range_of_another_form_is_one_sentence(text):
 
 def test_unknown_sizes_change_the_risk_as_the_binomial_belief_says():
     rng = np.random.default_rng(11)
-    for _ in range(100):
+    for _ in range(50):
         attacker = random_attacker(rng)
         n, p = int(rng.integers(10, 40)), float(rng.uniform(0.02, 0.4))
         size = int(rng.integers(0, n + 1))
@@ -148,7 +148,7 @@ def resources_of(attacker: Attacker, rng: np.random.Generator) -> dict[str, Atta
 
 def test_each_target_is_attacked_with_the_resource_that_pays_most():
     rng = np.random.default_rng(3)
-    for _ in range(100):
+    for _ in range(50):
         attackers = resources_of(random_attacker(rng), rng)
         size = int(rng.integers(1, 12))
         result = audit_sizes(AttackerSource(next(iter(attackers.values())), resources=attackers), [size])

@@ -60,7 +60,7 @@ def is_exact(attacker: Attacker, sizes: list[int]) -> bool:
 
 def test_no_strategy_pays_at_the_amounts_that_stop_a_campaign_and_one_pays_a_little_below():
     rng = np.random.default_rng(5)
-    for _ in range(100):
+    for _ in range(50):
         attacker, sizes = random_case(rng)
         terms = find_deterrents([attacker], sizes)
         payoff = search_payoff(attacker, sizes, attacker.fine)
@@ -79,7 +79,7 @@ def test_no_strategy_pays_at_the_amounts_that_stop_a_campaign_and_one_pays_a_lit
 def test_no_strategy_pays_against_groups_of_the_size_that_stops_a_campaign_and_one_pays_on_smaller_ones():
     rng = np.random.default_rng(6)
     stopped = 0
-    for _ in range(100):
+    for _ in range(50):
         attacker, sizes = random_case(rng, largest=2)
         attacker = replace(attacker, fine=2000.0, exploit_cost=float(rng.integers(20, 200)))
         size, n = find_deterrents([attacker], sizes).size, len(sizes)
@@ -94,7 +94,7 @@ def test_no_strategy_pays_against_groups_of_the_size_that_stops_a_campaign_and_o
 
 def test_the_rows_left_out_are_the_fewest_of_the_smallest_classes():
     rng = np.random.default_rng(8)
-    for _ in range(100):
+    for _ in range(50):
         attacker, sizes = random_case(rng, largest=2)
         attacker = replace(attacker, fine=1500.0)
         rows = find_deterrents([attacker], sizes).rows
@@ -106,7 +106,7 @@ def test_the_rows_left_out_are_the_fewest_of_the_smallest_classes():
 
 def test_the_cheapest_mix_stops_every_strategy_and_no_mix_of_a_grid_is_cheaper():
     rng = np.random.default_rng(9)
-    for _ in range(100):
+    for _ in range(50):
         attacker, sizes = random_case(rng, largest=2)
         costs = Costs(fine=float(rng.choice([0.1, 0.5, 2])), price=1.0, row=float(rng.choice([10, 100, 400])))
         mix = find_deterrents([attacker], sizes, costs).mix

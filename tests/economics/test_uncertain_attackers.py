@@ -143,7 +143,7 @@ def test_one_target_is_exact(drawn):
 @pytest.mark.parametrize("drawn", [learner, misled, draw_full_attacker])
 def test_bounds_hold_against_all_strategies(drawn):
     rng = np.random.default_rng(2)
-    for _ in range(60):
+    for _ in range(30):
         attacker, sizes = drawn(rng), GROUPS[rng.integers(len(GROUPS))]
         result, optimum = campaign(attacker, list(sizes)), best_of_all(attacker, sizes)
         assert result.payoff <= optimum + 1e-7

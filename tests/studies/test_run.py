@@ -59,6 +59,7 @@ def test_every_cell_gives_its_rows_once_and_a_second_run_runs_nothing(tmp_path):
     ]
 
 
+@pytest.mark.usefixtures("new_workers")
 def test_workers_do_not_change_a_number(tmp_path):
     plan = plan_of(tmp_path, adversary="observations = 3\ntargets = 40")
     run_study(plan, tmp_path / "one", workers=1)
@@ -121,6 +122,7 @@ def test_a_line_without_an_end_is_damage_and_costs_only_itself(tmp_path):
     assert Journal(folder / JOURNAL).damaged == 0
 
 
+@pytest.mark.usefixtures("new_workers")
 def test_a_cell_out_of_time_is_stopped_and_the_rest_goes_on(tmp_path):
     plan = plan_of(
         tmp_path, seeds=1, adversary="observations = 3000\ntargets = 200000", extra="[budget]\nseconds_per_cell = 2"
@@ -131,6 +133,7 @@ def test_a_cell_out_of_time_is_stopped_and_the_rest_goes_on(tmp_path):
     assert run_study(plan, tmp_path / "run").timed_out == 2  # not tried again unless asked
 
 
+@pytest.mark.usefixtures("new_workers")
 def test_a_memory_budget_too_small_for_a_worker_is_reported(tmp_path, capfd):
     plan = plan_of(tmp_path, seeds=1, extra="[budget]\nmemory_gib = 0.05")
     assert run_study(plan, tmp_path / "run").failed == 2

@@ -59,9 +59,9 @@ def read(path):
 
 @pytest.fixture(scope="module")
 def states(tmp_path_factory):
-    """Return the outcomes of 300 drawn files: right, asked or wrong, and the seed."""
+    """Return the outcomes of 150 drawn files: right, asked or wrong, and the seed."""
     path, states_seen = tmp_path_factory.mktemp("drawn") / "table.csv", []
-    for seed in range(300):
+    for seed in range(150):
         names, columns = drawn(seed, path)
         try:
             is_known, cells = read(path)
