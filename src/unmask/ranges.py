@@ -12,7 +12,7 @@ from functools import cache
 from numbers import Integral, Number, Real
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from unmask.core.errors import UnmaskError
+from unmask.core.errors import UnmaskError, nearest
 
 
 @dataclass(frozen=True)
@@ -85,8 +85,15 @@ PLAIN: Mapping[Any, tuple[Any, str]] = {
 """Type -> what is taken for it, and its name in a sentence."""
 
 
+class CheckedParameters:
+    """Base class of dataclasses whose fields are in their declared ranges, or one of their choices."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+
 def check_ranges(record: object) -> None:
-    """Raise an error for a field of a dataclass that is outside its range."""
+    """Raise an error for a field of a dataclass that is outside its range, or that is not one of its choices."""
     kind: Any = type(record)
     for name, hint, numbers, ranges in _ranged_fields(kind):
         value = getattr(record, name)
@@ -100,12 +107,14 @@ _NUMBERS: Mapping[Any, tuple[type, ...]] = {float: (float, int), int: (int,)}
 
 @cache
 def _ranged_fields(kind: Any) -> tuple[tuple[str, Any, tuple[type, ...], tuple[Range, ...]], ...]:
-    """Return the fields of a dataclass that declare a range: name, type, its `_NUMBERS`, and ranges."""
+    """Return the fields of a dataclass that declare a range or choices: name, type, its `_NUMBERS`, and ranges."""
     hints = get_type_hints(kind, include_extras=True)
-    ranged = {name: (hint, *get_args(hint)) for name, hint in hints.items() if get_origin(hint) is Annotated}
+    limited = {
+        name: (hint, *get_args(hint)) for name, hint in hints.items() if get_origin(hint) in (Annotated, Literal)
+    }
     return tuple(
         (name, hint, _NUMBERS.get(inner, ()), tuple(item for item in metadata if isinstance(item, Range)))
-        for name, (hint, inner, *metadata) in ranged.items()
+        for name, (hint, inner, *metadata) in limited.items()
     )
 
 
@@ -129,8 +138,10 @@ def check_types(function: Callable[..., Any], keywords: Mapping[str, Any]) -> No
 
 
 def check_type(name: str, value: object, hint: Any) -> None:
-    """Raise an error for a value of another type; it names the type of the value, and repeats only numbers."""
+    """Raise an error for a value of another type; it names this type, and repeats only numbers and unknown choices."""
     if not fits(value, hint):
+        if get_origin(hint) is Literal and isinstance(value, str):
+            raise UnmaskError(f"{name} is {value!r}, {nearest(value, get_args(hint))}")
         description = reprlib.repr(value) if isinstance(value, Number) else spoken(value)
         raise UnmaskError(f"{name} is {description}, expected {expected(hint)}")
 

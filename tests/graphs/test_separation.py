@@ -272,7 +272,7 @@ def test_each_part_treats_its_own_people():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"model": "good"}, "the model is 'good', expected one of basic"),
+        ({"model": "good"}, "model is 'good', expected one of basic"),
         ({"identities": -1}, "identities is -1"),
         ({"identities": 1.5}, "identities is 1.5, expected a whole number"),
         ({"identities": True}, "identities is True, expected a whole number"),

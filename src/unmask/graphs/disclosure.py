@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.csr_rows import distinct
-from unmask.core.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.graphs.attacks import Attack
@@ -20,6 +20,7 @@ from unmask.graphs.knowledge.seeding import with_errors
 from unmask.graphs.protections.identities import Role, Separated, spans
 from unmask.graphs.similarity import Auxiliary
 from unmask.measures import Measure
+from unmask.ranges import check_type
 
 Who = Literal["whole", "adopters", "anybody"]
 Seeded = Literal["whole", "adopters", "mixed", "anybody"]
@@ -114,8 +115,7 @@ def separated_seeds(
 
     G. Gulyas, 2015, section 5.3.1.
     """
-    if who not in get_args(Seeded):
-        raise UnmaskError(f"who is {who!r}, {nearest(who, get_args(Seeded))}")
+    check_type("who", who, Seeded)
     if who != "mixed":
         open_pair = seed_pair(pair, separated, who)
         if who == "whole" and len(open_pair.common) < n <= len(pair.common):

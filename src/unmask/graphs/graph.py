@@ -160,8 +160,7 @@ class SocialGraph:
         array([ True, False])
         """
         for nodes in map(np.asarray, (u, v)):
-            if nodes.size and not 0 <= nodes.min() <= nodes.max() < self.n_nodes:
-                raise UnmaskError(f"nodes go from {nodes.min()} to {nodes.max()}, expected 0 to {self.n_nodes - 1}")
+            check_nodes(nodes, self.n_nodes)
         wanted = np.asarray(u, dtype=np.int64) * self.n_nodes + np.asarray(v, dtype=np.int64)
         keys = np.repeat(np.arange(self.n_nodes), self.degree) * self.n_nodes + self.neighbor
         if not len(keys):
@@ -362,6 +361,12 @@ class SocialGraph:
 # --- checks ---------------------------------------------------------------------------------------------------------
 
 
+def check_nodes(nodes: NDArray[np.integer[Any]], n_nodes: int, name: str = "nodes") -> None:
+    """Raise for node numbers beyond those of a graph."""
+    if nodes.size and not 0 <= nodes.min() <= nodes.max() < n_nodes:
+        raise UnmaskError(f"{name} go from {nodes.min()} to {nodes.max()}, expected 0 to {n_nodes - 1}")
+
+
 def _numbers(ends: ArrayLike, name: str) -> NDArray[np.integer[Any]]:
     array = np.asarray(ends)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
@@ -392,8 +397,7 @@ def _size(
 
 def _numbers_of(chosen: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
     """Return the new number of each node, -1 if it is not chosen."""
-    if len(chosen) and not 0 <= chosen.min() <= chosen.max() < n_nodes:
-        raise UnmaskError(f"nodes go from {chosen.min()} to {chosen.max()}, expected 0 to {n_nodes - 1}")
+    check_nodes(chosen, n_nodes)
     number = np.full(n_nodes, -1, dtype=np.int64)
     number[chosen] = np.arange(len(chosen))
     if np.count_nonzero(number >= 0) != len(chosen):

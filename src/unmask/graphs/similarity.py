@@ -17,7 +17,7 @@ from unmask.data.readings import iterate_rows
 from unmask.data.resources import temporary_folder
 from unmask.data.source_files import prepare_file
 from unmask.graphs.files.edge_lists import best_dialect
-from unmask.graphs.graph import SocialGraph
+from unmask.graphs.graph import SocialGraph, check_nodes
 
 _PRIOR_SEEDS = 5  # pseudo-count of seeds for which the similarity was useless
 _MAX_EXPONENT = 0.8  # a similarity with a larger fitted exponent proposes no candidates
@@ -106,8 +106,7 @@ class Similarity:
         seeds among them do not count.
         """
         for nodes, n_nodes in ((self.source, n_source), (self.target, n_target)):
-            if len(nodes) and not 0 <= nodes.min() <= nodes.max() < n_nodes:
-                raise UnmaskError(f"nodes of the similarity go to {nodes.max()}, expected 0 to {n_nodes - 1}")
+            check_nodes(nodes, n_nodes, "nodes of the similarity")
         ranked = _rank_pairs(self, n_source, n_target)
         has_pairs = np.diff(ranked.indptr)[seeds[0]] > 0
         rank = ranked.rank_of(seeds[0][has_pairs], seeds[1][has_pairs])

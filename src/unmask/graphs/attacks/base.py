@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Protocol, get_args
+from typing import Annotated, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from unmask.graphs.attacks._kernels import rank_candidates, read_only
 from unmask.graphs.attacks._structs import TIE, UNKNOWN, Links, Rule, Side
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary
-from unmask.ranges import Range
+from unmask.ranges import CheckedParameters, Range
 
 Count = Annotated[int, Range(1, 2**31 - 1)]
 """Positive integer that fits into int32, the type of node numbers in the loops."""
@@ -57,7 +57,7 @@ log_prior, status, provenance, candidate_label, representative : see `Posterior`
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("mapping", "sweeps"):
+        for name in {"mapping", "sweeps", "rounds"} & vars(self).keys():
             view = getattr(self, name).view()
             view.setflags(write=False)
             object.__setattr__(self, name, view)
@@ -83,10 +83,11 @@ class Attack(Protocol):
         """Return the belief about each node of the adversary's graph."""
 
 
-def check_choice(name: str, value: object, choices: Any) -> None:
-    """Raise an error if a value is not one of the choices of a `Literal`."""
-    if value not in get_args(choices):
-        raise UnmaskError(f"{name} is {value!r}, expected one of {', '.join(get_args(choices))}")
+class ScoringAttack(CheckedParameters):
+    """Attack that scores candidates and lists the best ones of each unmapped node."""
+
+    listed: int
+    threads: int = 1
 
 
 def seed_images(release: SocialGraph, knowledge: Auxiliary) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -127,14 +128,18 @@ def make_side(
     graph: SocialGraph,
     image: NDArray[np.int32],
     *,
-    weight: NDArray[np.float32] | NDArray[np.float64],
-    size: NDArray[np.float64],
+    weight: NDArray[np.float32] | NDArray[np.float64] | None = None,
+    size: NDArray[np.float64] | None = None,
     rows: Links | None = None,
 ) -> Side:
-    """Return a graph as input of the loops. rows : `directed_rows` of the graph; None: undirected"""
+    """Return a graph as input of the loops, by default with weights and sizes of 1.
+
+    rows : `directed_rows` of the graph; None: undirected
+    """
     leader, rival = np.full((2, len(image)), UNKNOWN, dtype=np.int32)
     rows = read_only(graph.indptr, graph.neighbor) if rows is None else rows
-    return Side(*rows, image, weight, size, leader, rival)
+    weight = np.ones(len(image)) if weight is None else weight
+    return Side(*rows, image, weight, np.ones(len(image)) if size is None else size, leader, rival)
 
 
 def make_matching(
@@ -180,23 +185,18 @@ def make_matching(
 
 
 def score_matching(
-    source: Side,
-    target: Side,
-    rule: Rule,
-    *,
-    listed: int,
-    sweeps: Sequence[int],
-    visits: int,
-    attack: str,
-    threads: int = 1,
+    attack: ScoringAttack, source: Side, target: Side, rule: Rule, passes: Sequence[tuple[int, int]]
 ) -> Matching:
     """Return the belief after the last pass, see `Matching`, with at most `listed` candidates for an unmapped node.
 
+    passes : numbers of matches and of visits of each pass
+
     Candidates that tie across this limit are not listed, so node numbers do not decide which are listed.
     """
+    sweeps, visits = zip(*passes, strict=True)
     image, n_target = source.image, len(target.image)
     free = np.flatnonzero(image < 0).astype(np.int32)
-    candidate, score = rank_candidates(free, source, target, rule, width=listed + 1, threads=threads)
+    candidate, score = rank_candidates(free, source, target, rule, width=attack.listed + 1, threads=attack.threads)
     is_listed = score > score[:, -1:] * (1.0 + TIE)
     top = np.where(is_listed[:, 0], score[:, 0], 0.0)  # scores are positive, so the best listed exceeds the unlisted
     shifted = np.where(is_listed, score - top[:, None], -np.inf)
@@ -212,5 +212,5 @@ def score_matching(
         np.concatenate((log_p, np.zeros(len(mapped), dtype=np.float32))),
     )
     return make_matching(
-        image, entries, n_target=n_target, sweeps=sweeps, visits=visits, attack=attack, unlisted=unlisted
+        image, entries, n_target=n_target, sweeps=sweeps, visits=sum(visits), attack=repr(attack), unlisted=unlisted
     )

@@ -13,7 +13,7 @@ from unmask.graphs.attacks.base import Matching, make_matching
 from unmask.graphs.attacks.support import Support
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary
-from unmask.ranges import Range, check_ranges
+from unmask.ranges import CheckedParameters, Range
 
 if TYPE_CHECKING:
     from unmask.graphs.attacks._climb import Factors, Pairs
@@ -28,7 +28,7 @@ _TIE = 1e-4  # rounding error of equal shares, such as the halves of a node that
 
 
 @dataclass(frozen=True)
-class Climb:
+class Climb(CheckedParameters):
     """Graph matching on a sparse support: Frank-Wolfe steps of falling temperature towards the mapping that keeps most
     edges.
 
@@ -95,9 +95,6 @@ class Climb:
 
     gamma: Annotated[float, Range(0)] = 0.25
     scale: Annotated[float, Range(0, above=True)] = 4.0
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None

@@ -14,7 +14,7 @@ from unmask.graphs.attacks.base import Count, Matching, make_matching, seed_imag
 from unmask.graphs.criteria.equivalence import refine, structural_equivalence
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary
-from unmask.ranges import check_ranges
+from unmask.ranges import CheckedParameters
 
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.int64]
@@ -24,7 +24,7 @@ MAX_LAST_STEP = 0.03
 
 
 @dataclass(frozen=True)
-class GraphMatching:
+class GraphMatching(CheckedParameters):
     """Seeded graph matching: the mapping that keeps most edges and non-edges, by the fast approximate QAP algorithm.
 
     The attack maximizes trace(A P B^T P^T) over permutations P that keep the seeds. A and B are the graphs as matrices
@@ -66,9 +66,6 @@ class GraphMatching:
 
     largest: Count = 2000
     steps: Count = 30
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None

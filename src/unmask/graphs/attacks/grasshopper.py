@@ -10,16 +10,15 @@ from numpy.typing import NDArray
 
 from unmask.graphs.attacks._kernels import count_common, find_mutual, invalidate, rank_by_degree, write_back
 from unmask.graphs.attacks._structs import UNKNOWN, Rule, Side
-from unmask.graphs.attacks.base import Count, Matching, Theta, check_choice, make_side, score_matching, seed_images
+from unmask.graphs.attacks.base import Count, Matching, ScoringAttack, Theta, make_side, score_matching, seed_images
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary
-from unmask.ranges import check_ranges
 
 Weighting = Literal["released", "printed"]
 
 
 @dataclass(frozen=True)
-class Grasshopper:
+class Grasshopper(ScoringAttack):
     """Propagation attack that weighs a mapped neighbor by the number of its own consistently mapped neighbors.
 
     Let n(x) be the number of neighbors of a mapped node x whose images are neighbors of the image y of x. The score of
@@ -78,41 +77,26 @@ class Grasshopper:
     listed: Count = 10
     threads: Count = field(default=1, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-        check_choice("weighting", self.weighting, Weighting)
-
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
         """Return the belief about each node of the adversary's graph."""
         source, target = (
-            make_side(graph, image, weight=np.ones(len(image)), size=np.ones(len(image)))
+            make_side(graph, image)
             for graph, image in zip((knowledge.graph, release), seed_images(release, knowledge), strict=True)
         )
         rule = Rule(False, True, float(self.theta))
         ranked = rank_by_degree(source, target)
         side, other_side = ranked[:2]
         nodes = np.arange(len(side.image), dtype=np.int32)
-        sweeps: list[int] = []
-        total_visits = 0
-        while len(sweeps) < self.max_steps and (not sweeps or sweeps[-1]):
+        passes: list[tuple[int, int]] = []
+        while len(passes) < self.max_steps and (not passes or passes[-1][0]):
             _write_weights(side, other_side, self.weighting)
             node, candidate, visits = find_mutual(nodes, side, other_side, rule, threads=self.threads)
-            sweeps.append(_replace_matches(side, other_side, node, candidate))
-            total_visits += visits
+            passes.append((_replace_matches(side, other_side, node, candidate), visits))
         write_back(source, target, ranked)
         _write_weights(source, target, self.weighting)
-        return score_matching(
-            source,
-            target,
-            rule,
-            listed=self.listed,
-            sweeps=sweeps,
-            visits=total_visits,
-            attack=repr(self),
-            threads=self.threads,
-        )
+        return score_matching(self, source, target, rule, passes)
 
 
 def _replace_matches(source: Side, target: Side, node: NDArray[np.int32], candidate: NDArray[np.int32]) -> int:

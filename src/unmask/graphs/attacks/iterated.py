@@ -9,13 +9,14 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.csr_rows import ranges
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import equal_weights
 from unmask.graphs.attacks.base import Attack, Count, Matching, seed_images
 from unmask.graphs.attacks.propagation import Nar09
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary
-from unmask.ranges import check_ranges
+from unmask.ranges import CheckedParameters
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -36,12 +37,6 @@ log_prior, status, provenance, candidate_label, representative, mapping, sweeps,
 
     rounds: NDArray[np.int32]
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        view = self.rounds.view()
-        view.setflags(write=False)
-        object.__setattr__(self, "rounds", view)
-
     @property
     def named(self) -> NDArray[np.integer]:
         """Return the rounds; each may name another identity of a person."""
@@ -49,7 +44,7 @@ log_prior, status, provenance, candidate_label, representative, mapping, sweeps,
 
 
 @dataclass(frozen=True)
-class Iterated:
+class Iterated(CheckedParameters):
     """Repeat an attack to find further identities of people who have several identities in the target.
 
     After each round, the matched target nodes are no candidates any more. They remain seeds that support matches of
@@ -96,7 +91,7 @@ class Iterated:
     rounds: Count = 2
 
     def __post_init__(self) -> None:
-        check_ranges(self)
+        super().__post_init__()
         if not callable(self.attack):
             raise UnmaskError(f"attack is {self.attack!r}, expected an attack on graphs, such as Nar09()")
 
@@ -142,14 +137,8 @@ def _with_copies(graph: SocialGraph, person: NDArray[np.int64]) -> SocialGraph:
     length = graph.degree[copied]
     copy = np.repeat(np.arange(graph.n_nodes, len(person)), length)
     u, v = graph.edges()
-    ends = np.concatenate((v, graph.neighbor[_list_ranges(graph.indptr[copied], length)]))
+    ends = np.concatenate((v, graph.neighbor[ranges(graph.indptr[copied], length)]))
     return SocialGraph.from_edges(np.concatenate((u, copy)), ends, n_nodes=len(person))
-
-
-def _list_ranges(start: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the concatenated ranges start[i], start[i] + 1, ..., start[i] + length[i] - 1."""
-    offset = np.cumsum(length) - length
-    return np.repeat(start - offset, length) + np.arange(int(length.sum()))
 
 
 def _combine_rounds(parts: list[_Part], images: NDArray[np.int32], *, attack: str) -> Identities:
@@ -191,6 +180,6 @@ def _combine_rounds(parts: list[_Part], images: NDArray[np.int32], *, attack: st
 def _entries(part: _Part) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
     """Return the persons, candidates and probabilities of the rows of a part."""
     length = part.belief.row_length[part.node]
-    position = _list_ranges(part.belief.indptr[part.node], length)
+    position = ranges(part.belief.indptr[part.node], length)
     mass = np.exp(part.belief.log_probability[position].astype(np.float64))
     return np.repeat(part.person, length), part.belief.candidate[position], mass

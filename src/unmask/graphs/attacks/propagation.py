@@ -14,6 +14,7 @@ from unmask.graphs.attacks._structs import DIRECTION_UNIT, Rule, Scratch, Side
 from unmask.graphs.attacks.base import (
     Count,
     Matching,
+    ScoringAttack,
     Theta,
     make_side,
     positive_degree,
@@ -22,14 +23,14 @@ from unmask.graphs.attacks.base import (
 )
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary
-from unmask.ranges import Range, check_ranges
+from unmask.ranges import Range
 
 MIN_FLOAT32_NODES = 200_000
 """Number of nodes above which counts are float32, to fit the cache. Smaller graphs reuse the compiled float64 loops."""
 
 
 @dataclass(frozen=True)
-class Nar09:
+class Nar09(ScoringAttack):
     """Propagation attack of Narayanan and Shmatikov: match the two nodes that share the most mapped neighbors.
 
     The candidates of an unmapped source node v are the unmapped target nodes that are neighbors of images of v's
@@ -100,9 +101,6 @@ class Nar09:
     listed: Count = 10
     threads: Count = field(default=1, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
@@ -111,7 +109,7 @@ class Nar09:
 
 
 @dataclass(frozen=True)
-class Bumblebee:
+class Bumblebee(ScoringAttack):
     """Nar09 with a score that prefers candidates of a similar degree.
 
         S_c = (neighbors of v whose image is next to c) min(deg v / deg c, deg c / deg v)^delta
@@ -157,9 +155,6 @@ class Bumblebee:
     listed: Count = 10
     threads: Count = field(default=1, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
@@ -189,29 +184,17 @@ def _propagate(
     ranked = rank_by_degree(source, target)
     side, other_side, order, _ = ranked
     nodes = np.argsort(order, kind="stable").astype(np.int32)
-    sweeps: list[int] = []
-    total_visits = 0
-    while not sweeps or sweeps[-1]:
+    passes: list[tuple[int, int]] = []
+    while not passes or passes[-1][0]:
         nodes = nodes[side.image[nodes] < 0]
         if attack.synchronous:
-            matches, visits = _match_mutual(nodes, side, other_side, rule, threads=attack.threads)
+            passes.append(_match_mutual(nodes, side, other_side, rule, threads=attack.threads))
         else:
             scratch = Scratch.for_side(side, other_side, rule), Scratch.for_side(other_side, side, rule)
-            matches, visits = sweep(nodes, side, other_side, rule, *scratch)
-        sweeps.append(matches)
-        total_visits += visits
+            passes.append(sweep(nodes, side, other_side, rule, *scratch))
     write_back(source, target, ranked)
     del ranked, side, other_side, nodes  # free the copies of both graphs
-    return score_matching(
-        source,
-        target,
-        rule,
-        listed=attack.listed,
-        sweeps=sweeps,
-        visits=total_visits,
-        attack=repr(attack),
-        threads=attack.threads,
-    )
+    return score_matching(attack, source, target, rule, passes)
 
 
 def _make_side(

@@ -13,10 +13,10 @@ from unmask.core.csr_rows import chunks, segment_sum
 from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks._kernels import choose_greedily, count_common, find_rivals, renumber
 from unmask.graphs.attacks._structs import GRID, NEGLIGIBLE
-from unmask.graphs.attacks.base import Count, Matching, check_choice, make_matching, seed_images
+from unmask.graphs.attacks.base import Count, Matching, make_matching, seed_images
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary, Ratios, candidate_count
-from unmask.ranges import Range, check_ranges
+from unmask.ranges import CheckedParameters, Range
 
 if TYPE_CHECKING:
     from unmask.graphs.attacks._rematch import Best, Rows, SimilarPairs
@@ -33,7 +33,7 @@ _STABLE_SHARE = 0.05
 
 
 @dataclass(frozen=True)
-class Rematch:
+class Rematch(CheckedParameters):
     """Match by likelihood: each step recomputes all matches except seeds from the matches of the step before.
 
     A witness of source node u and target node c is a mapped neighbor x of u whose image y is a neighbor of c. If u and
@@ -121,8 +121,7 @@ class Rematch:
     progress: Callable[[NDArray[np.int32]], None] | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        check_ranges(self)
-        check_choice("assignment", self.assignment, Assignment)
+        super().__post_init__()
         if not (self.margin < np.inf and self.floor < np.inf):
             raise UnmaskError(f"margin is {self.margin} and floor is {self.floor}, expected log-odds below infinity")
 

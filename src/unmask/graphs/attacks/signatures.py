@@ -12,13 +12,13 @@ from unmask.graphs.criteria.equivalence import finer, numbered
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.identities import spans
 from unmask.graphs.similarity import Auxiliary
-from unmask.ranges import check_ranges
+from unmask.ranges import CheckedParameters
 
 Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class DegreeMatching:
+class DegreeMatching(CheckedParameters):
     """Recognize people by their number of contacts: the adversary of k-degree anonymity.
 
     The candidates of a person of degree d are the released nodes whose degree is nearest to d, with equal probability.
@@ -49,9 +49,6 @@ class DegreeMatching:
     """
 
     listed: Count = 10
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
@@ -110,7 +107,7 @@ def _keep_single(row: NDArray[np.int64], candidate: NDArray[np.int64]) -> tuple[
 
 
 @dataclass(frozen=True)
-class Refinement:
+class Refinement(CheckedParameters):
     """Recognize people by their surroundings: the degrees of their contacts, of the contacts' contacts, and so on.
 
     The attack is vertex refinement. In the first round, people whose contacts have the same degrees form a class. Each
@@ -145,9 +142,6 @@ class Refinement:
 
     listed: Count = 10
     rounds: Count = 10
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None

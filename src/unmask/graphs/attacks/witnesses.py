@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from unmask.graphs.attacks._kernels import choose_greedily
 from unmask.graphs.attacks._structs import FREE, Marks, Rule, Side, Wedges
-from unmask.graphs.attacks.base import Count, Matching, make_side, score_matching, seed_images
+from unmask.graphs.attacks.base import Count, Matching, ScoringAttack, make_side, score_matching, seed_images
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary
-from unmask.ranges import check_ranges
 
 Pairs = tuple[NDArray[np.int32], NDArray[np.int32]]
 """Source nodes and the target node of each."""
@@ -28,7 +27,7 @@ HIGH_TIER = 8
 
 
 @dataclass(frozen=True)
-class KorulaLattanzi:
+class KorulaLattanzi(ScoringAttack):
     """Reconciliation by witnesses: match the mutually best pairs, in buckets of decreasing degree.
 
     A witness of a source node u and a target node c is a neighbor of u that is mapped to a neighbor of c. A pass
@@ -67,28 +66,19 @@ class KorulaLattanzi:
     witnesses: Count = 2
     listed: Count = 10
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
         """Return the belief about each node of the adversary's graph."""
         image, inverse = seed_images(release, knowledge)
-        source, target = make_counting_side(knowledge.graph, image), make_counting_side(release, inverse)
+        source, target = make_side(knowledge.graph, image), make_side(release, inverse)
         max_degree = int(min(knowledge.graph.degree.max(), release.degree.max()))
-        sweeps: list[int] = []
-        total_visits = 0
-        while not sweeps or sweeps[-1]:
-            sweeps.append(0)
-            for bucket in range(max_degree.bit_length() - 1, self.witnesses.bit_length() - 2, -1):
-                matches, visits = self._match_bucket(source, target, min_degree=2**bucket)
-                sweeps[-1] += matches
-                total_visits += visits
-        rule = Rule(False, False, 0.0)
-        return score_matching(
-            source, target, rule, listed=self.listed, sweeps=sweeps, visits=total_visits, attack=repr(self)
-        )
+        buckets = range(max_degree.bit_length() - 1, self.witnesses.bit_length() - 2, -1)
+        passes: list[tuple[int, int]] = []
+        while not passes or passes[-1][0]:
+            counts = [self._match_bucket(source, target, min_degree=2**bucket) for bucket in buckets]
+            passes.append((sum(matches for matches, _ in counts), sum(visits for _, visits in counts)))
+        return score_matching(self, source, target, Rule(False, False, 0.0), passes)
 
     def _match_bucket(self, source: Side, target: Side, *, min_degree: int) -> tuple[int, int]:
         """Match nodes of at least `min_degree` and write both images; return the numbers of matches and of visits."""
@@ -104,12 +94,6 @@ class KorulaLattanzi:
         matched = winner >= 0
         source.image[nodes[matched]], target.image[winner[matched]] = winner[matched], nodes[matched]
         return int(matched.sum()), visits
-
-
-def make_counting_side(graph: SocialGraph, image: NDArray[np.int32]) -> Side:
-    """Return a side whose scores are numbers of witnesses."""
-    ones = np.ones(len(image))
-    return make_side(graph, image, weight=ones, size=ones)
 
 
 def make_wedges(
@@ -129,7 +113,7 @@ def make_wedges(
 
 
 @dataclass(frozen=True)
-class Irma:
+class Irma(ScoringAttack):
     """Iterative repair: pairs of a mapping mark the pairs of their neighbors, and the marks determine a better mapping.
 
     A pair (x, y) marks every pair (u, c) with u a neighbor of x and c a neighbor of y. A greedy selection takes the
@@ -177,26 +161,18 @@ class Irma:
 
     listed: Count = 10
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
         """Return the belief about each node of the adversary's graph."""
-        auxiliary = knowledge.graph
         image, inverse = seed_images(release, knowledge)
-        sides = make_counting_side(auxiliary, image), make_counting_side(release, inverse)
-        state = _State(auxiliary, release, *sides)
+        sides = make_side(knowledge.graph, image), make_side(release, inverse)
+        state = _State(knowledge.graph, release, *sides)
         seeds = np.flatnonzero(image >= 0)
         seed_pairs = seeds.astype(np.int32), image[seeds]
-        sweeps, total_visits = _percolate(state)
-        for min_marks in _plan_repairs(state):
-            changed, visits = _repair(state, seed_pairs, min_marks)
-            sweeps.append(changed)
-            total_visits += visits
-        rule = Rule(False, False, 0.0)
-        return score_matching(*sides, rule, listed=self.listed, sweeps=sweeps, visits=total_visits, attack=repr(self))
+        passes = _percolate(state)
+        passes += [_repair(state, seed_pairs, min_marks) for min_marks in _plan_repairs(state)]
+        return score_matching(self, *sides, Rule(False, False, 0.0), passes)
 
 
 class _State(NamedTuple):
@@ -215,23 +191,21 @@ class _State(NamedTuple):
         return int(self.release.has_edges(image[u[is_mapped]], image[v[is_mapped]]).sum())
 
 
-def _percolate(state: _State) -> tuple[list[int], int]:
-    """Run step 1 and write the images; return the matches of each pass and the number of visits."""
-    sweeps: list[int] = []
-    total_visits, standstills = 0, 0
+def _percolate(state: _State) -> list[tuple[int, int]]:
+    """Run step 1 and write the images; return the numbers of matches and of visits of each pass."""
+    passes: list[tuple[int, int]] = []
+    standstills = 0
     expanded: Pairs = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int32)
     while standstills < 2:
         matches, visits = _choose_pairs(state, make_wedges(state.source, state.target, expanded), min_marks=2)
-        sweeps.append(matches)
-        total_visits += visits
         standstills += matches == 0
         if standstills == 1 and not len(expanded[0]):
             free = np.flatnonzero(state.source.image < 0).astype(np.int32)
             relation = make_wedges(state.source, state.target)
-            node, candidate, _, visits = _list_marked(free, relation, state.target.image < 0, 1)
-            expanded = node, candidate
-            total_visits += visits
-    return sweeps, total_visits
+            node, candidate, _, further_visits = _list_marked(free, relation, state.target.image < 0, 1)
+            expanded, visits = (node, candidate), visits + further_visits
+        passes.append((matches, visits))
+    return passes
 
 
 def _plan_repairs(state: _State) -> Iterator[int]:

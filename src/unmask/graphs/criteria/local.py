@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.errors import UnmaskError
 from unmask.graphs.graph import SocialGraph
+from unmask.ranges import check_type
 
 Variant = Literal["A", "B", "C", "degree"]
 """Variants of local topological anonymity."""
@@ -85,8 +85,7 @@ def local_anonymities(graph: SocialGraph, variants: Iterable[Variant]) -> dict[V
     """
     wanted = tuple(variants)
     for variant in wanted:
-        if variant not in get_args(Variant):
-            raise UnmaskError(f"the variant is {variant!r}, expected one of {', '.join(get_args(Variant))}")
+        check_type("variant", variant, Variant)
     values = {variant: graph.degree.astype(np.float64) for variant in wanted}
     if {*wanted} <= {"degree"} or not graph.n_nodes:
         return values

@@ -21,12 +21,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal, TypeAlias, get_args, overload
+from typing import Any, Final, Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
+from unmask.ranges import check_type
 
 __all__ = ["Model", "clique_failure", "intact_cliques", "overall_failure", "top_border", "top_failure"]
 
@@ -367,8 +368,7 @@ def overall_failure(identities: ArrayLike, failure: Callable[[int], Any]) -> flo
 
 
 def _shares(probabilities: ArrayLike, model: Model) -> Floats:
-    if model not in get_args(Model):
-        raise UnmaskError(f"model is {model!r}, expected one of {', '.join(get_args(Model))}")
+    check_type("model", model, Model)
     p = np.asarray(probabilities, dtype=np.float64)
     if p.ndim != 1 or not p.size or not ((p >= 0) & (p <= 1)).all():
         raise UnmaskError("the probabilities are not numbers from 0 to 1; give one for each identity")

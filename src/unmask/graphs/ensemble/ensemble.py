@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.graphs.attacks.base import Count, Matching, check_choice, make_matching, seed_images
+from unmask.graphs.attacks.base import Count, Matching, make_matching, seed_images
 from unmask.graphs.attacks.rematch import Rematch
 from unmask.graphs.attacks.support import rematch
 from unmask.graphs.ensemble.bagging import MIN_SEEDS, Round, Stage, load_round, run_round, save_round, split_seeds
@@ -27,7 +27,7 @@ from unmask.graphs.ensemble.success import (
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.seeds import Guessed
 from unmask.graphs.similarity import Auxiliary
-from unmask.ranges import check_ranges
+from unmask.ranges import CheckedParameters
 
 SeedsAre = Literal["sample", "chosen", "guessed"]
 
@@ -105,7 +105,7 @@ log_prior, status, provenance, candidate_label, representative, mapping, sweeps,
 
 
 @dataclass(frozen=True)
-class Ensemble:
+class Ensemble(CheckedParameters):
     """The strongest attack on networks: several attacks vote, and withheld seeds determine the weight of their votes.
 
     A round runs `Rematch` in both directions (its mapping and its candidate lists), and `Climb` with gamma .25. Pairs
@@ -184,8 +184,7 @@ class Ensemble:
     draws: ClassVar = True
 
     def __post_init__(self) -> None:
-        check_ranges(self)
-        check_choice("seeds_are", self.seeds_are, SeedsAre)
+        super().__post_init__()
         if self.folder is not None:
             object.__setattr__(self, "folder", Path(self.folder))  # documents give it as text
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs.criteria import structural_equivalence
+from unmask.graphs.graph import check_nodes
 from unmask.graphs.knowledge import Pair, SeedPairs
 
 DEGREE_CLASSES: Final = (1, 2, 3, 4, 8, 16)
@@ -66,7 +67,9 @@ def outcomes(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_sour
         np.where(is_named, np.where(mapping == truth, Outcome.HIT, Outcome.MISS), Outcome.UNMAPPED),
         np.where(is_named, Outcome.FALSE_POSITIVE, Outcome.ABSENT),
     ).astype(np.int8)
-    outcome[_rows(seed_source, len(truth))] = Outcome.SEED
+    seeds = np.asarray(seed_source, dtype=np.int64).reshape(-1)
+    check_nodes(seeds, len(truth), "seeds")
+    outcome[seeds] = Outcome.SEED
     return outcome
 
 
@@ -87,21 +90,6 @@ def select_match(rounds: NDArray[np.integer], is_right: NDArray[np.bool_]) -> ND
     """
     first = np.where(is_right.any(axis=0), is_right.argmax(axis=0), (rounds >= 0).argmax(axis=0))
     return np.asarray(np.take_along_axis(rounds, first[None], axis=0)[0])
-
-
-def _rows(nodes: ArrayLike, n: int) -> NDArray[np.int64]:
-    rows = np.asarray(nodes, dtype=np.int64).reshape(-1)
-    if len(rows) and not 0 <= rows.min() <= rows.max() < n:
-        raise UnmaskError(f"seeds go from node {rows.min()} to {rows.max()}, expected source nodes 0 to {n - 1}")
-    return rows
-
-
-# --- rates ----------------------------------------------------------------------------------------------------------
-
-
-def ratio(part: int, total: int) -> float | None:
-    """Return part / total; None if total is 0."""
-    return part / total if total else None
 
 
 # --- by degree ------------------------------------------------------------------------------------------------------
@@ -170,8 +158,8 @@ def by_degree(degree: NDArray[np.integer], outcome: NDArray[np.int8]) -> tuple[D
 
 def _class(low: int, high: int | None, counts: Sequence[int]) -> DegreeClass:
     hits, misses, unmapped, false_positives = counts[:4]
-    people = hits + misses + unmapped
-    return DegreeClass(low, high, people, ratio(hits, people), ratio(hits, hits + misses + false_positives))
+    people, named = hits + misses + unmapped, hits + misses + false_positives
+    return DegreeClass(low, high, people, hits / people if people else None, hits / named if named else None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.core.errors import UnmaskError
-from unmask.graphs.graph import SocialGraph
+from unmask.graphs.graph import SocialGraph, check_nodes
 
 _MAX_EXACT_STEPS: Final = 10**10  # (sources * edge ends) for exact betweenness: one to two minutes
 
@@ -113,8 +112,7 @@ def closeness(graph: SocialGraph, nodes: ArrayLike | None = None) -> NDArray[np.
     from unmask.graphs._kernels import distances  # late import: numba is slow to load
 
     chosen = np.arange(graph.n_nodes) if nodes is None else np.asarray(nodes, dtype=np.int64).reshape(-1)
-    if len(chosen) and not 0 <= chosen.min() <= chosen.max() < graph.n_nodes:
-        raise UnmaskError(f"nodes go from {chosen.min()} to {chosen.max()}, expected 0 to {graph.n_nodes - 1}")
+    check_nodes(chosen, graph.n_nodes)
     reached, total = distances(graph.indptr, graph.neighbor, chosen)
     return (reached - 1.0) ** 2 / np.maximum(total, 1) / max(graph.n_nodes - 1, 1)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.core.errors import UnmaskError, nearest
-from unmask.graphs.graph import SocialGraph
+from unmask.core.errors import UnmaskError
+from unmask.graphs.graph import SocialGraph, check_nodes
+from unmask.ranges import Range, check_types
 
 Cooperation = Literal["none", "local", "degree", "lta"]
 """Organization of adopters, see `choose_adopters`."""
@@ -17,14 +18,14 @@ Cooperation = Literal["none", "local", "degree", "lta"]
 
 def choose_adopters(
     graph: SocialGraph,
-    adopters: float,
+    adopters: Annotated[float, Range(0, 1)] | Annotated[int, Range(0)],
     *,
     cooperation: Cooperation = "none",
     rng: np.random.Generator,
     eligible: ArrayLike | None = None,
-    group: int = 10,
-    refuse_top: float = 0.0,
-    minimum_degree: int = 3,
+    group: Annotated[int, Range(1)] = 10,
+    refuse_top: Annotated[float, Range(0, 1)] = 0.0,
+    minimum_degree: Annotated[int, Range(0)] = 3,
 ) -> NDArray[np.int64]:
     """Return (n_adopters,) int64 nodes that adopt a protection, ascending.
 
@@ -74,10 +75,12 @@ def choose_adopters(
     >>> choose_adopters(star, 1, cooperation="degree", rng=np.random.default_rng(1))
     array([0])
     """
-    check_adopters(adopters, cooperation=cooperation, group=group, refuse_top=refuse_top, minimum_degree=minimum_degree)
-    able = _eligible(graph, eligible)
+    parameters = {"group": group, "refuse_top": refuse_top, "minimum_degree": minimum_degree}
+    check_adopters(adopters=adopters, cooperation=cooperation, **parameters)
+    able = np.arange(graph.n_nodes) if eligible is None else np.unique(np.asarray(eligible, dtype=np.int64))
+    check_nodes(able, graph.n_nodes, "eligible nodes")
     candidates = able[graph.degree[able] >= minimum_degree] if cooperation == "none" else able
-    n = int(adopters) if _is_whole(adopters) else round(adopters * len(candidates))
+    n = int(adopters) if isinstance(adopters, int | np.integer) else round(adopters * len(candidates))
     shuffled = rng.permutation(able)
     by_degree = shuffled[np.argsort(-graph.degree[shuffled], kind="stable")]
     pool = np.zeros(graph.n_nodes, dtype=np.bool_)
@@ -98,36 +101,9 @@ def choose_adopters(
     return np.sort(ordered[pool[ordered]][:n])
 
 
-def check_adopters(
-    adopters: float, *, cooperation: str = "none", group: int = 10, refuse_top: float = 0.0, minimum_degree: int = 3
-) -> None:
+def check_adopters(**parameters: object) -> None:
     """Raise for arguments that `choose_adopters` rejects for any graph."""
-    if isinstance(adopters, bool) or (not _is_whole(adopters) and not 0.0 <= adopters <= 1.0) or adopters < 0:
-        raise UnmaskError(f"adopters is {adopters}, expected a share from 0.0 to 1.0, or a whole number of people")
-    if cooperation not in get_args(Cooperation):
-        raise UnmaskError(f"cooperation is {cooperation!r}, {nearest(cooperation, get_args(Cooperation))}")
-    if not 0.0 <= refuse_top <= 1.0:
-        raise UnmaskError(f"refuse_top is {refuse_top}, expected a share from 0 to 1")
-    if group < 1 or minimum_degree < 0:
-        raise UnmaskError(
-            f"group is {group} and minimum_degree is {minimum_degree}, expected group >= 1 and minimum_degree >= 0"
-        )
-
-
-def _is_whole(number: object) -> bool:
-    return isinstance(number, int | np.integer)
-
-
-def _eligible(graph: SocialGraph, eligible: ArrayLike | None) -> NDArray[np.int64]:
-    if eligible is None:
-        return np.arange(graph.n_nodes)
-    nodes = np.unique(np.asarray(eligible, dtype=np.int64))
-    if len(nodes) and not 0 <= nodes[0] <= nodes[-1] < graph.n_nodes:
-        raise UnmaskError(
-            f"eligible nodes go from {nodes[0]} to {nodes[-1]}, expected 0 to {graph.n_nodes - 1}; "
-            "remove people who are not in the graph"
-        )
-    return nodes
+    check_types(choose_adopters, parameters)
 
 
 def _anonymity(graph: SocialGraph) -> NDArray[np.float64]:

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.protections.adopters import check_adopters
 from unmask.graphs.protections.identities import AdoptedProtection, AssignedContacts, Role, spans
 
 
@@ -62,7 +61,7 @@ class Decoy(AdoptedProtection):
         shares = (self.public, self.hidden, self.overlap)
         if not (min(shares) >= 0 and self.public + self.hidden <= 1 + 1e-9 and self.overlap <= self.public):
             raise UnmaskError(f"{self!r}: expected shares with public + hidden at most 1 and overlap at most public")
-        check_adopters(self.adopters, **self.adoption())
+        super().__post_init__()
 
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> AssignedContacts:
         """Return the two identities of these nodes, and the contacts of each identity."""

@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.identities import Role, Separated
-from unmask.ranges import Range, check_ranges
+from unmask.ranges import CheckedParameters, Range
 
 MAX_WALKS_PER_EDGE = 10
 """M in the source of `RandomWalk`."""
@@ -20,11 +20,8 @@ MAX_WALKS_PER_EDGE = 10
 Ends = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-class ChangedEdges:
+class ChangedEdges(CheckedParameters):
     """Protection that releases other edges; each person has one node, and nodes are in random order."""
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     def draw(self, graph: SocialGraph, rng: np.random.Generator) -> Ends:
         """Return the ends of the edges of the release."""
@@ -123,11 +120,6 @@ class SwitchEdges(ChangedEdges):
 
     share: Annotated[float, Range(0)] = 0.2
     keep: Literal["degrees", "joint_degrees"] = "degrees"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.keep not in ("degrees", "joint_degrees"):
-            raise UnmaskError(f"keep is {self.keep!r}, {nearest(self.keep, ('degrees', 'joint_degrees'))}")
 
     def draw(self, graph: SocialGraph, rng: np.random.Generator) -> Ends:
         """Return the ends of the edges of the release."""

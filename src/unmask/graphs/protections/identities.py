@@ -13,7 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.randomness import secret_unless
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.protections.adopters import choose_adopters
+from unmask.graphs.protections.adopters import check_adopters, choose_adopters
+from unmask.ranges import CheckedParameters
 
 
 class Role(IntEnum):
@@ -77,21 +78,27 @@ class AssignedContacts:
     tie: NDArray[np.int64]
 
 
-class AdoptedProtection:
+class AdoptedProtection(CheckedParameters):
     """Protection that some people adopt, who appear under several identities; its subclasses sort their contacts."""
 
     adopters: float
     minimum_degree: int
 
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_adopters(**self.adoption)
+
+    @property
     def adoption(self) -> dict[str, Any]:
-        """Return the parameters of `choose_adopters` in addition to the share or number of adopters."""
-        return {"minimum_degree": self.minimum_degree}
+        """Return the parameters of `choose_adopters` that the protection has."""
+        names = ("adopters", "cooperation", "group", "refuse_top", "minimum_degree")
+        return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
     def choose(
         self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None
     ) -> NDArray[np.int64]:
         """Return (n_adopters,) the nodes that adopt the protection, ascending, see `adopters.choose_adopters`."""
-        return choose_adopters(graph, self.adopters, rng=rng, eligible=eligible, **self.adoption())
+        return choose_adopters(graph, rng=rng, eligible=eligible, **self.adoption)
 
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> AssignedContacts:
         """Return the identities of these nodes, and the contacts of each identity."""

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from functools import cache
 from os import PathLike
 from pathlib import PurePosixPath
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.errors import FailedError, UnmaskError, nearest
+from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import files
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.protections.adopters import check_adopters
 from unmask.graphs.protections.identities import AdoptedProtection, AssignedContacts, Role, spans
+from unmask.ranges import Range
 
 Strategy = Literal["patterns", "circles"]
 
@@ -148,19 +148,15 @@ class EgoPatterns(AdoptedProtection):
     """
 
     strategy: Strategy = "patterns"
-    largest: int = 5
+    largest: Annotated[int, Range(1)] = 5
     adopters: float = 0.1
     minimum_degree: int = 3
     egos: tuple[Ego, ...] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
-        if self.strategy not in get_args(Strategy):
-            raise UnmaskError(f"the strategy is {self.strategy!r}, {nearest(self.strategy, get_args(Strategy))}")
-        if self.largest < 1 or (self.egos is not None and not self.egos):
-            raise UnmaskError(f"largest is {self.largest}, expected at least 1 identity, and at least one ego")
-        if self.egos is not None and not all(isinstance(ego, Ego) for ego in self.egos):
-            raise UnmaskError("egos were not read by read_egos; omit them to use the Facebook egos")
-        check_adopters(self.adopters, **self.adoption())
+        super().__post_init__()
+        if self.egos is not None and not (self.egos and all(isinstance(ego, Ego) for ego in self.egos)):
+            raise UnmaskError("there is no ego, or one was not read by read_egos; omit them to use the Facebook egos")
 
     def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> AssignedContacts:
         """Return the identities of these nodes and the contacts of each."""

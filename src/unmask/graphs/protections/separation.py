@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.core.errors import UnmaskError, nearest
+from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.graphs.graph import SocialGraph
-from unmask.graphs.protections.adopters import Cooperation, check_adopters
+from unmask.graphs.protections.adopters import Cooperation
 from unmask.graphs.protections.contact_sorting import (
     Sorting,
     Total,
@@ -155,7 +155,7 @@ class IdentitySeparation(AdoptedProtection):
     model: Model = "basic"
     identities: int | str | tuple[float, ...] | PowerLaw = 2
     sorting: Sorting = "uniform"
-    deviation: float = 0.05
+    deviation: Annotated[float, Range(0, 1)] = 0.05
     adopters: float = 0.1
     cooperation: Cooperation = "none"
     group: Annotated[int, Range(1)] = 10
@@ -163,28 +163,19 @@ class IdentitySeparation(AdoptedProtection):
     minimum_degree: Annotated[int, Range(0)] = 3
 
     def __post_init__(self) -> None:
-        if self.model not in get_args(Model):
-            raise UnmaskError(f"the model is {self.model!r}, {nearest(self.model, get_args(Model))}")
         for name in ("identities", "sorting"):  # a document has lists and texts
             value = getattr(self, name)
             object.__setattr__(self, name, tuple(value) if isinstance(value, list) else value)
         if isinstance(self.identities, str):
             object.__setattr__(self, "identities", PowerLaw.parse(self.identities))
         check_sorting(self.sorting)
-        if not 0.0 <= self.deviation <= 1.0:
-            raise UnmaskError(f"deviation is {self.deviation}, expected a value from 0 to 1")
+        super().__post_init__()
         chances = self.identity_probabilities
         max_identities = max(np.flatnonzero(chances).tolist(), default=0)
         if isinstance(self.sorting, tuple) and len(self.sorting) < max_identities:
             raise UnmaskError(
                 f"sorting has {len(self.sorting)} shares for up to {max_identities} identities; give one for each"
             )
-        check_adopters(self.adopters, **self.adoption())
-
-    def adoption(self) -> dict[str, Any]:
-        """Return the parameters of `choose_adopters` in addition to the share or number of adopters."""
-        names = ("cooperation", "group", "refuse_top", "minimum_degree")
-        return {name: getattr(self, name) for name in names}
 
     @property
     def identity_probabilities(self) -> NDArray[np.float64]:

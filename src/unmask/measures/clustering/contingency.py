@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal, NamedTuple, cast, get_args
+from typing import Any, Final, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,6 +26,7 @@ from unmask.measures.clustering.overlap import (
     weigh_equally,
     weigh_items,
 )
+from unmask.ranges import check_type
 
 OWN: Final = ("alpha", "beta", "wanted")
 """Parameters for which each subject may have a value of its own in place of the common one."""
@@ -329,8 +330,7 @@ def random_partition(n: int, *, process: Process = "uniform", rng: np.random.Gen
     """
     if n < 1:
         raise UnmaskError(f"the random partition has {n} items, expected at least 1")
-    if process not in get_args(Process):
-        raise UnmaskError(f"process is {process!r}, expected one of {', '.join(map(repr, get_args(Process)))}")
+    check_type("process", process, Process)
     labels: NDArray[Any] = _drop_into_urns(n, rng) if process == "uniform" else _toss_coins(n, rng)
     return Partition(np.unique(labels, return_inverse=True)[1])
 
