@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import unmask
 from tests.documented import run
 from unmask.cli import terminal
-from unmask.linkage.items import Items, Numeric
+from unmask.linkage.items import Feature, Items
 from unmask.toml_text import format_document
 
 HOSTILE = "a\x1b[2J\x9b31m\x07\u202e\u2028b\rc\nd\te"
@@ -91,7 +91,7 @@ def test_no_value_in_python_shows_what_a_terminal_obeys():
     table = unmask.read_table(people, quasi_identifiers="age", sensitive=HOSTILE)
     protected = unmask.protect(table, k=3)
     result = unmask.audit(protected.release, original=table, origin=protected.origin)
-    items = Items(np.arange(3), (Numeric(HOSTILE, np.arange(3.0)),))
+    items = Items(np.arange(3), (Feature(HOSTILE, np.arange(3.0)),))
     values = [table, protected, result, table.classes, table.column(HOSTILE), items, *table.notes, result.summary()]
     assert [
         text_shown for value in values for text_shown in (str(value), repr(value)) if OBEYED.search(text_shown)

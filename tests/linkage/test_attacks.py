@@ -176,7 +176,7 @@ def test_blocks_hold_every_pair_that_agrees_once():
         (i, j)
         for i in range(60)
         for j in range(i + 1, 60)
-        if a.codes[i] == a.codes[j] >= 0 and b.values[i] == b.values[j]
+        if a.values[i] == a.values[j] >= 0 and b.values[i] == b.values[j]
     }
     assert set(zip(left_items.tolist(), right_items.tolist(), strict=True)) == expected
     assert len(left_items) == len(expected)

@@ -51,7 +51,7 @@ def test_traces_follow_their_stated_law(difficulty):
     center = np.bincount(user, weights=x) / 20
     assert np.var(x) == pytest.approx(1, abs=0.15)  # 2,000 users: standard error 0.032 of the centers' part
     assert np.var(x - center[user]) == pytest.approx(difficulty * 19 / 20, abs=0.04)
-    place = traces.feature("place").codes
+    place = traces.feature("place").values
     counts = np.zeros((2_000, 20))
     np.add.at(counts, (user, place), 1)
     p_same = ((counts * (counts - 1)).sum(axis=1) / (20 * 19)).mean()  # two items of a user at one place

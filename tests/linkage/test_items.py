@@ -25,7 +25,7 @@ def test_roles_are_kept_and_missing_cells_are_marked():
     items = read()
     assert items.ids.tolist() == COLUMNS["id"]
     assert items.feature("sum").missing.tolist() == [False, False, True, False]
-    assert items.feature("shop").codes.tolist() == [0, -1, 1, 0]
+    assert items.feature("shop").values.tolist() == [0, -1, 1, 0]
     assert items.feature("shop").labels.tolist() == ["x", "y"]
     assert items.partition.code.tolist() == [1, 0, 1, 0]
     assert items.time.tolist() == [10, 20, 30, 40]
@@ -45,7 +45,7 @@ def test_a_file_reads_as_the_mapping_does(tmp_path, suffix):
     items, plain = Items.read(path, **roles), read()
     assert items.ids.tolist() == plain.ids.tolist()
     assert np.array_equal(items.feature("sum").values, plain.feature("sum").values, equal_nan=True)
-    assert items.feature("shop").codes.tolist() == plain.feature("shop").codes.tolist()
+    assert items.feature("shop").values.tolist() == plain.feature("shop").values.tolist()
     assert items.time.tolist() == plain.time.tolist()
     assert items.partition.code.tolist() == plain.partition.code.tolist()
 
@@ -74,7 +74,7 @@ def test_profiles_are_means_and_modes():
     )
     x, c = items.profiles  # in the order of the pseudonyms 2, 5, 9
     assert np.array_equal(x.values, [7, 2, np.nan], equal_nan=True)
-    assert [c.labels[code] if code >= 0 else None for code in c.codes] == ["y", "b", None]  # a tie goes to the first
+    assert [c.labels[code] if code >= 0 else None for code in c.values] == ["y", "b", None]  # a tie goes to the first
 
 
 def test_take_keeps_what_belongs_together():

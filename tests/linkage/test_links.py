@@ -122,7 +122,7 @@ def test_public_records_by_the_number_of_equal_fields(tmp_path):
     """RLdata500: the score is the share of five equal fields."""
     items, truth = rldata(500)
     names = ("fname_c1", "lname_c1", "by", "bm", "bd")
-    codes = np.column_stack([items.feature(name).codes for name in names])
+    codes = np.column_stack([items.feature(name).values for name in names])
     first, second = np.triu_indices(len(items), 1)
     score = (codes[first] == codes[second]).mean(axis=1)
     lines = "".join(f"{a},{b},{s}\n" for a, b, s in zip(first, second, score, strict=True) if s)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unmask.core.errors import UnmaskError
-from unmask.linkage.items import Coded, Items, Numeric
+from unmask.linkage.items import Feature, Items
 
 __all__ = ["synthetic_traces"]
 
@@ -40,10 +40,10 @@ def synthetic_traces(n_users: int, n_items: int, *, rng: np.random.Generator, di
     home = rng.integers(N_PLACES, size=n_users)
     place = np.where(rng.random(n) < difficulty, rng.integers(N_PLACES, size=n), home[user])
     labels = np.array(sorted(f"p{i}" for i in range(N_PLACES)), dtype=object)
-    numeric = tuple(Numeric(f"x{i}", np.ascontiguousarray(x[:, i])) for i in range(N_NUMERIC))
+    numeric = tuple(Feature(f"x{i}", np.ascontiguousarray(x[:, i])) for i in range(N_NUMERIC))
     return Items(
         np.arange(n),
-        (*numeric, Coded("place", place.astype(np.int32), labels)),
+        (*numeric, Feature("place", place.astype(np.int32), "categorical", labels)),
         pseudonym=user,
         time=rng.random(n),
         context=rng.integers(N_CONTEXTS, size=n),

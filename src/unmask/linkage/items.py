@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from typing import Any, Literal, Self
@@ -15,73 +15,43 @@ from numpy.typing import ArrayLike, NDArray
 from unmask.core.errors import UnmaskError, visible
 from unmask.core.partition import Partition
 from unmask.data.columns import read_columns
+from unmask.ranges import check_type
 
 Kind = Literal["numeric", "categorical", "text"]
 
 
 @dataclass(frozen=True, eq=False)
-class Numeric:
-    """A numeric feature.
+class Feature:
+    """A column of numbers, or of texts: row i has the text `labels[values[i]]`.
 
     Parameters
     ----------
     name : str
         Name of the feature.
     values : (n_items,) array
-        NaN for a missing cell, never infinite.
-    """
-
-    name: str
-    values: NDArray[np.float64]
-
-    def __repr__(self) -> str:
-        return f"Numeric({self.name!r}, {len(self.values)} cells)"
-
-    @property
-    def missing(self) -> NDArray[np.bool_]:
-        """Return the (n,) mask of missing cells."""
-        return np.isnan(self.values)
-
-    def take(self, rows: NDArray[np.integer[Any]]) -> Numeric:
-        """Return the feature at these rows, in this order."""
-        return replace(self, values=self.values[rows])
-
-
-@dataclass(frozen=True, eq=False)
-class Coded:
-    """A feature with texts: row i has the text `labels[codes[i]]`.
-
-    Parameters
-    ----------
-    name : str
-        Name of the feature.
-    codes : (n_items,) array of int
-        Index of the text in the labels, -1 for a missing cell.
-    labels : (n_labels,) array of str
-        Texts, distinct and ascending.
-    kind : {"categorical", "text"}
+        Numbers, NaN for a missing cell and never infinite; or indices in the labels, -1 for a missing cell.
+    kind : {"numeric", "categorical", "text"}
         Texts of a categorical feature are equal or different; texts of a text feature may also be similar.
+    labels : (n_labels,) array of str, optional
+        Texts, distinct and ascending; none for numbers.
     """
 
     name: str
-    codes: NDArray[np.int32]
-    labels: NDArray[Any]
-    kind: Literal["categorical", "text"] = "categorical"
+    values: NDArray[Any]
+    kind: Kind = "numeric"
+    labels: NDArray[Any] = field(default_factory=lambda: np.empty(0, dtype=object))
 
     def __repr__(self) -> str:
-        return f"Coded({self.name!r}, {len(self.codes)} cells, {len(self.labels)} {self.kind} labels)"
+        return f"Feature({self.name!r}, {len(self.values)} {self.kind} cells)"
 
     @property
     def missing(self) -> NDArray[np.bool_]:
         """Return the (n,) mask of missing cells."""
-        return self.codes < 0
+        return np.asarray(np.isnan(self.values) if self.kind == "numeric" else self.values < 0)
 
-    def take(self, rows: NDArray[np.integer[Any]]) -> Coded:
+    def take(self, rows: NDArray[np.integer[Any]]) -> Feature:
         """Return the feature at these rows, in this order, with the same labels."""
-        return replace(self, codes=self.codes[rows])
-
-
-Feature = Numeric | Coded
+        return replace(self, values=self.values[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +62,7 @@ class Items:
     ----------
     ids : (n,) array
         Distinct ids of the items, for the evaluation. No attack reads them.
-    features : tuple of Numeric or Coded
+    features : tuple of Feature
         Features that an adversary may compare, each with n cells.
     pseudonym : (n,) array or None
         Label under which an item is published. Items with the same pseudonym are linked without an attack. None: each
@@ -299,13 +269,12 @@ def _require_complete(name: str, cells: NDArray[Any], na: frozenset[str]) -> NDA
 
 
 def _read_feature(name: str, cells: NDArray[Any], kind: Kind | None, na: frozenset[str]) -> Feature:
-    if kind not in (None, "numeric", "categorical", "text"):
-        raise UnmaskError(f"the kind of {name!r} is {kind!r}, expected 'numeric', 'categorical' or 'text'")
+    check_type(f"the kind of {name!r}", kind or "numeric", Kind)
     missing = _find_missing(cells, na)
     if kind in (None, "numeric"):
         values = _parse_numbers(cells, missing)
         if values is not None:
-            return Numeric(name, values)
+            return Feature(name, values)
         if kind == "numeric":
             raise UnmaskError(f"feature {name!r} has a cell that is not a finite number; declare another kind for it")
     return _encode(name, cells, missing, "text" if kind == "text" else "categorical")
@@ -323,11 +292,11 @@ def _parse_numbers(cells: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[n
     return values if np.isfinite(values[~missing]).all() else None
 
 
-def _encode(name: str, cells: NDArray[Any], missing: NDArray[np.bool_], kind: Literal["categorical", "text"]) -> Coded:
+def _encode(name: str, cells: NDArray[Any], missing: NDArray[np.bool_], kind: Kind) -> Feature:
     codes = np.full(len(cells), -1, dtype=np.int32)
     labels, present = np.unique(cells[~missing].astype(np.str_), return_inverse=True)
     codes[~missing] = present
-    return Coded(name, codes, labels.astype(object), kind)
+    return Feature(name, codes, kind, labels.astype(object))
 
 
 def _parse_times(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:
@@ -345,15 +314,15 @@ def _parse_times(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:
 
 def _summarize(feature: Feature, owner: NDArray[np.int32], n: int) -> Feature:
     present = ~feature.missing
-    if isinstance(feature, Numeric):
+    if feature.kind == "numeric":
         count = np.bincount(owner[present], minlength=n)
         total = np.bincount(owner[present], weights=feature.values[present], minlength=n)
         return replace(feature, values=np.where(count > 0, total / np.maximum(count, 1), np.nan))
     n_labels = max(len(feature.labels), 1)
-    pair, count = np.unique(owner[present].astype(np.int64) * n_labels + feature.codes[present], return_counts=True)
+    pair, count = np.unique(owner[present].astype(np.int64) * n_labels + feature.values[present], return_counts=True)
     pseudonym, code = np.divmod(pair, n_labels)
     order = np.lexsort((code, -count, pseudonym))
     first, place = np.unique(pseudonym[order], return_index=True)
     codes = np.full(n, -1, dtype=np.int32)
     codes[first] = code[order][place]
-    return replace(feature, codes=codes)
+    return replace(feature, values=codes)

@@ -9,7 +9,7 @@ studies; without it, draws use randomness of the operating system.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,37 @@ from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition
 from unmask.core.randomness import secret_unless
 from unmask.linkage.items import Items
+from unmask.ranges import FINITE, CheckedParameters, Range
 
 Released = tuple[Items, Partition]
 
 
+class NewPseudonyms(CheckedParameters):
+    """Protection that divides the items of each user among new pseudonyms; its subclasses group the items."""
+
+    def group(self, population: Items, rng: np.random.Generator, /) -> NDArray[np.integer[Any]]:
+        """Return (n,) a group of each item, from 0; items of a user in one group have the same pseudonym."""
+        raise NotImplementedError
+
+    def __call__(self, population: Items, *, rng: np.random.Generator | None = None) -> Released:
+        """Return the release under new pseudonyms, and the solution."""
+        rng = secret_unless(rng)
+        if population.pseudonym is None:
+            raise UnmaskError(
+                "the items have no pseudonym, expected the user of each; name it in Items.read(pseudonym=...)"
+            )
+        group = self.group(population, rng)
+        pairs = population.partition.code.astype(np.int64) * (int(group.max()) + 1) + group
+        number = np.unique(pairs, return_inverse=True)[1]
+        labels = rng.permutation(int(number.max()) + 1)
+        order = rng.permutation(len(population))
+        shuffled = population.take(order)
+        users = Partition(population.pseudonym[order], items=shuffled.ids)
+        return replace(shuffled, pseudonym=labels[number[order]]), users
+
+
 @dataclass(frozen=True)
-class PerItem:
+class PerItem(NewPseudonyms):
     """A new pseudonym for each item: no items are linked by a pseudonym.
 
     Assumes: only the pseudonym links the items of a person.
@@ -43,15 +68,13 @@ class PerItem:
     transaction pseudonyms.
     """
 
-    def __call__(self, population: Items, *, rng: np.random.Generator | None = None) -> Released:
-        """Return the release under new pseudonyms, and the solution."""
-        rng = secret_unless(rng)
-        _users(population)
-        return _shuffle(population, np.arange(len(population)), rng)
+    def group(self, population: Items, _rng: np.random.Generator) -> NDArray[np.integer[Any]]:
+        """Return (n,) a group of each item, from 0."""
+        return np.arange(len(population))
 
 
 @dataclass(frozen=True)
-class PerPeriod:
+class PerPeriod(NewPseudonyms):
     """A new pseudonym for each user at the start of each period; periods have equal length.
 
     Assumes: the behavior of people in one period does not identify them in the next.
@@ -76,24 +99,17 @@ class PerPeriod:
     A. R. Beresford & F. Stajano, "Location privacy in pervasive computing", IEEE Pervasive Computing 2(1), 2003.
     """
 
-    length: float
+    length: Annotated[float, FINITE]
 
-    def __post_init__(self) -> None:
-        if not 0 < self.length < np.inf:
-            raise UnmaskError(f"the length is {self.length}, expected a number above 0")
-
-    def __call__(self, population: Items, *, rng: np.random.Generator | None = None) -> Released:
-        """Return the release under new pseudonyms, and the solution."""
-        rng = secret_unless(rng)
-        users = _users(population)
+    def group(self, population: Items, _rng: np.random.Generator) -> NDArray[np.integer[Any]]:
+        """Return (n,) a group of each item, from 0."""
         if population.time is None:
             raise UnmaskError("the items have no time, which PerPeriod needs; name it in Items.read(time=...)")
-        period = np.floor(population.time / self.length).astype(np.int64)
-        return _shuffle(population, _pair_groups(users.code, Partition(period).code), rng)
+        return Partition(np.floor(population.time / self.length).astype(np.int64)).code
 
 
 @dataclass(frozen=True)
-class PerContext:
+class PerContext(NewPseudonyms):
     """A new pseudonym for each user in each context.
 
     Assumes: features of one context do not occur in another.
@@ -113,17 +129,15 @@ class PerContext:
     relationship pseudonyms.
     """
 
-    def __call__(self, population: Items, *, rng: np.random.Generator | None = None) -> Released:
-        """Return the release under new pseudonyms, and the solution."""
-        rng = secret_unless(rng)
-        users = _users(population)
+    def group(self, population: Items, _rng: np.random.Generator) -> NDArray[np.integer[Any]]:
+        """Return (n,) a group of each item, from 0."""
         if population.context is None:
             raise UnmaskError("the items have no context, which PerContext needs; name it in Items.read(context=...)")
-        return _shuffle(population, _pair_groups(users.code, Partition(population.context).code), rng)
+        return Partition(population.context).code
 
 
 @dataclass(frozen=True)
-class Split:
+class Split(NewPseudonyms):
     """Identity separation: each user has up to k pseudonyms, and each item is assigned to one of them at random.
 
     Assumes: the parts of a person's items are not more similar than those of different people.
@@ -150,38 +164,8 @@ class Split:
     identity separation in networks.
     """
 
-    k: int = 2
+    k: Annotated[int, Range(1)] = 2
 
-    def __post_init__(self) -> None:
-        if self.k < 1:
-            raise UnmaskError(f"k is {self.k}, expected at least 1 pseudonym for each user")
-
-    def __call__(self, population: Items, *, rng: np.random.Generator | None = None) -> Released:
-        """Return the release under new pseudonyms, and the solution."""
-        rng = secret_unless(rng)
-        users = _users(population)
-        part = rng.integers(self.k, size=len(population))
-        return _shuffle(population, _pair_groups(users.code, part), rng)
-
-
-def _users(population: Items) -> Partition:
-    if population.pseudonym is None:
-        raise UnmaskError(
-            "the items have no pseudonym, expected the user of each; name it in Items.read(pseudonym=...)"
-        )
-    return population.partition
-
-
-def _pair_groups(user: NDArray[np.integer[Any]], group: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-    """Return (n,) group numbers of the distinct pairs."""
-    combined = user.astype(np.int64) * (int(group.max()) + 1) + group
-    return np.unique(combined, return_inverse=True)[1]
-
-
-def _shuffle(population: Items, group: NDArray[np.int64], rng: np.random.Generator) -> Released:
-    """Return the items in random order, with a random pseudonym for each group."""
-    labels = rng.permutation(int(group.max()) + 1)
-    order = rng.permutation(len(population))
-    shuffled = population.take(order)
-    assert shuffled.pseudonym is not None
-    return replace(shuffled, pseudonym=labels[group[order]]), Partition(shuffled.pseudonym, items=shuffled.ids)
+    def group(self, population: Items, rng: np.random.Generator) -> NDArray[np.integer[Any]]:
+        """Return (n,) a group of each item, from 0."""
+        return rng.integers(self.k, size=len(population))

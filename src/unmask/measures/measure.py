@@ -225,8 +225,6 @@ def evaluate(
         truth = measure.check_truth(belief, truth)
         values = _evaluate_against_truth(measure, belief, truth)
         prior = _evaluate_against_truth(measure, belief.prior(), truth).mean
-    value = values.value
-    worst = value.max() if measure.direction == "high" else value.min()
     n, n_people = values.n_targets, belief.n_targets
     if person is not None:
         n, n_people = count_people(person[values.per_target()[2]]), count_people(person)
@@ -234,13 +232,9 @@ def evaluate(
         measure,
         (prior, values.mean),
         _interval(measure, values, person, n, n_people, drawn_from),
-        (value, values.weight),
+        (values.value, values.weight, values.first_row),
         n=n,
         n_observations=values.n_rows,
-        worst=float(worst),
-        worst_observation=int(
-            values.first_row[is_worst(value, worst)].min()
-        ),  # independent of the order of the targets
         status=belief.status,
         names=(release, adversary, target, note),
     )
@@ -350,23 +344,23 @@ def build_row(
     measure: Quantity,
     means: tuple[float, float],
     interval: Interval,
-    values: tuple[Floats, Floats],
+    values: tuple[Floats, Floats, Integers],
     *,
     n: int,
     n_observations: int,
-    worst: float,
-    worst_observation: int,
     names: tuple[str, str, str, str],
     status: Status = "exact",
 ) -> Row:
     """Return the row of a measure, with its gain and quantiles.
 
     means : prior and posterior
-    values : the values, and the weight of each
+    values : the values, the weight of each, and the number of its observation; of equally bad values, the observation
+        with the smallest number is the worst
     names : release, adversary, target, and the note
-    n, n_observations, worst, worst_observation, status : see `Row`
+    n, n_observations, status : see `Row`
     """
-    (prior, posterior), (release, adversary, target, note) = means, names
+    (prior, posterior), (release, adversary, target, note), (value, weight, observation) = means, names, values
+    worst = value.max() if measure.direction == "high" else value.min()
     return Row(
         release=release,
         adversary=adversary,
@@ -382,9 +376,9 @@ def build_row(
         interval=interval.over,
         n=n,
         n_observations=n_observations,
-        worst=worst,
-        worst_observation=worst_observation,
-        quantiles=weighted_quantiles(*values, QUANTILES),
+        worst=float(worst),
+        worst_observation=int(observation[is_worst(value, worst)].min()),
+        quantiles=weighted_quantiles(value, weight, QUANTILES),
         status=status,
         note=note,
     )

@@ -199,16 +199,13 @@ def evaluate_membership(
     observation = belief.observation[inside]
 
     def row(measure: Quantity, prior: float, values: Floats, interval: Interval) -> Row:
-        worst = int(np.argmax(values))
         return build_row(
             measure,
             (prior, float(values.mean())),
             interval,
-            (values, np.full(len(values), 1 / len(values))),
+            (values, np.full(len(values), 1 / len(values)), observation),
             n=len(members),
             n_observations=len(distinct(observation)),
-            worst=float(values[worst]),
-            worst_observation=int(observation[worst]),
             names=(release, adversary, "membership", f"{len(control):,} people of the control group"),
             status=belief.status,
         )

@@ -173,15 +173,12 @@ def average_runs(
         interval = of_runs(means, within=SHARE)
     else:
         interval = _name_people(single_run_interval(value, weight, person))
-    worst = int(np.argmax(value) if measure.direction == "high" else np.argmin(value))
     return build_row(
         measure,
         (prior, posterior),
         interval,
-        (value, weight),
+        (value, weight, person + 1),
         n=round(int(has_value.sum()) / len(runs)),
-        worst=float(value[worst]),
-        worst_observation=int(person[worst]) + 1,
         n_observations=len(distinct(person)),
         names=(release, adversary, target, note),
     )

@@ -13,15 +13,15 @@ from unmask.core.partition import Partition
 from unmask.extras import import_extra
 from unmask.linkage.attacks.pairs import partition_items, select_profiles
 from unmask.linkage.attacks.threshold import Scale, check_scale, scale_numbers
-from unmask.linkage.items import Coded, Feature, Items
+from unmask.linkage.items import Feature, Items
+from unmask.ranges import CheckedParameters
 
-_METHODS = ("agglomerative", "kmeans", "hdbscan")
 _MAX_AGGLOMERATIVE = 20_000
 _MAX_COLUMNS = 2_000
 
 
 @dataclass(frozen=True)
-class FeatureClustering:
+class FeatureClustering(CheckedParameters):
     """Linkage of pseudonyms whose profiles are in one cluster of a scikit-learn algorithm.
 
     A profile is a point with the scaled numeric features as coordinates. Each categorical feature has indicator columns
@@ -65,8 +65,7 @@ class FeatureClustering:
     scale: Scale = "deviation"
 
     def __post_init__(self) -> None:
-        if self.method not in _METHODS:
-            raise UnmaskError(f"the method is {self.method!r}, expected one of {', '.join(_METHODS)}")
+        super().__post_init__()
         if (self.n_clusters is None) != (self.method == "hdbscan"):
             raise UnmaskError(f"n_clusters is {self.n_clusters}; agglomerative and kmeans expect it, hdbscan does not")
         if self.n_clusters is not None and self.n_clusters < 1:
@@ -99,7 +98,7 @@ class FeatureClustering:
 
 
 def _points(features: tuple[Feature, ...], scale: Scale) -> NDArray[np.float64]:
-    coded = [feature for feature in features if isinstance(feature, Coded)]
+    coded = [feature for feature in features if feature.kind != "numeric"]
     text = next((feature.name for feature in coded if feature.kind == "text"), None)
     if text is not None:
         raise UnmaskError(f"feature {text!r} is text, expected numeric or categorical; use RecordLinkage for texts")
@@ -113,5 +112,5 @@ def _points(features: tuple[Feature, ...], scale: Scale) -> NDArray[np.float64]:
         present = ~np.isnan(numeric)
         mean = np.where(present, numeric, 0).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
         numeric = np.where(present, numeric, mean)
-    indicators = [feature.codes[:, None] == np.arange(len(feature.labels)) for feature in coded]
+    indicators = [feature.values[:, None] == np.arange(len(feature.labels)) for feature in coded]
     return np.column_stack([numeric, *(indicator / np.sqrt(2) for indicator in indicators)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,8 @@ from scipy.sparse.csgraph import connected_components
 
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.partition import Partition, View
-from unmask.linkage.items import Feature, Items, Numeric
+from unmask.linkage.items import Feature, Items
+from unmask.ranges import CheckedParameters, Range
 
 MAX_PAIRS = 100_000_000
 """Largest number of pairs to compare; they need about 5 GB."""
@@ -100,17 +101,10 @@ def select_profiles(release: Items, names: tuple[str, ...]) -> tuple[Feature, ..
     return tuple(feature for feature in release.profiles if feature.name in selected)
 
 
-def select_blocked(release: Items, names: tuple[str, ...], blocks: Blocks) -> tuple[Feature, ...]:
-    """Return the profiles of these features (default: all), and of the features in blocking rules."""
-    blocking = tuple(name for rule in blocks for name in rule)
-    release.select(blocking)
-    return select_profiles(release, (*names, *blocking) if names else ())
-
-
 def code_cells(feature: Feature) -> NDArray[np.int32]:
     """Return (n,) codes that are equal for equal cells, -1 for a missing cell."""
-    if not isinstance(feature, Numeric):
-        return feature.codes
+    if feature.kind != "numeric":
+        return feature.values
     codes = np.full(len(feature.values), -1, dtype=np.int32)
     present = ~feature.missing
     codes[present] = np.unique(feature.values[present], return_inverse=True)[1]
@@ -136,12 +130,32 @@ def group_rows(features: tuple[Feature, ...]) -> NDArray[np.int64]:
 # --- pairs to compare ---
 
 
-def check_blocks(blocks: Blocks, threshold: float) -> None:
-    """Raise for blocking rules that are empty or not tuples of names, and for a threshold outside 0 to 1."""
-    if not blocks or not all(type(rule) is tuple and rule for rule in blocks):
-        raise UnmaskError(f'the blocks are {blocks!r}, expected rules such as (("name",), ("born", "town"))')
-    if not 0 <= threshold <= 1:
-        raise UnmaskError(f"the threshold is {threshold}, expected a probability from 0 to 1")
+@dataclass(frozen=True)
+class Linker(CheckedParameters):
+    """Linkage of the pairs of pseudonyms that agree on a blocking rule, by match probabilities; see its subclasses."""
+
+    blocks: Blocks
+    threshold: Annotated[float, Range(0, 1)] = 0.9
+    features: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.blocks or not all(type(rule) is tuple and rule for rule in self.blocks):
+            raise UnmaskError(f'the blocks are {self.blocks!r}, expected rules such as (("name",), ("born", "town"))')
+
+    def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
+        """Return the adversary's partition of the items at the threshold."""
+        return self.link(release).clusters(self.threshold)
+
+    def link(self, release: Items) -> Links:
+        """Return the compared pairs and their match probabilities."""
+        raise NotImplementedError
+
+    def select(self, release: Items) -> tuple[Feature, ...]:
+        """Return the profiles of the compared features (default: all), and of the features in blocking rules."""
+        blocking = tuple(name for rule in self.blocks for name in rule)
+        release.select(blocking)
+        return select_profiles(release, (*self.features, *blocking) if self.features else ())
 
 
 def count_pairs(features: tuple[Feature, ...]) -> int:

@@ -11,20 +11,17 @@ import scipy
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from unmask.core.partition import Partition
 from unmask.linkage.attacks.pairs import (
-    Blocks,
+    Linker,
     Links,
     Pairs,
-    check_blocks,
     code_cells,
     draw_pairs,
     list_pairs,
     no_links,
-    select_blocked,
     unite_pairs,
 )
-from unmask.linkage.items import Coded, Feature, Items
+from unmask.linkage.items import Feature, Items
 
 MISSING, DIFFERENT, NEAR, EQUAL = -1, 0, 1, 2
 
@@ -66,7 +63,7 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class RecordLinkage:
+class RecordLinkage(Linker):
     """Linkage of pseudonyms whose features agree more often than by chance (Fellegi and Sunter).
 
     Pairs that agree on all features of a blocking rule are compared. The log-odds of a match are the prior log-odds
@@ -115,25 +112,14 @@ class RecordLinkage:
     blocking rule as in Splink (R. Linacre et al., 2022).
     """
 
-    blocks: Blocks
-    threshold: float = 0.9
-    features: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        check_blocks(self.blocks, self.threshold)
-
-    def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
-        """Return the adversary's partition of the items at the threshold."""
-        return self.link(release).clusters(self.threshold)
-
     def fit(self, release: Items) -> Weights:
         """Estimate m, u and the prior from the release, without the truth."""
-        features = select_blocked(release, self.features, self.blocks)
+        features = self.select(release)
         return self._estimate(features, self._pairs(features))
 
     def link(self, release: Items) -> Links:
         """Return the compared pairs and their match probabilities."""
-        features = select_blocked(release, self.features, self.blocks)
+        features = self.select(release)
         pairs = self._pairs(features)
         first, second = unite_pairs(pairs, release.partition.n_clusters)
         if not len(first):
@@ -153,9 +139,7 @@ class RecordLinkage:
     def _estimate(self, features: tuple[Feature, ...], pairs: list[Pairs]) -> Weights:
         n = len(features[0].missing)
         sample = draw_pairs(n, _SAMPLE)
-        allowed = np.array(
-            [[True, isinstance(feature, Coded) and feature.kind == "text", True] for feature in features]
-        )
+        allowed = np.array([[True, feature.kind == "text", True] for feature in features])
         u = np.array(
             [_estimate_u(f, compare_cells(f, *sample), allow) for f, allow in zip(features, allowed, strict=True)]
         )
@@ -256,7 +240,7 @@ def compare_cells(feature: Feature, first: NDArray[np.int64], second: NDArray[np
     a, b = codes[first], codes[second]
     level = np.where(a == b, EQUAL, DIFFERENT).astype(np.int8)
     open_ = np.flatnonzero((level == DIFFERENT) & (a >= 0) & (b >= 0))
-    if isinstance(feature, Coded) and feature.kind == "text" and len(open_):
+    if feature.kind == "text" and len(open_):
         pair, position = np.unique(_keys(a[open_], b[open_], len(feature.labels)), return_inverse=True)
         lower, upper = np.divmod(pair, len(feature.labels))
         near = compute_dice(feature.labels, lower, upper) >= SIMILAR

@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.partition import Partition
 from unmask.data.databases import open_database
 from unmask.extras import import_extra
-from unmask.linkage.attacks.pairs import Blocks, Links, check_blocks, count_pairs, no_links, select_blocked
-from unmask.linkage.items import Coded, Feature, Items, Numeric
+from unmask.linkage.attacks.pairs import Linker, Links, count_pairs, no_links
+from unmask.linkage.items import Feature, Items
 
 LEAST = 0.01
 """Probability below which pairs are dropped."""
 
 
 @dataclass(frozen=True)
-class SplinkLinkage:
+class SplinkLinkage(Linker):
     """Linkage of pseudonyms with Splink, a published tool for probabilistic record linkage.
 
     Texts are compared by Jaro-Winkler similarity at 0.9 and 0.7; categories and numbers are equal or different.
@@ -54,21 +53,10 @@ class SplinkLinkage:
     R. Linacre et al., "Splink: free software for probabilistic record linkage at scale", IJPDS 7(3), 2022.
     """
 
-    blocks: Blocks
-    threshold: float = 0.9
-    features: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        check_blocks(self.blocks, self.threshold)
-
-    def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
-        """Return the adversary's partition of the items at the threshold."""
-        return self.link(release).clusters(self.threshold)
-
     def link(self, release: Items) -> Links:
         """Return the pairs that Splink predicts, with its probabilities."""
         splink, library = import_extra("splink", "link"), import_extra("splink.comparison_library", "link")
-        features = select_blocked(release, self.features, self.blocks)
+        features = self.select(release)
         alias = {feature.name: f"f{i}" for i, feature in enumerate(features)}
         used_rules = [rule for rule in self.blocks if count_pairs(tuple(f for f in features if f.name in rule))]
         if not used_rules:
@@ -88,16 +76,16 @@ class SplinkLinkage:
 
 
 def _compare(library: Any, feature: Feature, name: str) -> Any:
-    if isinstance(feature, Coded) and feature.kind == "text":
+    if feature.kind == "text":
         return library.JaroWinklerAtThresholds(name, [0.9, 0.7])
     return library.ExactMatch(name)
 
 
 def _list_cells(feature: Feature) -> list[str | float | None]:
-    if isinstance(feature, Numeric):
+    if feature.kind == "numeric":
         return [None if value != value else value for value in feature.values.tolist()]
     labels: list[str | None] = [*feature.labels.tolist(), None]
-    return [labels[code] for code in feature.codes.tolist()]  # code -1 (missing) selects the last label, None
+    return [labels[code] for code in feature.values.tolist()]  # code -1 (missing) selects the last label, None
 
 
 def _predict(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 import scipy
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.partition import Partition
 from unmask.linkage.attacks.pairs import MAX_PAIRS, connect, group_rows, partition_items, select_profiles
-from unmask.linkage.items import Feature, Items, Numeric
+from unmask.linkage.items import Feature, Items
+from unmask.ranges import FINITE, CheckedParameters
 
 Scale = Literal["none", "deviation"] | Mapping[str, float]
 
@@ -62,7 +63,7 @@ class ExactMatch:
 
 
 @dataclass(frozen=True)
-class Threshold:
+class Threshold(CheckedParameters):
     """Linkage of pseudonyms within a distance of each other: single-linkage clustering.
 
     The profile of a pseudonym is a point, and distances are Euclidean. Numeric features are coordinates. Categorical
@@ -99,13 +100,12 @@ class Threshold:
     1973, for single linkage.
     """
 
-    distance: float
+    distance: Annotated[float, FINITE]
     features: tuple[str, ...] = ()
     scale: Scale = "none"
 
     def __post_init__(self) -> None:
-        if not 0 < self.distance < np.inf:
-            raise UnmaskError(f"the distance is {self.distance}, expected a number above 0; ExactMatch links at 0")
+        super().__post_init__()
         check_scale(self.scale)
 
     def __call__(self, release: Items, knowledge: None = None, *, rng: np.random.Generator | None = None) -> Partition:
@@ -113,7 +113,7 @@ class Threshold:
         features = select_profiles(release, self.features)
         complete = np.flatnonzero(~np.any([feature.missing for feature in features], axis=0))
         points = scale_numbers(features, self.scale)[complete] / self.distance
-        blocks = tuple(feature.take(complete) for feature in features if not isinstance(feature, Numeric))
+        blocks = tuple(feature.take(complete) for feature in features if feature.kind != "numeric")
         if blocks and len(complete):
             points = np.column_stack([points, 2 * group_rows(blocks)])  # other groups are beyond the distance
         cluster = np.arange(release.partition.n_clusters)
@@ -133,7 +133,7 @@ def check_scale(scale: Scale) -> None:
 
 def scale_numbers(features: tuple[Feature, ...], scale: Scale) -> NDArray[np.float64]:
     """Return the (n, d) numeric features divided by their scales; a constant feature is not scaled."""
-    numeric = [feature for feature in features if isinstance(feature, Numeric)]
+    numeric = [feature for feature in features if feature.kind == "numeric"]
     if isinstance(scale, Mapping):
         unknown = next((name for name in scale if name not in [feature.name for feature in numeric]), None)
         if unknown is not None:

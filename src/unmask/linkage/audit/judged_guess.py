@@ -274,16 +274,13 @@ class JudgedGuess:
     def _row(self, release: str, rate: Rate, values: Floats) -> Row:
         value, prior = rate.worst_case(values), self.random_means[rate.name]
         interval = _between(values) if self.sensitivity.unlabeled == "unknown" else rate.interval(value)
-        worst = int(np.argmax(value) if rate.direction == "high" else np.argmin(value))
         return build_row(
             rate,
             (prior, float(value.mean())),
             interval._replace(over=interval.over.replace("targets", "subjects")),
-            (value, np.full(len(value), 1 / len(value))),
+            (value, np.full(len(value), 1 / len(value)), np.flatnonzero(self.counted)),
             n=len(value),
             n_observations=len(value),
-            worst=float(value[worst]),
-            worst_observation=int(np.flatnonzero(self.counted)[worst]),
             names=(release, self.name, "linkage", f"prior: {BASELINES[self.sensitivity.baseline].name}"),
         )
 
