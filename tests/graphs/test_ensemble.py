@@ -318,7 +318,7 @@ def test_no_seeds_and_unknown_words_are_refused():
     graph = SocialGraph.from_edges([0, 1], [1, 2])
     with pytest.raises(UnmaskError, match="no seeds"):
         Ensemble()(graph, Auxiliary(graph, (np.empty(0, int), np.empty(0, int))))
-    with pytest.raises(UnmaskError, match="seeds_are is 'some', expected one of sample, chosen, guessed"):
+    with pytest.raises(UnmaskError, match="seeds_are is 'some', did you mean 'sample'"):
         Ensemble(seeds_are="some")
 
 

@@ -56,7 +56,7 @@ def test_every_node_has_one_outcome():
 def test_impossible_outcomes_are_refused():
     with pytest.raises(UnmaskError, match=r"shape \(9,\) and the truth \(8,\)"):
         outcomes(MAPPING, TRUTH[:-1], SEEDS)
-    with pytest.raises(UnmaskError, match="node 9 to 9, expected source nodes 0 to 8"):
+    with pytest.raises(UnmaskError, match="seeds go from 9 to 9, expected 0 to 8"):
         outcomes(MAPPING, TRUTH, [9])
 
 

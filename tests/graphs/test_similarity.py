@@ -133,7 +133,7 @@ def test_the_most_similar_join_the_support():
         ),
         (
             lambda: Similarity(np.array([5]), np.array([1]), np.array([1.0])).ratios(3, 3, ([0], [0])),
-            "nodes of the similarity go to 5",
+            "nodes of the similarity go from 5 to 5",
         ),
         (lambda: Similarity(*np.zeros((3, 0), dtype=int)), "the similarity has no pairs"),
         (lambda: Climb(scale=0), "scale is 0, expected a number above 0"),

@@ -17,7 +17,15 @@ from unmask.data.columns import check_names
 from unmask.data.engine import Engine
 from unmask.data.source_files import detect_kind
 from unmask.data.sql import Arrays, Kind, quote_text
-from unmask.linkage.link_files import LinkFile, LinkThreshold, find_ends, find_score, name_clusters
+from unmask.linkage.link_files import (
+    LinkFile,
+    LinkThreshold,
+    find_ends,
+    find_score,
+    name_clusters,
+    parse_numbers,
+    shorten_source,
+)
 from unmask.measures.clustering.overlap import Override
 
 NOISE_LABELS = ("-1", "-1.0", "noise", "outlier", "outliers", "unclustered")
@@ -51,7 +59,7 @@ class LabelFile:
     @property
     def name(self) -> str:
         """Return the name of the file without its folder."""
-        return Path(self.source.rpartition("::")[2] if "::" in self.source else self.source).name
+        return shorten_source(self.source)
 
     def scan(self, engine: Engine, table: str) -> Kind:
         """Create a lazy table (item, label, further columns) from the rows; return the type of the ids."""
@@ -223,20 +231,16 @@ class LinkageFiles:
         rows = self._read_rows(engine, file)
         if not file.further:
             return _make_partition(file, rows)
-        chance = _parse_probabilities(file.name, rows["chance"])
+        chance = parse_numbers(f"{file.name}: a probability", rows["chance"], "positive numbers that sum to 1")
         parts, first, part = np.unique(rows["part"].astype(str), return_index=True, return_inverse=True)
         if np.any(chance != chance[first][part]):
             raise UnmaskError(f"{file.name}: a partition has several probabilities, expected one for all its rows")
-        hint = (
-            ""
-            if file.further["part"] == "partition"
-            else "; a column `partition` distinguishes partitions with the same probability"
-        )
+        hint = "; a column `partition` distinguishes partitions with the same probability"
         try:
             partitions = [Partition(rows["label"][part == i], rows["item"][part == i]) for i in range(len(parts))]
             return View(partitions, chance[first])
         except UnmaskError as error:
-            raise UnmaskError(f"{file.name}: {error}{hint}") from None
+            raise UnmaskError(f"{file.name}: {error}{hint * (file.further['part'] != 'partition')}") from None
 
     def _read_rows(self, engine: Engine, file: LabelFile, *, is_truth: bool = False) -> Arrays:
         """Read the rows of a file that have a label."""
@@ -262,16 +266,6 @@ def _make_partition(file: LabelFile, rows: Arrays) -> Partition:
         return Partition(rows["label"], rows["item"])
     except UnmaskError as error:
         raise UnmaskError(f"{file.name}: {error}") from None
-
-
-def _parse_probabilities(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:
-    try:
-        chance = np.asarray(cells, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise UnmaskError(f"{name}: a probability is not a number, expected positive numbers that sum to 1") from None
-    if not np.all(np.isfinite(chance)):
-        raise UnmaskError(f"{name}: a probability is missing, expected positive numbers that sum to 1")
-    return chance
 
 
 def parse_shares(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:

@@ -57,7 +57,7 @@ class LinkFile:
     @property
     def name(self) -> str:
         """Return the name of the file without its folder."""
-        return Path(self.source.rpartition("::")[2] if "::" in self.source else self.source).name
+        return shorten_source(self.source)
 
     def read(self, engine: Engine, truth: Partition) -> dict[float | None, Partition]:
         """Return threshold -> clusters, highest threshold first: connected components of the accepted links.
@@ -82,27 +82,35 @@ class LinkFile:
         rows = engine.rows("select * from links")
         if not len(rows["first"]):
             raise UnmaskError(f"{self.name} has no rows, expected at least 1 link of two items")
-        missing = sum(int(n) for n in engine.rows(_COUNT_MISSING)["n"])
-        if missing:
+        count = "select count(*) as n from links where first is null or second is null"
+        if missing := int(engine.rows(count)["n"][0]):
             raise UnmaskError(f"{self.name}: {missing:,} links lack an item, expected two items in every line")
-        n_loops = int(np.count_nonzero(rows["first"] == rows["second"]))
-        if n_loops:
+        if n_loops := int(np.count_nonzero(rows["first"] == rows["second"])):
             raise UnmaskError(
                 f"{self.name}: {n_loops:,} links join an item with itself, expected two different items; remove them"
             )
-        return rows["first"], rows["second"], self._parse_scores(rows["score"]) if self.score else None
-
-    def _parse_scores(self, cells: NDArray[Any]) -> NDArray[np.float64]:
-        try:
-            score = np.asarray(cells, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise UnmaskError(f"{self.name}: a score is not a number, expected one for every link") from None
-        if not np.all(np.isfinite(score)):
-            raise UnmaskError(f"{self.name}: a score is missing or infinite, expected a number for every link")
-        return score
+        name, expected = f"{self.name}: a score", "a number for every link"
+        return rows["first"], rows["second"], parse_numbers(name, rows["score"], expected) if self.score else None
 
 
-_COUNT_MISSING = "select count(*) as n from links where first is null or second is null"
+def shorten_source(source: str) -> str:
+    """Return the name of a file without its folder, or of a table without its database.
+
+    >>> shorten_source("data/owners.csv"), shorten_source("data/people.duckdb::owners")
+    ('owners.csv', 'owners')
+    """
+    return Path(source.rpartition("::")[2]).name
+
+
+def parse_numbers(name: str, cells: NDArray[Any], expected: str) -> NDArray[np.float64]:
+    """Return cells as finite numbers; the error names a cell of another kind."""
+    try:
+        numbers = np.asarray(cells, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UnmaskError(f"{name} is not a number, expected {expected}") from None
+    if not np.all(np.isfinite(numbers)):
+        raise UnmaskError(f"{name} is missing or infinite, expected {expected}")
+    return numbers
 
 
 def find_ends(names: Sequence[str], item: str) -> tuple[str, str] | None:

@@ -8,13 +8,9 @@ from functools import cached_property
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
-from unmask.core.arrays import Booleans, Floats, Integers
+from unmask.core.arrays import Floats, Integers
 from unmask.measures.clustering.overlap import Overlap
-
-MAX_DENSE_CELLS = 4096
-"""Largest number of cells, including empty ones, of a matrix that is solved as a dense one."""
 
 MIN_SETTLED_SHARE = 0.001
 """Share of the cells that a round has to settle for another round to follow."""
@@ -335,59 +331,29 @@ def transfer_distance(table: Overlap) -> int:
     >>> transfer_distance(overlap(Partition([0, 0, 0, 1, 1]), Partition([0, 0, 1, 1, 2])))
     2
     """
-    cell = _matched_cells(_Cells.of(table))
-    return table.n - int(table.shared[cell].sum())
+    row, column, x = table.subject.astype(np.int64), table.cluster.astype(np.int64), table.shared
+    n_settled = 0
+    while len(x):
+        certain = _find_certain(row, column, x)
+        n_settled += int(x[certain].sum())
+        is_closed = np.isin(row, row[certain]) | np.isin(column, column[certain])
+        row, column, x = row[~is_closed], column[~is_closed], x[~is_closed]
+        if is_closed.sum() <= MIN_SETTLED_SHARE * len(is_closed):
+            break
+    return table.n - n_settled - (_match_cells(row, column, x) if len(x) else 0)
 
 
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    """Cells of the table that are not settled yet, with their original numbers in `index`."""
-
-    row: Integers
-    column: Integers
-    x: Integers
-    index: Integers
-
-    @classmethod
-    def of(cls, table: Overlap) -> _Cells:
-        row, column = table.subject.astype(np.int64), table.cluster.astype(np.int64)
-        return cls(row, column, table.shared, np.arange(len(row)))
-
-    def __len__(self) -> int:
-        return len(self.x)
-
-    def take(self, cells: NDArray[np.intp] | Booleans) -> _Cells:
-        return _Cells(self.row[cells], self.column[cells], self.x[cells], self.index[cells])
-
-
-def _matched_cells(cells: _Cells) -> Integers:
-    """Return the cells of a one-to-one matching of subjects and clusters with the largest sum of shared items."""
-    settled, open_cells = _settle(cells)
-    for component in _components(open_cells):
-        settled.append(component.index[_assign(component)])
-    return np.concatenate(settled)
-
-
-def _settle(cells: _Cells) -> tuple[list[Integers], _Cells]:
-    """Return cells that some best matching contains, and the cells outside of their rows and columns.
+def _find_certain(row: Integers, column: Integers, x: Integers) -> Integers:
+    """Return cells that some best matching contains, one in a row and in a column.
 
     If a cell is at least as large as the largest other cell of its row and the largest other cell of its column
     together, it can replace, in any matching, the one or two cells that exclude it. This settles all components in
     which one row or column has every cell, and most of a table with few errors. Removing other rows and columns does
     not change the property, so each round settles many cells.
     """
-    settled = [np.zeros(0, dtype=np.int64)]
-    while len(cells):
-        competitors = _largest_other(cells.x, cells.row) + _largest_other(cells.x, cells.column)
-        certain = np.flatnonzero(cells.x >= competitors)
-        certain = certain[np.unique(cells.row[certain], return_index=True)[1]]
-        certain = certain[np.unique(cells.column[certain], return_index=True)[1]]
-        settled.append(cells.index[certain])
-        is_closed = _mask_lines(cells.row, cells.row[certain]) | _mask_lines(cells.column, cells.column[certain])
-        cells = cells.take(~is_closed)
-        if is_closed.sum() <= MIN_SETTLED_SHARE * len(is_closed):
-            break
-    return settled, cells
+    certain = np.flatnonzero(x >= _largest_other(x, row) + _largest_other(x, column))
+    certain = certain[np.unique(row[certain], return_index=True)[1]]
+    return certain[np.unique(column[certain], return_index=True)[1]]
 
 
 def _largest_other(x: Integers, line: Integers) -> Integers:
@@ -403,74 +369,21 @@ def _largest_other(x: Integers, line: Integers) -> Integers:
     return largest
 
 
-def _mask_lines(line: Integers, closed: Integers) -> Booleans:
-    mark = np.zeros(int(line.max()) + 1, dtype=np.bool_)
-    mark[closed] = True
-    return mark[line]
-
-
-def _components(cells: _Cells) -> list[_Cells]:
-    """Return the cells of each connected component of the overlap graph, with rows and columns numbered from 0
-    in each component.
-    """
-    if not len(cells):
-        return []
-    rows, row = np.unique(cells.row, return_inverse=True)
-    columns, column = np.unique(cells.column, return_inverse=True)
+def _match_cells(row: Integers, column: Integers, x: Integers) -> int:
+    """Return the largest sum of shared items of a one-to-one matching of subjects and clusters."""
+    (rows, row), (columns, column) = (np.unique(line, return_inverse=True) for line in (row, column))
+    if len(rows) > len(columns):  # a dummy for every row: the fewer rows, the better
+        rows, row, columns, column = columns, column, rows, row
     n_rows, n_columns = len(rows), len(columns)
-    shape = (n_rows + n_columns, n_rows + n_columns)
-    graph = scipy.sparse.coo_array((np.ones(len(cells), dtype=np.int8), (row, column + n_rows)), shape=shape)
-    n_components, label = scipy.sparse.csgraph.connected_components(graph, directed=False)
-    local = _Cells(_rank(label[:n_rows])[row], _rank(label[n_rows:])[column], cells.x, cells.index)
-    component = label[row]
-    order = np.argsort(component, kind="stable")
-    ends = np.cumsum(np.bincount(component, minlength=n_components))
-    return [local.take(order[start:end]) for start, end in zip(np.append(0, ends[:-1]), ends, strict=True)]
-
-
-def _rank(label: NDArray[np.int32]) -> Integers:
-    """Return the running number of each element among the elements with the same label."""
-    order = np.argsort(label, kind="stable")
-    count = np.bincount(label)
-    rank = np.empty(len(label), dtype=np.int64)
-    rank[order] = np.arange(len(label)) - np.repeat(np.cumsum(count) - count, count)
-    return rank
-
-
-def _assign(cells: _Cells) -> Booleans:
-    """Return, for each cell of a connected component, whether a best matching contains it."""
-    n_rows, n_columns = int(cells.row.max()) + 1, int(cells.column.max()) + 1
-    if n_rows > n_columns:  # a dummy for every row: the fewer rows, the better
-        return _assign(_Cells(cells.column, cells.row, cells.x, cells.index))
-    if n_rows * n_columns <= MAX_DENSE_CELLS:
-        overlap = np.zeros((n_rows, n_columns))
-        overlap[cells.row, cells.column] = cells.x
-        rows, columns = scipy.optimize.linear_sum_assignment(overlap, maximize=True)
-        partner = np.empty(n_rows, dtype=np.int64)
-        partner[rows] = columns
-    elif cells.x.min() == cells.x.max():  # then the most cells are the best: no costs to weigh, and far faster
-        graph = scipy.sparse.csr_array(
-            (np.ones(len(cells), dtype=np.int8), (cells.row, cells.column)), shape=(n_rows, n_columns)
-        )
-        partner = scipy.sparse.csgraph.maximum_bipartite_matching(graph, perm_type="column").astype(np.int64)
-    else:
-        partner = _assign_sparse(cells, n_rows, n_columns)
-    return np.asarray(partner[cells.row] == cells.column)
-
-
-def _assign_sparse(cells: _Cells, n_rows: int, n_columns: int) -> Integers:
-    """Return the column that the solver LAPJVsp gives to each row. A row without a column is given a dummy column of
-    its own, with no overlap.
-
-    Costs are whole numbers, which doubles represent exactly. They are at least 1 because the solver treats 0 as no
-    edge.
-    """
-    dummy = np.arange(n_rows)
-    max_cost = float(cells.x.max()) + 1
-    cost = np.concatenate([max_cost - cells.x, np.full(n_rows, max_cost)])
-    row, column = np.concatenate([cells.row, dummy]), np.concatenate([cells.column, n_columns + dummy])
-    matrix = scipy.sparse.csr_array((cost, (row, column)), shape=(n_rows, n_columns + n_rows))
-    rows, columns = scipy.sparse.csgraph.min_weight_full_bipartite_matching(matrix)
-    partner = np.empty(n_rows, dtype=np.int64)
-    partner[rows] = columns
-    return partner
+    if x.min() == x.max():  # then the most cells are the best: no costs to weigh, and far faster
+        graph = scipy.sparse.csr_array((np.ones(len(x), dtype=np.int8), (row, column)), shape=(n_rows, n_columns))
+        partner = scipy.sparse.csgraph.maximum_bipartite_matching(graph, perm_type="column")
+        return int(x[0]) * int(np.count_nonzero(partner >= 0))
+    # A row without a column gets a dummy column without overlap. Costs are whole numbers, which doubles represent
+    # exactly. They are at least 1 because the solver LAPJVsp treats 0 as no edge.
+    dummy, max_cost = np.arange(n_rows), float(x.max()) + 1
+    cost = np.concatenate([max_cost - x, np.full(n_rows, max_cost)])
+    ends = np.concatenate([row, dummy]), np.concatenate([column, n_columns + dummy])
+    matrix = scipy.sparse.csr_array((cost, ends), shape=(n_rows, n_columns + n_rows))
+    matched = scipy.sparse.csgraph.min_weight_full_bipartite_matching(matrix)
+    return int(n_rows * max_cost - matrix[matched].sum())
