@@ -245,7 +245,7 @@ def test_a_view_over_thresholds():
     view = links.view([0.8, 0.3])
     assert view.probability.tolist() == [0.5, 0.5]
     assert [p.n_clusters for p in view.partitions] == [2, 1]
-    with pytest.raises(UnmaskError, match=r"the threshold is 1\.5"):
+    with pytest.raises(UnmaskError, match=r"threshold is 1\.5"):
         links.clusters(1.5)
     with pytest.raises(UnmaskError, match="0 partitions"):
         links.view([])
@@ -311,14 +311,14 @@ class Hidden:
     [
         (lambda items: ExactMatch(("nme",))(items), "feature 'nme' is not in the release; its features are x0"),
         (lambda items: ExactMatch()(Items.read({"t": [1]}, time="t")), "0 features, expected at least 1"),
-        (lambda items: Threshold(0), "the distance is 0, expected a number above 0; ExactMatch"),
+        (lambda items: Threshold(0), "distance is 0, expected a number above 0, and finite"),
         (lambda items: Threshold(1, scale="range"), "the scale is 'range'"),
         (lambda items: Threshold(1, scale={"x0": 0}), "the scale of 'x0' is 0"),
         (
             lambda items: Threshold(1, scale={"place": 1})(items),
             "the scale names 'place'",
         ),
-        (lambda items: FeatureClustering("dbscan"), "the method is 'dbscan'"),
+        (lambda items: FeatureClustering("dbscan"), "method is 'dbscan', did you mean 'hdbscan'"),
         (lambda items: FeatureClustering("agglomerative"), "n_clusters is None; agglomerative and kmeans expect it"),
         (lambda items: FeatureClustering("kmeans", n_clusters=0), "n_clusters is 0"),
         (
@@ -327,9 +327,9 @@ class Hidden:
         ),
         (lambda items: RecordLinkage(()), r"the blocks are \(\), expected rules such as"),
         (lambda items: RecordLinkage(("place",)), "the blocks are"),
-        (lambda items: RecordLinkage((("place",),), threshold=2), "the threshold is 2"),
+        (lambda items: RecordLinkage((("place",),), threshold=2), "threshold is 2, expected a number from 0 to 1"),
         (lambda items: RecordLinkage((("plac",),))(items), "feature 'plac' is not in the release"),
-        (lambda items: SplinkLinkage((("place",),), threshold=-1), "the threshold is -1"),
+        (lambda items: SplinkLinkage((("place",),), threshold=-1), "threshold is -1, expected a number from 0 to 1"),
     ],
 )
 def test_wrong_use_is_explained(use, match):

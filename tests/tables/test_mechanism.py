@@ -389,7 +389,7 @@ def test_missing_cells_are_left_alone():
         (lambda: AddNoise(sd={"age": -1.0}), "sd is age -1.0"),
         (lambda: AddNoise(base={"age": 0}), "base is age 0"),
         (lambda: RankSwap(share=0), "share is 0"),
-        (lambda: MechanismAttack(PRAM(), asks="name"), "asks is a str, expected one of identity, membership"),
+        (lambda: MechanismAttack(PRAM(), asks="name"), "asks is 'name', expected one of identity, membership"),
     ],
 )
 def test_impossible_mechanisms_are_refused(make, message):

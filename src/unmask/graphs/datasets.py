@@ -6,15 +6,14 @@ Files are read from `$UNMASK_DATA` or from the user's cache (`~/.cache/unmask`),
 from __future__ import annotations
 
 import csv
-import difflib
-from collections.abc import Iterable
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Final, Literal, cast
 
 import numpy as np
 
-from unmask.core.errors import FailedError, UnmaskError
+from unmask.core.errors import FailedError, UnmaskError, nearest
 from unmask.data import files
 from unmask.graphs.files.link_reading import read_links
 from unmask.graphs.graph import SocialGraph
@@ -113,9 +112,7 @@ def _load(name: str, part: Part) -> SocialGraph:
     return graph
 
 
-def _check_name(name: str, names: Iterable[str]) -> str:
-    if name in names:
-        return name
-    near = difflib.get_close_matches(name, names, n=1)
-    meant = f"did you mean {near[0]!r}? " if near else ""
-    raise UnmaskError(f"the data set {name!r} is unknown; {meant}The names are {', '.join(names)}")
+def _check_name(name: str, names: Sequence[str]) -> str:
+    if name not in names:
+        raise UnmaskError(f"the data set {name!r} is unknown; {nearest(name, names)}")
+    return name

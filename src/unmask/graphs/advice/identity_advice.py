@@ -265,10 +265,12 @@ def _list_escapes(degree: int, grouped: bool, border: int, seeding: Seeding) -> 
     even = (np.full(y, 1 / y) for y in range(2, min(MAX_IDENTITIES, degree) + 1))
     for shares in [np.array(seeding.shares)] if seeding.shares else even:
         missed = top_failure(degree, shares, border, model=seeding.model)
-        cliques = 1.0
-        if grouped:
-            cliques = clique_failure(degree, shares, seeding.clique, seeding.tolerance, model=seeding.model)
-        yield Escape(len(shares), cliques, missed)
+        cliques = (
+            1.0
+            if not grouped
+            else clique_failure(degree, shares, seeding.clique, seeding.tolerance, model=seeding.model)
+        )
+        yield Escape(len(shares), float(cliques), float(missed))
 
 
 def _place_against_weak(chances: Floats, accepts: str | tuple[float, ...], loss: Floats) -> Placing:

@@ -90,10 +90,10 @@ def measure_seeding(
     in_clique, in_top = degrees >= clique - 1, degrees >= border
 
     def miss_clique(degree: int, shares: Floats) -> float:
-        return clique_failure(degree, shares, clique, tolerance, model=division.model)
+        return float(clique_failure(degree, shares, clique, tolerance, model=division.model))
 
     def miss_top(degree: int, shares: Floats) -> float:
-        return top_failure(degree, shares, border, model=division.model)
+        return float(top_failure(degree, shares, border, model=division.model))
 
     by_clique, by_top = division.failures(degrees[in_clique], miss_clique), division.failures(degrees[in_top], miss_top)
     n_before = count_cliques(graph, clique)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Protocol
+from typing import Annotated, Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +66,9 @@ log_prior, status, provenance, candidate_label, representative : see `Posterior`
     def named(self) -> NDArray[np.integer]:
         """Return the mapping."""
         return self.mapping
+
+
+M = TypeVar("M", bound=Matching)
 
 
 class Attack(Protocol):
@@ -151,10 +154,13 @@ def make_matching(
     visits: int,
     attack: str,
     unlisted: NDArray[np.float64] | None = None,
-) -> Matching:
+    kind: type[M] = Matching,  # type: ignore[assignment]
+    **further: Any,
+) -> M:
     """Return the belief with these entries; a row without entries keeps the prior.
 
     unlisted : (n_source,) total probability of the target nodes that a row does not list; None: 1 minus the listed
+    kind     : class of the belief, with the values of its further fields
     """
     row, candidate, log_p = entries
     n_source = len(mapping)
@@ -166,7 +172,7 @@ def make_matching(
     indptr = np.zeros(n_source + 1, dtype=np.int64)
     np.cumsum(np.bincount(row, minlength=n_source), out=indptr[1:])
     del entries, row, order  # free memory: millions of entries
-    return Matching(
+    return kind(
         indptr=indptr,
         candidate=candidate.astype(np.int32, copy=False),
         log_probability=np.maximum(log_p, np.log(np.finfo(np.float32).tiny)).astype(np.float32, copy=False),
@@ -181,6 +187,7 @@ def make_matching(
         mapping=mapping,
         sweeps=np.array(sweeps, dtype=np.int64),
         visits=visits,
+        **further,
     )
 
 

@@ -20,8 +20,8 @@ sections 3.5 and 5.1, with its equation numbers. Errors and gaps of the printed 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal, TypeAlias, overload
+from collections.abc import Callable
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,8 +32,6 @@ from unmask.ranges import check_type
 __all__ = ["Model", "clique_failure", "intact_cliques", "overall_failure", "top_border", "top_failure"]
 
 Floats: TypeAlias = NDArray[np.float64]
-Degree: TypeAlias = int | np.integer[Any]
-Degrees: TypeAlias = Sequence[int] | NDArray[np.integer[Any]]
 
 Model = Literal["basic", "best", "realistic"]
 """Assignment of contacts to identities. Contacts are independent.
@@ -55,22 +53,14 @@ REACH: Final = 10.0
 # --- cliques --------------------------------------------------------------------------------------------------------
 
 
-@overload
 def clique_failure(
-    degree: Degree, probabilities: ArrayLike, clique_size: int = 4, tolerance: float = 0.05, *, model: Model = "basic"
-) -> float: ...
-@overload
-def clique_failure(
-    degree: Degrees, probabilities: ArrayLike, clique_size: int = 4, tolerance: float = 0.05, *, model: Model = "basic"
-) -> Floats: ...
-def clique_failure(
-    degree: Degree | Degrees,
+    degree: ArrayLike,
     probabilities: ArrayLike,
     clique_size: int = 4,
     tolerance: float = 0.05,
     *,
     model: Model = "basic",
-) -> float | Floats:
+) -> Floats:
     """Return the probability that a member of a k-clique is not recognized in it after separating (5.2), (5.5)-(5.11).
 
     Identity i is recognized if it has all k - 1 contacts of the clique and at least (1 - epsilon) N contacts in total.
@@ -99,8 +89,8 @@ def clique_failure(
 
     Returns
     -------
-    float or (n,) array
-        Probability of failure, one for each degree.
+    (n,) array
+        Probability of failure, one for each degree; a single number for a single degree.
 
     Examples
     --------
@@ -121,8 +111,8 @@ def clique_failure(
     enough = np.ceil((1 - tolerance) * N - SLACK)[..., None]
     recognized = p**inner * binom.sf(enough - inner - 1, N[..., None] - inner, p)
     if model == "realistic":
-        return _scalar_or_array(np.prod(1 - recognized, axis=-1))
-    return _scalar_or_array(np.clip(1 - recognized.sum(axis=-1), 0.0, 1.0))
+        return np.asarray(np.prod(1 - recognized, axis=-1))[()]
+    return np.asarray(np.clip(1 - recognized.sum(axis=-1), 0.0, 1.0))[()]
 
 
 def intact_cliques(separating: float, clique_size: int = 4, probabilities: ArrayLike = ()) -> float:
@@ -163,13 +153,7 @@ def intact_cliques(separating: float, clique_size: int = 4, probabilities: Array
 # --- top degrees ----------------------------------------------------------------------------------------------------
 
 
-@overload
-def top_failure(degree: Degree, probabilities: ArrayLike, border: int, *, model: Model = "basic") -> float: ...
-@overload
-def top_failure(degree: Degrees, probabilities: ArrayLike, border: int, *, model: Model = "basic") -> Floats: ...
-def top_failure(
-    degree: Degree | Degrees, probabilities: ArrayLike, border: int, *, model: Model = "basic"
-) -> float | Floats:
+def top_failure(degree: ArrayLike, probabilities: ArrayLike, border: int, *, model: Model = "basic") -> Floats:
     """Return the probability that all identities have fewer than `border` contacts and escape top seeding (5.14),
     (5.15).
 
@@ -196,8 +180,8 @@ def top_failure(
 
     Returns
     -------
-    float or (n,) array
-        Probability of failure, one for each degree.
+    (n,) array
+        Probability of failure, one for each degree; a single number for a single degree.
 
     References
     ----------
@@ -213,10 +197,10 @@ def top_failure(
     if model == "realistic":
         from scipy.stats import binom
 
-        return _scalar_or_array(np.prod(binom.cdf(border - 1, N[..., None], p), axis=-1))
+        return np.asarray(np.prod(binom.cdf(border - 1, N[..., None], p), axis=-1))[()]
     degrees, back = np.unique(N, return_inverse=True)
     chance = np.array([_all_below(int(n), p, border) for n in degrees], dtype=np.float64)
-    return _scalar_or_array(chance[back].reshape(N.shape))
+    return chance[back].reshape(N.shape)[()]
 
 
 def top_border(degrees: ArrayLike, size: int) -> int:
@@ -378,11 +362,6 @@ def _shares(probabilities: ArrayLike, model: Model) -> Floats:
     if model == "best" and total > 1 + SLACK:
         raise UnmaskError(f"the probabilities sum to {total:g}, expected at most 1; model='realistic' makes copies")
     return p / total if model == "basic" else p  # remove the rounding error of decimals, which a high degree magnifies
-
-
-def _scalar_or_array(values: Any) -> float | Floats:
-    """Return a number for a single degree, an array otherwise."""
-    return float(values) if np.ndim(values) == 0 else np.asarray(values, dtype=np.float64)
 
 
 def _degrees(degree: ArrayLike) -> NDArray[np.int64]:

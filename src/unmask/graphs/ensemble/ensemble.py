@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from unmask.graphs.attacks.base import Count, Matching, make_matching, seed_images
+from unmask.graphs.attacks.base import Count, Entries, Matching, make_matching, seed_images
 from unmask.graphs.attacks.rematch import Rematch
 from unmask.graphs.attacks.support import rematch
 from unmask.graphs.ensemble.bagging import MIN_SEEDS, Round, Stage, load_round, run_round, save_round, split_seeds
@@ -206,10 +206,15 @@ class Ensemble(CheckedParameters):
         else:
             bags = [[round_, full_round] for round_ in rounds[:-1]] or [[full_round]]
             candidates = rank_candidates(data, bags, [data.initial_model], rng=rng)
-        matching, if_there = self._to_matching(data, candidates, rounds)
-        fields = {name: getattr(matching, name) for name in Matching.__dataclass_fields__}
-        return Announced(
-            **fields,
+        mapping, if_there, entries = self._match(data, candidates)
+        return make_matching(
+            mapping,
+            entries,
+            n_target=release.n_nodes,
+            sweeps=[len(round_.pair) for round_ in rounds],
+            visits=0,
+            attack=repr(self),
+            kind=Announced,
             if_there=if_there,
             confidence="scores" if estimate is None or refused else estimate.confidence,
             estimate=estimate,
@@ -252,10 +257,10 @@ class Ensemble(CheckedParameters):
         if self.progress is not None and message:
             self.progress(message)
 
-    def _to_matching(
-        self, data: VoteData, candidates: Candidates, rounds: Sequence[Round]
-    ) -> tuple[Matching, NDArray[np.float64]]:
-        """Return the matching with certain seeds, and the probability of the best candidate of each other person."""
+    def _match(self, data: VoteData, candidates: Candidates) -> tuple[NDArray[np.int32], NDArray[np.float64], Entries]:
+        """Return the mapping, the probability of the best candidate of each person who is not a seed, and the entries
+        of the belief, in which seeds are certain.
+        """
         seed_source, seed_target = data.seeds
         mapping, first = data.image.astype(np.int32), candidates.first
         mapping[candidates.person[first]] = candidates.candidate[first]
@@ -264,13 +269,7 @@ class Ensemble(CheckedParameters):
         is_listed = (candidates.rank < self.listed) & (candidates.probability > 0)
         row = np.append(candidates.person[is_listed], seed_source)
         log_p = np.append(np.log(candidates.probability[is_listed]), np.zeros(len(seed_source)))
-        belief = make_matching(
-            mapping,
-            (row, np.append(candidates.candidate[is_listed], seed_target), log_p),
-            n_target=data.release.n_nodes,
-            sweeps=[len(round_.pair) for round_ in rounds], visits=0, attack=repr(self),
-        )  # fmt: skip
-        return belief, if_there
+        return mapping, if_there, (row, np.append(candidates.candidate[is_listed], seed_target), log_p)
 
 
 def _so_far(method: str, n_right: float, n_withheld: int) -> str:
