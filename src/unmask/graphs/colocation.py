@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.data.event_logs import is_number, parse_log, read_lines
 from unmask.graphs.graph import SocialGraph
@@ -98,15 +99,13 @@ def _kind(has_dates: bool) -> str:
     return "dates" if has_dates else "numbers"
 
 
-def _encounters(
-    person: NDArray[np.int64], site: NDArray[np.int64], moment: NDArray[np.float64], max_gap: float
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _encounters(person: Integers, site: Integers, moment: Floats, max_gap: float) -> tuple[Integers, Integers]:
     """Return pairs i < j of records of different users at one place within `max_gap`; records are sorted by place and
     time.
 
     Step k compares each record with the k-th next one. A record without a near k-th record has no near later one.
     """
-    encounters: list[tuple[NDArray[np.int64], NDArray[np.int64]]] = [(np.zeros(0, dtype=np.int64),) * 2]
+    encounters: list[tuple[Integers, Integers]] = [(np.zeros(0, dtype=np.int64),) * 2]
     rows, step = np.arange(len(person)), 0
     while len(rows):
         step += 1
@@ -117,7 +116,7 @@ def _encounters(
     return np.concatenate([earlier for earlier, _ in encounters]), np.concatenate([later for _, later in encounters])
 
 
-def _codes(ids: ArrayLike, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _codes(ids: ArrayLike, name: str) -> tuple[NDArray[Any], Integers]:
     """Return the distinct ids, ascending, and the index of each id among them."""
     array = np.asarray(ids)
     if array.ndim != 1 or (array.dtype.kind == "f" and len(array)):
@@ -129,7 +128,7 @@ def _codes(ids: ArrayLike, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
     return labels.astype(object) if labels.dtype.kind in "UT" else labels, code.astype(np.int64)
 
 
-def _times(time: ArrayLike) -> NDArray[np.float64]:
+def _times(time: ArrayLike) -> Floats:
     try:
         array = np.asarray(time)
         when = array.astype(np.float64)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from unmask.core.arrays import Booleans, Integers
 from unmask.core.errors import FailedError
 
 MAX_LINKS_IN_MEMORY = 1 << 24
@@ -30,7 +31,7 @@ class CompressedRows(NamedTuple):
     n_distinct : number of distinct directed links without loops
     """
 
-    indptr: NDArray[np.int64]
+    indptr: Integers
     neighbor: NDArray[np.int32]
     way: NDArray[np.int8]
     n_loops: int
@@ -91,7 +92,7 @@ def iterate_blocks(size: int) -> Iterator[slice]:
     return (slice(start, start + LINKS_PER_BLOCK) for start in range(0, size, LINKS_PER_BLOCK))
 
 
-def mark_nodes(n_nodes: int, *ends: NDArray[np.integer[Any]]) -> NDArray[np.bool_]:
+def mark_nodes(n_nodes: int, *ends: NDArray[np.integer[Any]]) -> Booleans:
     """Return (n_nodes,) a mask of the nodes that occur in arrays of node numbers."""
     is_marked = np.zeros(n_nodes, dtype=np.bool_)
     for nodes in ends:
@@ -100,7 +101,7 @@ def mark_nodes(n_nodes: int, *ends: NDArray[np.integer[Any]]) -> NDArray[np.bool
     return is_marked
 
 
-def _list_entries(u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], *, is_mapped: bool) -> NDArray[np.int64]:
+def _list_entries(u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], *, is_mapped: bool) -> Integers:
     """Return the entries of both ends of each link, without loops."""
     entries = allocate(2 * len(u), np.int64, is_mapped=is_mapped)
     end = 0
@@ -113,7 +114,7 @@ def _list_entries(u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], *, i
     return entries[:end]
 
 
-def _cut_rows(runs: Sequence[NDArray[np.int64]], n_nodes: int) -> Iterator[tuple[int, int]]:
+def _cut_rows(runs: Sequence[Integers], n_nodes: int) -> Iterator[tuple[int, int]]:
     """Yield ranges of rows (first node, end) with about `_ENTRIES_PER_PART` entries each."""
     step = max(_ENTRIES_PER_PART // max(len(runs), 1), 1)
     sampled = np.sort(np.concatenate([run[::step] >> 32 for run in runs])) if runs else np.zeros(0, dtype=np.int64)
@@ -121,19 +122,19 @@ def _cut_rows(runs: Sequence[NDArray[np.int64]], n_nodes: int) -> Iterator[tuple
     return pairwise(bounds)
 
 
-def _merge(runs: Sequence[NDArray[np.int64]], low: int, high: int) -> NDArray[np.int64]:
+def _merge(runs: Sequence[Integers], low: int, high: int) -> Integers:
     """Return the entries of the rows of nodes low to high - 1, ascending."""
     bounds = np.array([low, high], dtype=np.int64) << 32
     pieces = [run[slice(*np.searchsorted(run, bounds))] for run in runs]
     return pieces[0] if len(pieces) == 1 else np.sort(np.concatenate(pieces or [bounds[:0]]))
 
 
-def _distinct(ascending: NDArray[np.int64]) -> NDArray[np.int64]:
+def _distinct(ascending: Integers) -> Integers:
     is_first = _is_first(ascending)
     return ascending if is_first.all() else ascending[is_first]
 
 
-def _is_first(ascending: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _is_first(ascending: Integers) -> Booleans:
     """Return a mask of the first occurrence of each value in an ascending array."""
     is_first = np.ones(len(ascending), dtype=np.bool_)
     np.not_equal(ascending[1:], ascending[:-1], out=is_first[1:])

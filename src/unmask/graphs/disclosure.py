@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import distinct
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
@@ -145,8 +146,8 @@ class Disclosure:
     decoys    : True if adopters publish a decoy and hide another node
     """
 
-    person: NDArray[np.int64]
-    share: NDArray[np.float64]
+    person: Integers
+    share: Floats
     role: NDArray[np.int8]
     decoys: bool
 
@@ -230,7 +231,7 @@ def disclosure_measures(disclosed: Disclosure, pair: Pair) -> Iterator[Measure]:
 
 
 def _of_adopters(name: str, disclosed: Disclosure, value: NDArray[np.generic], guess: NDArray[np.floating]) -> Measure:
-    def realized(belief: Posterior, _truth: Truth) -> NDArray[np.float64]:
+    def realized(belief: Posterior, _truth: Truth) -> Floats:
         values = np.full(len(guess), np.nan)
         values[disclosed.person] = guess[disclosed.person] if belief.named is None else value
         return values
@@ -246,12 +247,8 @@ def _of_adopters(name: str, disclosed: Disclosure, value: NDArray[np.generic], g
 
 
 def _shares(
-    pair: Pair,
-    separated: Separated,
-    rounds: NDArray[np.integer],
-    is_right: NDArray[np.bool_],
-    person: NDArray[np.int64],
-) -> NDArray[np.float64]:
+    pair: Pair, separated: Separated, rounds: NDArray[np.integer], is_right: Booleans, person: Integers
+) -> Floats:
     """Return (n_people,) the number of distinct contacts of correct nodes, divided by the degree before separation."""
     release, origin = separated
     _, position = np.nonzero(is_right[:, person])
@@ -260,7 +257,7 @@ def _shares(
     contact = origin[release.neighbor[release.indptr[node[block]] + place]]
     n = pair.target.n_nodes
     n_contacts = np.bincount(distinct(position[block] * n + contact) // n, minlength=len(person))
-    share: NDArray[np.float64] = n_contacts / np.maximum(pair.target.degree[pair.truth[person]], 1)
+    share: Floats = n_contacts / np.maximum(pair.target.degree[pair.truth[person]], 1)
     return share
 
 
@@ -278,19 +275,19 @@ class Discovery:
     runs   : number of runs
     """
 
-    person: NDArray[np.int64]
-    node: NDArray[np.int64]
-    hits: NDArray[np.int64]
-    misses: NDArray[np.int64]
+    person: Integers
+    node: Integers
+    hits: Integers
+    misses: Integers
     runs: int
 
     @property
-    def score(self) -> NDArray[np.int64]:
+    def score(self) -> Integers:
         """Return (n,) S = hits - misses of each identity: G. Gulyas, 2015, equation (3.6)."""
         return self.hits - self.misses
 
     @property
-    def probability(self) -> NDArray[np.float64]:
+    def probability(self) -> Floats:
         """Return (n,) hits / runs: the discovery probability of each identity, the input of `graphs.identity_game`."""
         return self.hits / self.runs
 

@@ -15,6 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.arrays import Booleans, Integers
 from unmask.core.errors import UnmaskError
 from unmask.graphs.compressed_rows import CompressedRows, compress_links
 from unmask.graphs.files.edge_lists import EdgeListOptions
@@ -107,7 +108,7 @@ class SocialGraph:
     (array([1, 2, 1]), array([0, 2], dtype=int32))
     """
 
-    indptr: NDArray[np.int64]
+    indptr: Integers
     neighbor: NDArray[np.int32]
     labels: NDArray[Any] | None = None
     dropped: Dropped = Dropped()
@@ -133,7 +134,7 @@ class SocialGraph:
         return len(self.neighbor) // 2
 
     @cached_property
-    def degree(self) -> NDArray[np.int64]:
+    def degree(self) -> Integers:
         """(n_nodes,) number of neighbors."""
         return np.diff(self.indptr)
 
@@ -153,7 +154,7 @@ class SocialGraph:
         once = u < self.neighbor
         return u[once], self.neighbor[once]
 
-    def has_edges(self, u: ArrayLike, v: ArrayLike) -> NDArray[np.bool_]:
+    def has_edges(self, u: ArrayLike, v: ArrayLike) -> Booleans:
         """Return a mask of the pairs (u[i], v[i]) of node numbers that are edges.
 
         >>> SocialGraph.from_edges([0, 1], [1, 2]).has_edges([1, 0], [0, 2])
@@ -168,7 +169,7 @@ class SocialGraph:
         places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return np.asarray(keys[places] == wanted)
 
-    def link_directions(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def link_directions(self) -> tuple[Booleans, Booleans]:
         """Return two masks over `neighbor`: the node links to the neighbor, and the neighbor links to the node.
 
         An edge without a direction is a link in both directions.
@@ -179,7 +180,7 @@ class SocialGraph:
         way = np.full(len(self.neighbor), 3, dtype=np.int8) if self.way is None else self.way
         return (way & 1) > 0, (way & 2) > 0
 
-    def nodes_called(self, labels: Iterable[Any]) -> NDArray[np.int64]:
+    def nodes_called(self, labels: Iterable[Any]) -> Integers:
         """Return the node of each label, -1 if unknown; labels are compared as texts.
 
         The label of a node in a graph without labels is its number.
@@ -223,7 +224,7 @@ class SocialGraph:
         rows = compress_links(*ends, n_nodes)
         return SocialGraph(rows.indptr, rows.neighbor, way=rows.way)
 
-    def largest_component(self) -> NDArray[np.int64]:
+    def largest_component(self) -> Integers:
         """Return the nodes of the largest connected component, ascending.
 
         Ties between components are resolved by the smallest node number.
@@ -395,7 +396,7 @@ def _size(
     return n
 
 
-def _numbers_of(chosen: NDArray[np.int64], n_nodes: int) -> NDArray[np.int64]:
+def _numbers_of(chosen: Integers, n_nodes: int) -> Integers:
     """Return the new number of each node, -1 if it is not chosen."""
     check_nodes(chosen, n_nodes)
     number = np.full(n_nodes, -1, dtype=np.int64)

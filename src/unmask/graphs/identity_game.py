@@ -30,14 +30,15 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from unmask.core.arrays import Booleans, Floats
 from unmask.core.errors import UnmaskError
-from unmask.economics.attacker import Floats, as_amounts, as_numbers, is_whole
+from unmask.economics.attacker import as_amounts, as_numbers, is_whole
 
 __all__ = ["Equilibrium", "acceptance", "best_assignment", "equilibrium", "expected_loss", "worst_loss"]
 
-Decision: TypeAlias = str | Callable[[NDArray[np.bool_]], ArrayLike] | ArrayLike
+Decision: TypeAlias = str | Callable[[Booleans], ArrayLike] | ArrayLike
 
 MAX_ENUMERATED: Final = 18
 """Largest number of uncertain identities for which all 2^y sets are enumerated."""
@@ -190,7 +191,7 @@ def _accept_uniformly(P: Floats) -> Floats:
     return np.asarray(P * (weights / 2 @ np.exp(logs.sum(axis=1, keepdims=True) - logs)))
 
 
-def _enumerate(P: Floats, decide: Callable[[NDArray[np.bool_]], ArrayLike]) -> Floats:
+def _enumerate(P: Floats, decide: Callable[[Booleans], ArrayLike]) -> Floats:
     """Return the acceptances, summed over all sets that can be discovered."""
     n_uncertain = int(((P > 0) & (P < 1)).sum())
     if n_uncertain > MAX_ENUMERATED:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.graphs.graph import SocialGraph
 
@@ -56,7 +57,7 @@ def erdos_renyi(n: int, p: float, *, rng: np.random.Generator) -> SocialGraph:
     return SocialGraph.from_edges(*_ends(np.concatenate(edges)[1:]), n_nodes=n)
 
 
-def _ends(number: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _ends(number: Integers) -> tuple[Integers, Integers]:
     """Return the pair v > u with the number v (v - 1) / 2 + u.
 
     >>> last = (2**31 - 3) * (2**31 - 2) // 2
@@ -152,7 +153,7 @@ def chung_lu(degrees: ArrayLike, *, rng: np.random.Generator) -> SocialGraph:
     return SocialGraph.from_edges(u, rng.permutation(v), n_nodes=len(w))
 
 
-def power_law_degrees(n: int, *, exponent: float, mean: float) -> NDArray[np.float64]:
+def power_law_degrees(n: int, *, exponent: float, mean: float) -> Floats:
     """Return expected degrees for `chung_lu` with a power-law tail, P(degree > x) ~ x^(1 - exponent).
 
     w_i = c (i + 1/2)^(-1 / (exponent - 1)) for i = 0, 1, ...; c is chosen so that the mean is `mean`.

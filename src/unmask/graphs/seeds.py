@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
 from unmask.data.dialects import WHOLE
 from unmask.graphs.files.edge_lists import EdgeListOptions
@@ -33,8 +34,8 @@ class SeedPairs(NamedTuple):
         Target nodes, each at most once.
     """
 
-    source: NDArray[np.int64]
-    target: NDArray[np.int64]
+    source: Integers
+    target: Integers
 
     @classmethod
     def from_labels(
@@ -145,7 +146,7 @@ def label_columns(
 
 def nodes_of(
     source: SocialGraph, target: SocialGraph, source_labels: ArrayLike, target_labels: ArrayLike
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Integers, Integers]:
     """Return the node of each label in its graph, -1 where it has none."""
     people, names = np.asarray(source_labels).reshape(-1), np.asarray(target_labels).reshape(-1)
     if len(people) != len(names):

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import distinct
 from unmask.core.errors import UnmaskError
 from unmask.data.readings import iterate_rows
@@ -48,7 +49,7 @@ class Similarity:
 
     source: NDArray[np.integer]
     target: NDArray[np.integer]
-    weight: NDArray[np.float64]
+    weight: Floats
 
     def __post_init__(self) -> None:
         n = {len(self.source), len(self.target), len(self.weight)}
@@ -127,10 +128,10 @@ class Ratios:
     exponent   : a
     """
 
-    indptr: NDArray[np.int64]
-    candidate: NDArray[np.int64]
-    rank: NDArray[np.float64]
-    depth: NDArray[np.int64]
+    indptr: Integers
+    candidate: Integers
+    rank: Floats
+    depth: Integers
     n_target: int
     exponent: float = 1.0
 
@@ -141,26 +142,26 @@ class Ratios:
         return cls(np.zeros(n_source + 1, dtype=np.int64), no_pairs, np.zeros(0), no_pairs, n_target)
 
     @property
-    def row(self) -> NDArray[np.int64]:
+    def row(self) -> Integers:
         """Return (n_pairs,) the source node of each pair."""
         return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
 
     @property
-    def value(self) -> NDArray[np.float64]:
+    def value(self) -> Floats:
         """Return (n_pairs,) the ratio of each pair."""
         return self._ratio(self.rank)
 
     @cached_property
-    def unlisted(self) -> NDArray[np.float64]:
+    def unlisted(self) -> Floats:
         """Return (n_source,) the ratio of each source node with its target nodes that have no weight."""
         n_listed = np.diff(self.indptr)
         return np.where(n_listed > 0, self._ratio(self._last_rank), 0.0)
 
-    def look_up(self, source: NDArray[np.integer], target: NDArray[np.integer]) -> NDArray[np.float64]:
+    def look_up(self, source: NDArray[np.integer], target: NDArray[np.integer]) -> Floats:
         """Return the ratios of these pairs."""
         return np.where(np.diff(self.indptr)[source] > 0, self._ratio(self.rank_of(source, target)), 0.0)
 
-    def rank_of(self, source: NDArray[np.integer], target: NDArray[np.integer]) -> NDArray[np.float64]:
+    def rank_of(self, source: NDArray[np.integer], target: NDArray[np.integer]) -> Floats:
         """Return r of these pairs."""
         order, key = self._keys
         if not len(key):
@@ -169,7 +170,7 @@ class Ratios:
         position = np.minimum(np.searchsorted(key, wanted), len(key) - 1)
         return np.where(key[position] == wanted, self.rank[order[position]], self._last_rank[source])
 
-    def nearest(self, k: int) -> NDArray[np.bool_]:
+    def nearest(self, k: int) -> Booleans:
         """Return (n_pairs,) a mask of the k most similar pairs of each source node; pairs tied beyond k are excluded.
 
         The mask is empty if the similarity is weak, with an exponent of 0.8 or more.
@@ -177,19 +178,19 @@ class Ratios:
         return (self.depth <= k) & (self.exponent < _MAX_EXPONENT)
 
     @cached_property
-    def _keys(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _keys(self) -> tuple[Integers, Integers]:
         """Return the order of the pairs by source and target, and the sorted keys."""
         key = self.row * self.n_target + self.candidate
         order = np.argsort(key)
         return order, key[order]
 
     @property
-    def _last_rank(self) -> NDArray[np.float64]:
+    def _last_rank(self) -> Floats:
         """Return (n_source,) r of target nodes without a weight: the middle of the ranks after all pairs."""
         return (np.diff(self.indptr) + self.n_target) / (2.0 * self.n_target)
 
-    def _ratio(self, rank: NDArray[np.float64]) -> NDArray[np.float64]:
-        ratio: NDArray[np.float64] = np.log(self.exponent) + (self.exponent - 1.0) * np.log(rank)
+    def _ratio(self, rank: Floats) -> Floats:
+        ratio: Floats = np.log(self.exponent) + (self.exponent - 1.0) * np.log(rank)
         return ratio
 
 

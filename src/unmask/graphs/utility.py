@@ -14,6 +14,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.graphs.criteria.equivalence import tokens
 from unmask.graphs.graph import SocialGraph
 
@@ -33,7 +34,7 @@ DAMPING = 0.85
 """Probability that the random walk of `pagerank` follows an edge."""
 
 
-def lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64]) -> dict[str, float]:
+def lost(original: SocialGraph, release: SocialGraph, origin: Integers) -> dict[str, float]:
     """Return name -> loss for each utility measure, in display order.
 
     original, release : both networks; origin : (release.n_nodes,) original node of each released node
@@ -73,7 +74,7 @@ def utility(losses: Mapping[str, float]) -> float:
     return 1.0 - max(losses.values())
 
 
-def edges_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64]) -> float:
+def edges_lost(original: SocialGraph, release: SocialGraph, origin: Integers) -> float:
     """Return 1 - Jaccard index of the edges among people; copies of an edge count once.
 
     It is 1 - (true and released) / (true or released), and 0 if no network has an edge.
@@ -114,7 +115,7 @@ def transitivity(graph: SocialGraph) -> float:
     return float(triangles(graph.indptr, graph.neighbor).sum()) / pairs if pairs else 0.0
 
 
-def distances(graph: SocialGraph, nodes: NDArray[np.int64]) -> NDArray[np.float64]:
+def distances(graph: SocialGraph, nodes: Integers) -> Floats:
     """Return the lengths of the shortest paths from these nodes to all others, inf without a path.
 
     >>> distances(SocialGraph.from_edges([0, 1], [1, 2], n_nodes=4), np.array([0]))
@@ -127,7 +128,7 @@ def distances(graph: SocialGraph, nodes: NDArray[np.int64]) -> NDArray[np.float6
     )
     is_other = np.ones(lengths_by_node.shape, dtype=np.bool_)
     is_other[np.arange(len(nodes)), nodes] = False
-    lengths: NDArray[np.float64] = lengths_by_node[is_other]
+    lengths: Floats = lengths_by_node[is_other]
     return lengths
 
 
@@ -144,7 +145,7 @@ def assortativity(graph: SocialGraph) -> float:
     return float(np.corrcoef(degree_u, degree_v)[0, 1]) if len(degree_u) and degree_u.min() < degree_u.max() else 0.0
 
 
-def communities_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64]) -> float:
+def communities_lost(original: SocialGraph, release: SocialGraph, origin: Integers) -> float:
     """Return |1 - modularity in the release / modularity in the original|, at most 1, for communities of the original.
 
     0 if the original has no communities. They are detected once, because a second detection can differ on the same
@@ -160,7 +161,7 @@ def communities_lost(original: SocialGraph, release: SocialGraph, origin: NDArra
     return min(1.0, abs(1.0 - after / modularity_before)) if modularity_before > 1e-9 else 0.0
 
 
-def ranks_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.int64]) -> float:
+def ranks_lost(original: SocialGraph, release: SocialGraph, origin: Integers) -> float:
     """Return (1 - Spearman's correlation of PageRank before and after) / 2; identities of a person are summed.
 
     People without a released node have rank value 0. If all people of one network have equal values, the correlation is
@@ -177,7 +178,7 @@ def ranks_lost(original: SocialGraph, release: SocialGraph, origin: NDArray[np.i
     return 0.5 if second.min() == second.max() else float(1 - np.corrcoef(first, second)[0, 1]) / 2
 
 
-def pagerank(graph: SocialGraph) -> NDArray[np.float64]:
+def pagerank(graph: SocialGraph) -> Floats:
     """Return (n_nodes,) PageRank: the stationary distribution of a walk that restarts uniformly with probability 0.15.
 
     The values sum to 1, with an accuracy of 1e-10. A walk at a node without neighbors restarts.
@@ -197,7 +198,7 @@ def pagerank(graph: SocialGraph) -> NDArray[np.float64]:
     return rank
 
 
-def outbreak(graph: SocialGraph, person: NDArray[np.int64], passes_on: float) -> float:
+def outbreak(graph: SocialGraph, person: Integers, passes_on: float) -> float:
     """Return the mean share of nodes that a disease reaches from a random node, if each edge transmits with a
     probability.
 
@@ -226,7 +227,7 @@ def outbreak(graph: SocialGraph, person: NDArray[np.int64], passes_on: float) ->
     return float(np.mean(sizes))
 
 
-def communities(graph: SocialGraph) -> NDArray[np.int64]:
+def communities(graph: SocialGraph) -> Integers:
     """Return (n_nodes,) the community of each node, numbered from 0, by the Louvain method.
 
     Each node in order joins the neighboring community with the largest gain of `modularity`, until no move gains. Each
@@ -278,7 +279,7 @@ def two_sided(graph: SocialGraph) -> bool:
     return bool(twice == 2 * once)
 
 
-def modularity(graph: SocialGraph, community: NDArray[np.int64]) -> float:
+def modularity(graph: SocialGraph, community: Integers) -> float:
     """Return the modularity: sum over communities c of (edges within c) / m - (sum of degrees in c / 2 m)^2.
 
     It is the share of edges within communities minus its expected value if edges were random for the given degrees. It

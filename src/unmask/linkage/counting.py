@@ -11,8 +11,8 @@ from dataclasses import replace
 from os import PathLike
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Integers
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.partition import Missing, Unlabeled, check_differences, check_labels
 from unmask.data.engine import Engine
@@ -273,8 +273,8 @@ def _contingency(
 
 
 def _add_singletons(
-    subject: NDArray[np.int64], cluster: NDArray[np.int64], shared: NDArray[np.int64], n_clusters: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    subject: Integers, cluster: Integers, shared: Integers, n_clusters: int
+) -> tuple[Integers, Integers, Integers]:
     """Replace cluster -1 by one cluster for each of its items, numbered by subject."""
     unclustered = np.flatnonzero(cluster < 0)
     unclustered = unclustered[np.argsort(subject[unclustered])]

@@ -12,6 +12,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.arrays import Booleans, Floats
 from unmask.core.errors import UnmaskError, visible
 from unmask.core.partition import Partition
 from unmask.data.columns import read_columns
@@ -45,7 +46,7 @@ class Feature:
         return f"Feature({self.name!r}, {len(self.values)} {self.kind} cells)"
 
     @property
-    def missing(self) -> NDArray[np.bool_]:
+    def missing(self) -> Booleans:
         """Return the (n,) mask of missing cells."""
         return np.asarray(np.isnan(self.values) if self.kind == "numeric" else self.values < 0)
 
@@ -84,7 +85,7 @@ class Items:
     ids: NDArray[Any]
     features: tuple[Feature, ...]
     pseudonym: NDArray[Any] | None = None
-    time: NDArray[np.float64] | None = None
+    time: Floats | None = None
     context: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
@@ -246,7 +247,7 @@ def _check_length(name: str, column: NDArray[Any], n: int) -> None:
         raise UnmaskError(f"column {name!r} has shape {column.shape} for {n} items, expected one cell for each")
 
 
-def _find_missing(cells: NDArray[Any], na: frozenset[str]) -> NDArray[np.bool_]:
+def _find_missing(cells: NDArray[Any], na: frozenset[str]) -> Booleans:
     """Return a mask of the missing cells: None, NaN, an empty text, or one of the texts `na`."""
     if cells.dtype.kind == "f":
         return np.asarray(np.isnan(cells), dtype=np.bool_)
@@ -280,7 +281,7 @@ def _read_feature(name: str, cells: NDArray[Any], kind: Kind | None, na: frozens
     return _encode(name, cells, missing, "text" if kind == "text" else "categorical")
 
 
-def _parse_numbers(cells: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[np.float64] | None:
+def _parse_numbers(cells: NDArray[Any], missing: Booleans) -> Floats | None:
     """Return the cells as finite numbers, NaN if missing; None if another cell occurs, or if all are missing."""
     values = np.full(len(cells), np.nan)
     if cells.dtype.kind in "bmM" or missing.all():
@@ -292,14 +293,14 @@ def _parse_numbers(cells: NDArray[Any], missing: NDArray[np.bool_]) -> NDArray[n
     return values if np.isfinite(values[~missing]).all() else None
 
 
-def _encode(name: str, cells: NDArray[Any], missing: NDArray[np.bool_], kind: Kind) -> Feature:
+def _encode(name: str, cells: NDArray[Any], missing: Booleans, kind: Kind) -> Feature:
     codes = np.full(len(cells), -1, dtype=np.int32)
     labels, present = np.unique(cells[~missing].astype(np.str_), return_inverse=True)
     codes[~missing] = present
     return Feature(name, codes, kind, labels.astype(object))
 
 
-def _parse_times(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:
+def _parse_times(name: str, cells: NDArray[Any]) -> Floats:
     if cells.dtype.kind == "M":
         return cells.astype("datetime64[us]").astype(np.int64) / 1e6
     values = _parse_numbers(cells, np.zeros(len(cells), dtype=np.bool_))

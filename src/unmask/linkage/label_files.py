@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, View, check_labels
 from unmask.data.columns import check_names
@@ -268,7 +269,7 @@ def _make_partition(file: LabelFile, rows: Arrays) -> Partition:
         raise UnmaskError(f"{file.name}: {error}") from None
 
 
-def parse_shares(name: str, cells: NDArray[Any]) -> NDArray[np.float64]:
+def parse_shares(name: str, cells: NDArray[Any]) -> Floats:
     """Return weights and shares as numbers; `wanted` as 0 or 1 (true, false)."""
     words = {"true": 1.0, "false": 0.0}
     try:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition
 from unmask.data.engine import Engine
@@ -76,7 +77,7 @@ class LinkFile:
             for threshold, links in sorted(accepted.items(), reverse=True)
         }
 
-    def _read_links(self, engine: Engine) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.float64] | None]:
+    def _read_links(self, engine: Engine) -> tuple[NDArray[Any], NDArray[Any], Floats | None]:
         columns = {"first": self.ends[0], "second": self.ends[1]} | ({"score": self.score} if self.score else {})
         engine.table("links", self.source, columns, ids=("first", "second"))
         rows = engine.rows("select * from links")
@@ -102,7 +103,7 @@ def shorten_source(source: str) -> str:
     return Path(source.rpartition("::")[2]).name
 
 
-def parse_numbers(name: str, cells: NDArray[Any], expected: str) -> NDArray[np.float64]:
+def parse_numbers(name: str, cells: NDArray[Any], expected: str) -> Floats:
     """Return cells as finite numbers; the error names a cell of another kind."""
     try:
         numbers = np.asarray(cells, dtype=np.float64)
@@ -167,7 +168,7 @@ def parse_thresholds(texts: Sequence[str]) -> tuple[float, ...]:
     return thresholds
 
 
-def choose_thresholds(score: NDArray[np.float64]) -> tuple[float, ...]:
+def choose_thresholds(score: Floats) -> tuple[float, ...]:
     """Return all distinct scores; if there are many, quantiles of them, including the smallest and the largest.
 
     >>> choose_thresholds(np.array([0.5, 0.9, 0.5]))
@@ -195,7 +196,7 @@ def name_clusters(
     return dict(zip(names, clusters.values(), strict=True)), dict(zip(names, thresholds, strict=True))
 
 
-def _number_items(truth: Partition, ends: NDArray[Any], name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
+def _number_items(truth: Partition, ends: NDArray[Any], name: str) -> tuple[NDArray[Any], Integers]:
     """Return the items of the truth followed by all other linked items, and the index of each end of a link."""
     assert truth.items is not None
     n = len(truth)

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Annotated, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats
 from unmask.core.errors import UnmaskError
 from unmask.graphs import Attack, IdentitySeparation, Pair, SeedPairs, SocialGraph, select_seeds, split
 from unmask.graphs.advice.seeding_loss import TOP_SHARE, CliqueSize, Tolerance, find_border
@@ -24,8 +24,6 @@ from unmask.graphs.identity_game import best_assignment, equilibrium, expected_l
 from unmask.graphs.knowledge.seeding import clique as find_clique
 from unmask.graphs.protections import new_ties
 from unmask.ranges import Range
-
-Floats = NDArray[np.float64]
 
 MAX_IDENTITIES: Final = 5
 MAX_CONTACTS: Final = 5
@@ -276,7 +274,7 @@ def _list_escapes(degree: int, grouped: bool, border: int, seeding: Seeding) -> 
 def _place_against_weak(chances: Floats, accepts: str | tuple[float, ...], loss: Floats) -> Placing:
     """Return the best identity for a secret against an adversary who finds some identities."""
 
-    def believe_likeliest(found: NDArray[np.bool_]) -> Floats:
+    def believe_likeliest(found: Booleans) -> Floats:
         likeliest = found & (chances == np.max(chances, where=found, initial=-1.0))
         return np.asarray(likeliest / max(int(likeliest.sum()), 1))
 
@@ -307,15 +305,8 @@ MAX_SPLITS: Final = 200
 
 
 def simulated_discovery(
-    graph: SocialGraph,
-    node: int,
-    attack: Attack,
-    *,
-    identities: int,
-    n_seeds: int,
-    runs: int,
-    rng: np.random.Generator,
-) -> NDArray[np.float64]:
+    graph: SocialGraph, node: int, attack: Attack, *, identities: int, n_seeds: int, runs: int, rng: np.random.Generator
+) -> Floats:
     """Return the share of runs in which an attack finds each identity of one person, see `discovery`.
 
     Each run splits the network into a release and the adversary's network, with half of the people and three quarters

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Annotated, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.graphs import IdentitySeparation, SocialGraph
 from unmask.graphs.criteria import Model, clique_failure, overall_failure, top_border, top_failure
@@ -17,8 +17,6 @@ from unmask.graphs.protections import Separated
 from unmask.graphs.protections.contact_sorting import mean_shares
 from unmask.ranges import Range
 from unmask.results.formats import percent
-
-Floats = NDArray[np.float64]
 
 CliqueSize = Annotated[int, Range(3, 5)]
 
@@ -136,7 +134,7 @@ class _Division:
         """Return (y,) the mean share of each identity."""
         return np.minimum(1.0, self.kept * mean_shares(self.separation.sorting, y))
 
-    def failures(self, degrees: NDArray[np.int64], failure: Callable[[int, Floats], float]) -> Floats:
+    def failures(self, degrees: Integers, failure: Callable[[int, Floats], float]) -> Floats:
         """Return the probability of failure at each degree, over the number of identities: equation (5.1)."""
 
         def at_degree(degree: int) -> float:
@@ -172,7 +170,7 @@ def _expected_loss(graph: SocialGraph, separated: Separated, division: _Division
     return 1 - (1 - adopting + adopting * division.share_together(clique - 1)) ** clique
 
 
-def _mean(values: Floats, counts: NDArray[np.int64]) -> float | None:
+def _mean(values: Floats, counts: Integers) -> float | None:
     return float(np.average(values, weights=counts)) if len(values) else None
 
 

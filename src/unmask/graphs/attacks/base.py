@@ -9,6 +9,7 @@ from typing import Annotated, Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import distinct
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, equal_weights
@@ -52,7 +53,7 @@ log_prior, status, provenance, candidate_label, representative : see `Posterior`
     """
 
     mapping: NDArray[np.int32]
-    sweeps: NDArray[np.int64]
+    sweeps: Integers
     visits: int
 
     def __post_init__(self) -> None:
@@ -110,7 +111,7 @@ def seed_images(release: SocialGraph, knowledge: Auxiliary) -> tuple[NDArray[np.
     return image, inverse
 
 
-def _check_nodes(nodes: NDArray[np.integer], n: int, side: str) -> NDArray[np.int64]:
+def _check_nodes(nodes: NDArray[np.integer], n: int, side: str) -> Integers:
     array = np.asarray(nodes)
     if array.ndim != 1 or (len(array) and not np.issubdtype(array.dtype, np.integer)):
         raise UnmaskError(f"the {side} seeds are not a list of node numbers")
@@ -122,7 +123,7 @@ def _check_nodes(nodes: NDArray[np.integer], n: int, side: str) -> NDArray[np.in
     return array.astype(np.int64)
 
 
-def positive_degree(graph: SocialGraph) -> NDArray[np.float64]:
+def positive_degree(graph: SocialGraph) -> Floats:
     """Return (n_nodes,) the degree of each node, with 1 for isolated nodes to avoid division by 0."""
     return np.maximum(np.diff(graph.indptr), 1).astype(np.float64)
 
@@ -131,8 +132,8 @@ def make_side(
     graph: SocialGraph,
     image: NDArray[np.int32],
     *,
-    weight: NDArray[np.float32] | NDArray[np.float64] | None = None,
-    size: NDArray[np.float64] | None = None,
+    weight: NDArray[np.float32] | Floats | None = None,
+    size: Floats | None = None,
     rows: Links | None = None,
 ) -> Side:
     """Return a graph as input of the loops, by default with weights and sizes of 1.
@@ -153,7 +154,7 @@ def make_matching(
     sweeps: Sequence[int],
     visits: int,
     attack: str,
-    unlisted: NDArray[np.float64] | None = None,
+    unlisted: Floats | None = None,
     kind: type[M] = Matching,  # type: ignore[assignment]
     **further: Any,
 ) -> M:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats
 from unmask.graphs.attacks._kernels import directed_rows, find_rivals, read_only, unsigned
 from unmask.graphs.attacks.base import Matching, make_matching
 from unmask.graphs.attacks.support import Support
@@ -127,8 +128,8 @@ def climb(
     support: Support,
     *,
     gamma: float,
-    start: NDArray[np.float64] | None = None,
-    prior: NDArray[np.float64] | None = None,
+    start: Floats | None = None,
+    prior: Floats | None = None,
     steps: range = range(STEPS),
     boldness: int = 3,
     cut_steps: tuple[int, ...] = (4, 8, 14),
@@ -162,7 +163,7 @@ def climb(
     return share
 
 
-def _arrays(support: Support, start: NDArray[np.float64] | None, gamma: float) -> tuple[Pairs, Factors]:
+def _arrays(support: Support, start: Floats | None, gamma: float) -> tuple[Pairs, Factors]:
     """Return the arrays for the loops; the prior is the start."""
     from unmask.graphs.attacks._climb import Factors, Pairs
 

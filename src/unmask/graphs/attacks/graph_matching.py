@@ -9,15 +9,13 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks.base import Count, Matching, make_matching, seed_images
 from unmask.graphs.criteria.equivalence import refine, structural_equivalence
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary
 from unmask.ranges import CheckedParameters
-
-Floats = NDArray[np.float64]
-Nodes = NDArray[np.int64]
 
 MAX_LAST_STEP = 0.03
 """Root mean square of the step, over nodes, below which the search stops."""
@@ -74,10 +72,7 @@ class GraphMatching(CheckedParameters):
         return self.begun(release, knowledge, scipy.sparse.csr_array((knowledge.graph.n_nodes, release.n_nodes)))
 
     def begun(
-        self,
-        release: SocialGraph,
-        knowledge: Auxiliary,
-        shares: scipy.sparse.csr_array[np.float64, tuple[int, int]],
+        self, release: SocialGraph, knowledge: Auxiliary, shares: scipy.sparse.csr_array[np.float64, tuple[int, int]]
     ) -> Matching:
         """Return the belief of a search that starts from given shares, such as those of `Climb`.
 
@@ -116,8 +111,8 @@ class GraphMatching(CheckedParameters):
 
     def _solve(
         self,
-        source_input: tuple[SocialGraph, NDArray[np.int64]],
-        target_input: tuple[SocialGraph, NDArray[np.int64]],
+        source_input: tuple[SocialGraph, Integers],
+        target_input: tuple[SocialGraph, Integers],
         image: NDArray[np.int32],
         shares: scipy.sparse.csr_array[np.float64, tuple[int, int]],
     ) -> scipy.sparse.csr_array[np.float64, tuple[int, int]]:
@@ -144,8 +139,8 @@ class GraphMatching(CheckedParameters):
 
 
 def _complete_shares(
-    shares: scipy.sparse.csr_array[np.float64, tuple[int, int]], free: NDArray[np.int64], target_free: NDArray[np.int64]
-) -> NDArray[np.float64]:
+    shares: scipy.sparse.csr_array[np.float64, tuple[int, int]], free: Integers, target_free: Integers
+) -> Floats:
     """Return (k, k) the shares of free nodes; the unassigned rest of each row, also of padding, is spread evenly."""
     n, m = shares.shape
     padded = np.zeros((max(n, m), max(n, m)))
@@ -156,7 +151,7 @@ def _complete_shares(
 
 def _refine_union(
     auxiliary: SocialGraph, target: SocialGraph, image: NDArray[np.int32]
-) -> tuple[SocialGraph, NDArray[np.int64]]:
+) -> tuple[SocialGraph, Integers]:
     """Return the union of both graphs, with an edge between each seed and its image, and its refined colors."""
     n, seed = auxiliary.n_nodes, np.flatnonzero(image >= 0)
     (u, v), (x, y) = auxiliary.edges(), target.edges()
@@ -167,7 +162,7 @@ def _refine_union(
     return union, _refine(union, 2 * side + is_seed)
 
 
-def _split_colors(graph: SocialGraph, color: NDArray[np.int64]) -> NDArray[np.int64]:
+def _split_colors(graph: SocialGraph, color: Integers) -> Integers:
     """Return (n,) a unique color for each node. Repeatedly, one node of a color class gets a new color.
 
     The choice has no effect if an automorphism exchanges the nodes of the class. All twins of a class are split at
@@ -185,13 +180,11 @@ def _split_colors(graph: SocialGraph, color: NDArray[np.int64]) -> NDArray[np.in
     return color
 
 
-def _refine(graph: SocialGraph, start: NDArray[np.int64]) -> NDArray[np.int64]:
+def _refine(graph: SocialGraph, start: Integers) -> Integers:
     return refine(graph.indptr, graph.neighbor, np.unique(start, return_inverse=True)[1].reshape(-1))
 
 
-def _average_colors(
-    color: NDArray[np.int64], image: NDArray[np.int32]
-) -> scipy.sparse.csr_array[np.float64, tuple[int, int]]:
+def _average_colors(color: Integers, image: NDArray[np.int32]) -> scipy.sparse.csr_array[np.float64, tuple[int, int]]:
     """Return (n, n) the averaging matrix over the nodes of each color; a seed is in a class by itself."""
     group_key = np.where(image >= 0, -1 - np.arange(len(color)), color)
     group = np.unique(group_key, return_inverse=True)[1].reshape(-1)
@@ -214,7 +207,7 @@ class Signed(NamedTuple):
     to: Floats
 
     @classmethod
-    def from_graph(cls, graph: SocialGraph, seeds: Nodes, n: int) -> Signed:
+    def from_graph(cls, graph: SocialGraph, seeds: Integers, n: int) -> Signed:
         """Return the matrix of the free nodes in their order, padded to n nodes including seeds."""
         free = np.setdiff1d(np.arange(graph.n_nodes), seeds)
         rows, k = graph.adjacency().astype(np.float64)[free], n - len(seeds)
@@ -230,7 +223,7 @@ class Signed(NamedTuple):
         return np.asarray(self.links @ values - np.outer(self.real, self.real @ values))
 
 
-def best_places(source: Signed, target: Signed, steps: int, start: Floats) -> Nodes:
+def best_places(source: Signed, target: Signed, steps: int, start: Floats) -> Integers:
     """Return (k,) the column of each row after Frank-Wolfe steps that maximize f(P) over permutations P.
 
     f(P) = trace(A P B P^T) + 2 trace(S T^T P^T), where A and B are the signed matrices and S and T their parts to the
@@ -252,7 +245,7 @@ def best_places(source: Signed, target: Signed, steps: int, start: Floats) -> No
     return _assign(share)
 
 
-def permuted_product(source: Signed, target: Signed, column: Nodes) -> Floats:
+def permuted_product(source: Signed, target: Signed, column: Integers) -> Floats:
     """Return (k, k) A Q B for the permutation Q with a 1 in these columns."""
     row = np.argsort(column)
     (source_links, real, _), (target_links, target_real, _) = source, target
@@ -263,11 +256,11 @@ def permuted_product(source: Signed, target: Signed, column: Nodes) -> Floats:
     return np.asarray(product)
 
 
-def _permutation(column: Nodes) -> Floats:
+def _permutation(column: Integers) -> Floats:
     matrix = np.zeros((len(column), len(column)))
     matrix[np.arange(len(column)), column] = 1.0
     return matrix
 
 
-def _assign(gain: Floats) -> Nodes:
+def _assign(gain: Floats) -> Integers:
     return np.asarray(scipy.optimize.linear_sum_assignment(gain, maximize=True)[1])

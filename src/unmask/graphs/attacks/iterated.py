@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import ranges
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import equal_weights
@@ -127,11 +128,11 @@ class _Part(NamedTuple):
     """The belief of a round, and the nodes (originals and copies) that it matched for the first time."""
 
     belief: Matching
-    node: NDArray[np.int64]
-    person: NDArray[np.int64]
+    node: Integers
+    person: Integers
 
 
-def _with_copies(graph: SocialGraph, person: NDArray[np.int64]) -> SocialGraph:
+def _with_copies(graph: SocialGraph, person: Integers) -> SocialGraph:
     """Return the graph with a copy of each repeated entry of `person`, adjacent to that person's neighbors."""
     copied = person[graph.n_nodes :]
     length = graph.degree[copied]
@@ -177,7 +178,7 @@ def _combine_rounds(parts: list[_Part], images: NDArray[np.int32], *, attack: st
     )
 
 
-def _entries(part: _Part) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.float64]]:
+def _entries(part: _Part) -> tuple[Integers, NDArray[np.int32], Floats]:
     """Return the persons, candidates and probabilities of the rows of a part."""
     length = part.belief.row_length[part.node]
     position = ranges(part.belief.indptr[part.node], length)

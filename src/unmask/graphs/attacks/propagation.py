@@ -9,6 +9,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats
 from unmask.graphs.attacks._kernels import directed_rows, find_mutual, invalidate, rank_by_degree, write_back
 from unmask.graphs.attacks._structs import DIRECTION_UNIT, Rule, Scratch, Side
 from unmask.graphs.attacks.base import (
@@ -166,7 +167,7 @@ def _propagate(
     attack: Nar09 | Bumblebee,
     release: SocialGraph,
     knowledge: Auxiliary,
-    size: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    size: Callable[[Floats], Floats],
     *,
     ratio: bool,
     directed: bool = False,
@@ -200,7 +201,7 @@ def _propagate(
 def _make_side(
     graph: SocialGraph,
     image: NDArray[np.int32],
-    size: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    size: Callable[[Floats], Floats],
     *,
     directed: bool,
     dtype: type[np.floating],

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import chunks, segment_sum
 from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks._kernels import choose_greedily, count_common, find_rivals, renumber
@@ -179,9 +180,7 @@ class Rematch(CheckedParameters):
         return _Mapping(image, inverse)
 
 
-def log_odds(
-    target: SocialGraph, auxiliary: SocialGraph, mapping: NDArray[np.integer], *, reach: int = 500
-) -> NDArray[np.float64]:
+def log_odds(target: SocialGraph, auxiliary: SocialGraph, mapping: NDArray[np.integer], *, reach: int = 500) -> Floats:
     """Return the log-odds of each match of any mapping under the model of `Rematch`.
 
     The value is log(p / (1 - p)), natural logarithm. p is the model's probability of the match, given all other matches
@@ -239,9 +238,9 @@ class _Mapping(NamedTuple):
 class _Side(NamedTuple):
     """A renumbered graph: node i is node order[i] of the input, and number is the inverse."""
 
-    order: NDArray[np.int64]
-    number: NDArray[np.int64]
-    indptr: NDArray[np.int64]
+    order: Integers
+    number: Integers
+    indptr: Integers
     neighbor: NDArray[np.int32]
 
     @classmethod
@@ -252,7 +251,7 @@ class _Side(NamedTuple):
         return cls(order, number, *renumber(graph.indptr, graph.neighbor, order))
 
     @property
-    def degree(self) -> NDArray[np.int64]:
+    def degree(self) -> Integers:
         return np.diff(self.indptr)
 
 
@@ -261,7 +260,7 @@ class _Problem(NamedTuple):
 
     source: _Side
     target: _Side
-    common: NDArray[np.float64]
+    common: Floats
     similar_pairs: SimilarPairs
 
     @classmethod
@@ -309,9 +308,7 @@ class _Model(NamedTuple):
         return float(np.log1p(-self.preserved)), float(np.log1p(-self.preserved_back))
 
 
-def _fit_model(
-    problem: _Problem, mapping: _Mapping, n_known: NDArray[np.int64], target_known: NDArray[np.int64]
-) -> _Model:
+def _fit_model(problem: _Problem, mapping: _Mapping, n_known: Integers, target_known: Integers) -> _Model:
     """Fit the model to the mapped pairs; `n_known` and `target_known` count the mapped neighbors of each node.
 
     With r the number of unmapped neighbors: b = (1 + sum of r_c) / (1 + sum of r_u), and phi is the mean of
@@ -334,14 +331,14 @@ def _fit_model(
     )
 
 
-def _witness_weights(model: _Model, degree: NDArray[np.integer], n_ends: int) -> NDArray[np.float64]:
+def _witness_weights(model: _Model, degree: NDArray[np.integer], n_ends: int) -> Floats:
     """Return the contribution of a witness to the log-odds, by degree of its image, without the log degree of c.
 
     The value is log(s 2m / d_y) - log(1 - s) - log(1 - s'), rounded, in units of 1 / GRID. The subtracted terms cancel
     those of neighbors that are not witnesses. n_ends : 2m, twice the number of target edges
     """
     miss, target_miss = model.misses
-    weight: NDArray[np.float64] = np.log(model.preserved * max(n_ends, 1) / degree) - miss - target_miss
+    weight: Floats = np.log(model.preserved * max(n_ends, 1) / degree) - miss - target_miss
     return np.rint(weight * GRID)
 
 
@@ -366,7 +363,7 @@ def _score_candidates(
     return result, visits
 
 
-def _scored_rows(problem: _Problem, seed: _Mapping, mapping: _Mapping) -> tuple[Rows, Rows, NDArray[np.int64], float]:
+def _scored_rows(problem: _Problem, seed: _Mapping, mapping: _Mapping) -> tuple[Rows, Rows, Integers, float]:
     """Return both graphs with the terms of their nodes, the weights of witnesses, and the spread."""
     from unmask.graphs.attacks._rematch import COUNT, Rows
 
@@ -389,7 +386,7 @@ def _scored_rows(problem: _Problem, seed: _Mapping, mapping: _Mapping) -> tuple[
     return rows, target_rows, weight, model.spread
 
 
-def _count_mapped(side: _Side, image: NDArray[np.int32]) -> NDArray[np.int64]:
+def _count_mapped(side: _Side, image: NDArray[np.int32]) -> Integers:
     """Return (n,) the number of mapped neighbors of each node."""
     count, indptr = np.zeros(len(image), dtype=np.int64), side.indptr
     for start, stop in chunks(indptr):
@@ -414,9 +411,7 @@ def _fill_matches(result: Best, mapping: _Mapping) -> _Mapping:
     return _Mapping(image, inverse)
 
 
-def _entries(
-    problem: _Problem, seed: _Mapping, mapping: _Mapping, result: Best
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def _entries(problem: _Problem, seed: _Mapping, mapping: _Mapping, result: Best) -> tuple[Integers, Integers, Floats]:
     """Return (row, candidate, log-probability) of listed candidates, all matches, and seeds (certain)."""
     row, candidate, value = _list_entries(result)
     is_alternative = candidate != mapping.image[row]

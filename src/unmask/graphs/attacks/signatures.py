@@ -7,14 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Integers
 from unmask.graphs.attacks.base import Count, Entries, Matching, make_matching, seed_images
 from unmask.graphs.criteria.equivalence import finer, numbered
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.identities import spans
 from unmask.graphs.similarity import Auxiliary
 from unmask.ranges import CheckedParameters
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -75,9 +74,7 @@ class DegreeMatching(CheckedParameters):
         )
 
 
-def _find_nearest(
-    degree: NDArray[np.int64], other_degrees: NDArray[np.int64], max_count: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _find_nearest(degree: Integers, other_degrees: Integers, max_count: int) -> tuple[Integers, Integers]:
     """Return rows and candidates of nearest degree; rows with more than `max_count` candidates are omitted.
 
     The limit bounds the memory: many people have one contact, and all pairs of them would not fit.
@@ -100,7 +97,7 @@ def _find_nearest(
     return row, order[first[row] + place]
 
 
-def _keep_single(row: NDArray[np.int64], candidate: NDArray[np.int64]) -> tuple[list[int], list[int]]:
+def _keep_single(row: Integers, candidate: Integers) -> tuple[list[int], list[int]]:
     """Return the rows that have exactly one candidate, and their candidates."""
     is_single = np.bincount(row)[row] == 1
     return row[is_single].tolist(), candidate[is_single].tolist()
@@ -172,7 +169,7 @@ class Refinement(CheckedParameters):
 
 def _colors(
     source: SocialGraph, target: SocialGraph, image: NDArray[np.int32], rounds: int
-) -> list[tuple[Numbers, Numbers]]:
+) -> list[tuple[Integers, Integers]]:
     """Return the colors of both networks after each round, up to the first round that splits no color.
 
     image : (n_source,) target node of each seed, -1 for other nodes
@@ -189,7 +186,7 @@ def _colors(
     return colors
 
 
-def _find_equal(source_color: Numbers, target_color: Numbers, max_count: int) -> tuple[Numbers, Numbers, Numbers]:
+def _find_equal(source_color: Integers, target_color: Integers, max_count: int) -> tuple[Integers, Integers, Integers]:
     """Count the nodes with the color of each row; return counts, and rows and candidates up to `max_count`."""
     order = np.argsort(target_color, kind="stable")
     first, last = (np.searchsorted(target_color[order], source_color, side=side) for side in ("left", "right"))

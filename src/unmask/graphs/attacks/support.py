@@ -9,13 +9,14 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import distinct
 from unmask.graphs.attacks.base import Matching, seed_images
 from unmask.graphs.attacks.rematch import Rematch
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary, Ratios, candidate_count
 
-Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
+Pairs = tuple[Integers, Integers]
 """Source nodes, and the target node of each."""
 
 LISTED = 15
@@ -56,9 +57,9 @@ class Support:
     source: SocialGraph
     target: SocialGraph
     image: NDArray[np.int32]
-    indptr: NDArray[np.int64]
+    indptr: Integers
     candidate: NDArray[np.int32]
-    ratio: NDArray[np.float64] | None = None
+    ratio: Floats | None = None
 
     def __len__(self) -> int:
         """Return the number of pairs of free nodes."""
@@ -68,14 +69,14 @@ class Support:
         nodes, seeds = np.count_nonzero(np.diff(self.indptr)), np.count_nonzero(self.image >= 0)
         return f"Support({len(self)} pairs of {nodes - seeds} free nodes, {seeds} seeds)"
 
-    def take(self, chosen: NDArray[np.bool_]) -> Support:
+    def take(self, chosen: Booleans) -> Support:
         """Return the support with a subset of its pairs. chosen : (n_pairs,) mask"""
         indptr = np.searchsorted(self.row[chosen], np.arange(len(self.image) + 1))
         ratio = None if self.ratio is None else self.ratio[chosen]
         return replace(self, indptr=indptr, candidate=self.candidate[chosen], ratio=ratio)
 
     @property
-    def row(self) -> NDArray[np.int64]:
+    def row(self) -> Integers:
         """Return (n_pairs,) the source node of each pair."""
         return np.repeat(np.arange(len(self.image)), np.diff(self.indptr))
 
@@ -187,7 +188,7 @@ class Walks:
         self._share, self._step = share, scipy.sparse.diags_array(share) @ graph.adjacency().astype(np.float64)
         self._scale, self._column = 2 * graph.n_edges / 10, dict[int, NDArray[np.float32]]()
 
-    def profiles(self, seeds: NDArray[np.int64]) -> NDArray[np.float32]:
+    def profiles(self, seeds: Integers) -> NDArray[np.float32]:
         """Return (n_nodes, n_seeds) the profiles of `Support.of`."""
         new = np.array([seed for seed in seeds.tolist() if seed not in self._column], dtype=np.int64)
         for start in range(0, len(new), _SEEDS_PER_BLOCK):
@@ -198,7 +199,7 @@ class Walks:
         profile /= np.maximum(np.linalg.norm(profile, axis=1, keepdims=True), np.finfo(np.float32).tiny)
         return profile
 
-    def _visits(self, seeds: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _visits(self, seeds: Integers) -> Floats:
         """Return (n_nodes, n_seeds) the share of visits of the walks from each seed, divided by the degree of the
         node.
         """

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Integers
 from unmask.graphs.attacks._kernels import choose_greedily
 from unmask.graphs.attacks._structs import FREE, Marks, Rule, Side, Wedges
 from unmask.graphs.attacks.base import Count, Matching, ScoringAttack, make_side, score_matching, seed_images
@@ -241,7 +242,7 @@ def _choose_pairs(state: _State, relation: Wedges, min_marks: int) -> tuple[int,
 
 
 def _list_marked(
-    nodes: NDArray[np.int32], relation: Wedges, is_free: NDArray[np.bool_], min_marks: int
+    nodes: NDArray[np.int32], relation: Wedges, is_free: Booleans, min_marks: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], int]:
     """Return all pairs (node, free target node) with at least `min_marks` marks: nodes, targets, marks, visits."""
     from unmask.graphs.attacks._percolation import list_marked_pairs
@@ -258,7 +259,7 @@ def _list_marked(
 
 def _sort_into_classes(
     state: _State, node: NDArray[np.int32], candidate: NDArray[np.int32], marks: NDArray[np.int32]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]:
+) -> tuple[Integers, NDArray[np.int32], NDArray[np.int32]]:
     """Return the bounds of the classes of equally good pairs, and the pairs from best to worst."""
     gap = np.abs(state.auxiliary.degree[node] - state.release.degree[candidate])
     rank = (int(marks.max(initial=0)) - marks.astype(np.int64)) * 2**32 + gap

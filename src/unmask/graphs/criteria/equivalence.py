@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.graphs.graph import SocialGraph
 
@@ -22,24 +23,20 @@ def tokens(number: NDArray[np.integer]) -> NDArray[np.uint64]:
     return z ^ (z >> np.uint64(31))
 
 
-def row_sums(indptr: NDArray[np.int64], value: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def row_sums(indptr: Integers, value: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return (n,) the sum of the values of each row modulo 2^64; 0 for an empty row."""
     running = np.concatenate((np.zeros(1, dtype=np.uint64), np.cumsum(value, dtype=np.uint64)))
     return running[indptr[1:]] - running[indptr[:-1]]
 
 
-def numbered(key: NDArray[np.uint64]) -> NDArray[np.int64]:
+def numbered(key: NDArray[np.uint64]) -> Integers:
     """Return (n,) the keys replaced by ranks 0, 1, 2, ... of the distinct keys."""
     return np.unique(key, return_inverse=True)[1].astype(np.int64).reshape(-1)
 
 
 def refine(
-    indptr: NDArray[np.int64],
-    neighbor: NDArray[np.integer],
-    start: NDArray[np.int64] | None = None,
-    *,
-    rounds: int | None = None,
-) -> NDArray[np.int64]:
+    indptr: Integers, neighbor: NDArray[np.integer], start: Integers | None = None, *, rounds: int | None = None
+) -> Integers:
     """Return (n,) the coarsest stable coloring, numbered from 0: nodes of a color have equally many neighbors of each.
 
     Nodes start with their degrees, or with the colors `start`. Each round splits the colors by the multisets of
@@ -57,7 +54,7 @@ def refine(
     return color
 
 
-def finer(color: NDArray[np.int64], *graphs: tuple[NDArray[np.int64], NDArray[np.integer]]) -> NDArray[np.int64]:
+def finer(color: Integers, *graphs: tuple[Integers, NDArray[np.integer]]) -> Integers:
     """Return (n,) the colors after one more round, from 0: each color is split by the multiset of neighbor colors.
 
     color : colors of the nodes of all graphs in sequence. graphs : (indptr, neighbor) of each graph
@@ -70,7 +67,7 @@ def finer(color: NDArray[np.int64], *graphs: tuple[NDArray[np.int64], NDArray[np
     return numbered(tokens(np.concatenate(sums) + tokens(tokens(color))))
 
 
-def structural_equivalence(graph: SocialGraph, *, directed: bool = False) -> NDArray[np.int64]:
+def structural_equivalence(graph: SocialGraph, *, directed: bool = False) -> Integers:
     """Return (n_nodes,) the class of each node, numbered from 0: structurally equivalent nodes (twins).
 
     Two nodes are twins if they have the same neighbors apart from each other. Exchanging twins does not change the
@@ -110,7 +107,7 @@ def structural_equivalence(graph: SocialGraph, *, directed: bool = False) -> NDA
     return numbered(np.where(twins_inside, inside, outside))
 
 
-def color_classes(graph: SocialGraph, rounds: int | None = None) -> NDArray[np.int64]:
+def color_classes(graph: SocialGraph, rounds: int | None = None) -> Integers:
     """Return (n_nodes,) the class of each node under color refinement, numbered from 0.
 
     Nodes of a class have equally many neighbors in each class. An adversary without seeds who compares degrees, then
@@ -144,7 +141,7 @@ def color_classes(graph: SocialGraph, rounds: int | None = None) -> NDArray[np.i
     return refine(graph.indptr, graph.neighbor, rounds=rounds)
 
 
-def class_sizes(classes: NDArray[np.int64]) -> NDArray[np.int64]:
+def class_sizes(classes: Integers) -> Integers:
     """Return (n,) the size of the class of each node, including the node: its anonymity set.
 
     Parameters
@@ -162,11 +159,11 @@ def class_sizes(classes: NDArray[np.int64]) -> NDArray[np.int64]:
     >>> class_sizes(np.array([0, 1, 0]))
     array([2, 1, 2])
     """
-    sizes: NDArray[np.int64] = np.bincount(classes)[classes]
+    sizes: Integers = np.bincount(classes)[classes]
     return sizes
 
 
-def degree_anonymity(graph: SocialGraph) -> NDArray[np.int64]:
+def degree_anonymity(graph: SocialGraph) -> Integers:
     """Return (n_nodes,) the number of nodes with the same degree as each node, including the node.
 
     The graph is k-degree anonymous for each k up to the smallest number. An adversary who knows only the degree of a
@@ -192,7 +189,7 @@ def degree_anonymity(graph: SocialGraph) -> NDArray[np.int64]:
     >>> degree_anonymity(star)
     array([1, 3, 3, 3])
     """
-    sizes: NDArray[np.int64] = np.bincount(graph.degree)[graph.degree]
+    sizes: Integers = np.bincount(graph.degree)[graph.degree]
     return sizes
 
 
@@ -232,7 +229,7 @@ def spearman(score: NDArray[np.floating | np.integer], anonymity: NDArray[np.flo
     return float(np.corrcoef(mean_ranks(a), mean_ranks(b))[0, 1])
 
 
-def mean_ranks(values: NDArray[np.floating | np.integer]) -> NDArray[np.float64]:
+def mean_ranks(values: NDArray[np.floating | np.integer]) -> Floats:
     """Return (n,) the rank of each value, from 1, with mean ranks for ties; avoids the slow import of SciPy.
 
     >>> mean_ranks(np.array([7, 3, 7]))

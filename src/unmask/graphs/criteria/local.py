@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats
 from unmask.graphs.graph import SocialGraph
 from unmask.ranges import check_type
 
@@ -17,7 +17,7 @@ Variant = Literal["A", "B", "C", "degree"]
 _DECIMALS: Final = 12  # equal neighborhoods tie exactly, although their sums are added in another order
 
 
-def local_anonymity(graph: SocialGraph, variant: Variant = "A") -> NDArray[np.float64]:
+def local_anonymity(graph: SocialGraph, variant: Variant = "A") -> Floats:
     """Return the local topological anonymity (LTA) of each node: its similarity to the nodes that attacks compare it
     with.
 
@@ -63,7 +63,7 @@ def local_anonymity(graph: SocialGraph, variant: Variant = "A") -> NDArray[np.fl
     return local_anonymities(graph, [variant])[variant]
 
 
-def local_anonymities(graph: SocialGraph, variants: Iterable[Variant]) -> dict[Variant, NDArray[np.float64]]:
+def local_anonymities(graph: SocialGraph, variants: Iterable[Variant]) -> dict[Variant, Floats]:
     """Return `local_anonymity` in several variants, which share most of the work.
 
     Parameters
@@ -103,9 +103,9 @@ def local_anonymities(graph: SocialGraph, variants: Iterable[Variant]) -> dict[V
     return values
 
 
-def _similarity(graph: SocialGraph) -> NDArray[np.float64]:
+def _similarity(graph: SocialGraph) -> Floats:
     """Return (n_nodes,) the sum of CosSim over all nodes at the end of a two-edge path."""
     adjacency = graph.adjacency().astype(np.float64)
     inverse_root = 1.0 / np.sqrt(np.maximum(graph.degree, 1))
-    similarity: NDArray[np.float64] = adjacency @ (adjacency @ inverse_root) - graph.degree * inverse_root
+    similarity: Floats = adjacency @ (adjacency @ inverse_root) - graph.degree * inverse_root
     return similarity * inverse_root

@@ -8,8 +8,8 @@ from typing import Final
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Integers
 from unmask.core.csr_rows import distinct
 from unmask.graphs.criteria.equivalence import numbered, refine, row_sums, tokens
 from unmask.graphs.graph import SocialGraph
@@ -30,8 +30,8 @@ class NeighborhoodAnonymity:
         True if the size is exact, False if it is an upper bound.
     """
 
-    size: NDArray[np.int64]
-    exact: NDArray[np.bool_]
+    size: Integers
+    exact: Booleans
 
 
 def neighborhood_anonymity(graph: SocialGraph) -> NeighborhoodAnonymity:
@@ -93,16 +93,16 @@ class _Pieces:
     identified : (n_pieces,) True if all components with this color multiset are known to be isomorphic
     """
 
-    indptr: NDArray[np.int64]
-    neighbor: NDArray[np.int64]
-    color: NDArray[np.int64]
-    of_node: NDArray[np.int64]
-    size: NDArray[np.int64]
-    kind: NDArray[np.int64]
-    identified: NDArray[np.bool_]
+    indptr: Integers
+    neighbor: Integers
+    color: Integers
+    of_node: Integers
+    size: Integers
+    kind: Integers
+    identified: Booleans
 
     @classmethod
-    def split(cls, indptr: NDArray[np.int64], neighbor: NDArray[np.int64]) -> _Pieces:
+    def split(cls, indptr: Integers, neighbor: Integers) -> _Pieces:
         n = len(indptr) - 1
         color = refine(indptr, neighbor)
         ones = np.ones(len(neighbor), dtype=np.int8)
@@ -118,14 +118,14 @@ class _Pieces:
         plain = (size <= _MAX_IDENTIFIED) | (edges == size - 1) | (edges == size * (size - 1) // 2) | (colors == size)
         return cls(indptr, neighbor, color, of_node, size, numbered(multiset), plain)
 
-    def nodes(self, piece: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    def nodes(self, piece: Integers) -> Iterator[Integers]:
         """Yield the nodes of each of these components."""
         order = np.argsort(self.of_node, kind="stable")
         begin = np.searchsorted(self.of_node[order], piece)
         for first, size in zip(begin.tolist(), self.size[piece].tolist(), strict=True):
             yield order[first : first + size]
 
-    def isomorphic(self, piece: NDArray[np.int64], other_piece: NDArray[np.int64]) -> bool:
+    def isomorphic(self, piece: Integers, other_piece: Integers) -> bool:
         """Return True if two components with equal color multisets, given by their nodes, are isomorphic."""
         nodes = np.concatenate((piece, other_piece))
         number = dict(zip(nodes.tolist(), range(len(nodes)), strict=True))
@@ -135,17 +135,17 @@ class _Pieces:
         return _match(indptr, neighbor, numbered(self.color[nodes].astype(np.uint64)))
 
 
-def _combine(graph: SocialGraph, pieces: _Pieces, kind: NDArray[np.int64]) -> NDArray[np.int64]:
+def _combine(graph: SocialGraph, pieces: _Pieces, kind: Integers) -> Integers:
     """Return (n_nodes,) the class of each node: the multiset of the kinds of its components, weighted by size."""
     return numbered(row_sums(graph.indptr, tokens(kind)[pieces.of_node]))
 
 
-def _isomorphism_classes(pieces: _Pieces, needed: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _isomorphism_classes(pieces: _Pieces, needed: Booleans) -> Integers:
     """Return (n_pieces,) kinds, split so that components of one kind are isomorphic."""
     open_ones = np.flatnonzero(needed & ~pieces.identified & (pieces.size <= _MAX_COMPARED))
     kind = pieces.kind.copy()
     following = int(kind.max(initial=-1)) + 1
-    models: dict[int, list[tuple[NDArray[np.int64], int]]] = {}
+    models: dict[int, list[tuple[Integers, int]]] = {}
     for piece, nodes in zip(open_ones.tolist(), pieces.nodes(open_ones), strict=True):
         representatives = models.setdefault(int(pieces.kind[piece]), [])
         match = next((number for model, number in representatives if pieces.isomorphic(nodes, model)), None)
@@ -157,7 +157,7 @@ def _isomorphism_classes(pieces: _Pieces, needed: NDArray[np.bool_]) -> NDArray[
     return kind
 
 
-def _match(indptr: NDArray[np.int64], neighbor: NDArray[np.int64], color: NDArray[np.int64]) -> bool:
+def _match(indptr: Integers, neighbor: Integers, color: Integers) -> bool:
     """Return True if the first half of a graph is isomorphic to the second; no edge joins the halves.
 
     Individualization and refinement: a node of the first half without a unique color is matched with each node of that

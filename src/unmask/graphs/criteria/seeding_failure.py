@@ -21,17 +21,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.ranges import check_type
 
 __all__ = ["Model", "clique_failure", "intact_cliques", "overall_failure", "top_border", "top_failure"]
 
-Floats: TypeAlias = NDArray[np.float64]
 
 Model = Literal["basic", "best", "realistic"]
 """Assignment of contacts to identities. Contacts are independent.
@@ -257,7 +257,7 @@ def _all_below(n: int, p: Floats, border: int) -> float:
     return min(1.0, math.exp(log_chance + math.log(chance_at_n))) if chance_at_n > 0 else 0.0
 
 
-def _scale(n: int, share: Floats, times: NDArray[np.int64], caps: Floats) -> float:
+def _scale(n: int, share: Floats, times: Integers, caps: Floats) -> float:
     """Return a lambda for which the means of the truncated Poisson variables sum to about n, for numerical precision.
 
     E[X | X <= c] = theta P(X <= c - 1) / P(X <= c). If theta is far above c, both probabilities underflow, and the mean
@@ -364,7 +364,7 @@ def _shares(probabilities: ArrayLike, model: Model) -> Floats:
     return p / total if model == "basic" else p  # remove the rounding error of decimals, which a high degree magnifies
 
 
-def _degrees(degree: ArrayLike) -> NDArray[np.int64]:
+def _degrees(degree: ArrayLike) -> Integers:
     N = np.asarray(degree)
     if not np.issubdtype(N.dtype, np.integer) or (N < 0).any():
         raise UnmaskError("a degree is not a whole number of at least 0; give numbers of contacts")

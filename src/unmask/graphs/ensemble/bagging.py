@@ -15,6 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import FailedError
 from unmask.data.writing import replace_file
 from unmask.graphs.attacks.base import Matching
@@ -53,8 +54,8 @@ class Round(NamedTuple):
     vote     : (n_pairs, n_kinds) mean vote of the attacks of each kind
     """
 
-    withheld: NDArray[np.bool_]
-    pair: NDArray[np.int64]
+    withheld: Booleans
+    pair: Integers
     vote: NDArray[np.float32]
 
 
@@ -65,9 +66,9 @@ class Tally(NamedTuple):
     share             : (n_pairs, n_kinds) votes of a kind for the pair / rounds of the person
     """
 
-    person: NDArray[np.int64]
-    candidate: NDArray[np.int64]
-    share: NDArray[np.float64]
+    person: Integers
+    candidate: Integers
+    share: Floats
 
 
 def kinds_for(release: SocialGraph, knowledge: Auxiliary) -> tuple[str, ...]:
@@ -81,7 +82,7 @@ def kinds_for(release: SocialGraph, knowledge: Auxiliary) -> tuple[str, ...]:
     return ("named", "listed", "climb", "discounted", *(kind for kind, votes in is_used.items() if votes))
 
 
-def split_seeds(n_seeds: int, *, rng: np.random.Generator) -> NDArray[np.bool_]:
+def split_seeds(n_seeds: int, *, rng: np.random.Generator) -> Booleans:
     """Return (7, n_seeds) masks of the seeds withheld in each round: two random halves, then five random fifths.
 
     Each seed is withheld in one half and in one fifth; the two divisions are independent.
@@ -98,7 +99,7 @@ class Stage(NamedTuple):
 
     release: SocialGraph
     knowledge: Auxiliary
-    withheld: NDArray[np.bool_]
+    withheld: Booleans
     walks: tuple[Walks, Walks] | None = None
 
     @property
@@ -123,9 +124,7 @@ def run_round(stage: Stage, forward: Matching, kinds: Sequence[str]) -> Round:
     return Round(stage.withheld, pairs, table)
 
 
-def _flat(
-    votes: Votes, kinds: Sequence[str], n: int
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.floating]]]:
+def _flat(votes: Votes, kinds: Sequence[str], n: int) -> Iterator[tuple[Integers, Integers, NDArray[np.floating]]]:
     """Yield (pairs, kinds, votes) of each attack; several attacks of one kind share its weight."""
     for number, kind in enumerate(kinds):
         for u, c, vote in votes[kind]:
@@ -180,7 +179,7 @@ def _vote_shares(support: Support, share: NDArray[np.float32]) -> Vote:
     return support.row[has_vote], support.candidate[has_vote], share[has_vote]
 
 
-def tally_votes(rounds: Sequence[Round], counted: NDArray[np.bool_], n_target: int) -> Tally:
+def tally_votes(rounds: Sequence[Round], counted: Booleans, n_target: int) -> Tally:
     """Return for each person the sum of votes over the counted rounds, divided by the number of these rounds.
 
     counted : (n_rounds, n_source) True if the round counts for the person
@@ -196,7 +195,7 @@ def tally_votes(rounds: Sequence[Round], counted: NDArray[np.bool_], n_target: i
     return Tally(person, candidate, share / counted.sum(axis=0)[person][:, None])
 
 
-def find_leaders(tally: Tally) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def find_leaders(tally: Tally) -> tuple[Integers, Integers, Floats]:
     """Return the people with votes, and for each the candidate with the largest mean share over kinds, and this
     share.
     """

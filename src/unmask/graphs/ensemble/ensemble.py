@@ -11,6 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.graphs.attacks.base import Count, Entries, Matching, make_matching, seed_images
 from unmask.graphs.attacks.rematch import Rematch
 from unmask.graphs.attacks.support import rematch
@@ -80,14 +81,14 @@ log_prior, status, provenance, candidate_label, representative, mapping, sweeps,
         Reasons why no probability is announced, a sentence each.
     """
 
-    if_there: NDArray[np.float64]
+    if_there: Floats
     confidence: Literal["calibrated", "bound", "scores"]
     estimate: SuccessEstimate | None
     dispersion: SeedDispersion | None
     max_present: float
     refused: tuple[str, ...]
 
-    def expected_success(self, present: NDArray[np.bool_] | None = None) -> Success | None:
+    def expected_success(self, present: Booleans | None = None) -> Success | None:
         """Return the announced success; None if no probability is announced.
 
         present : (n_observations,) True for people who are known to be in the target; None if this is unknown for all
@@ -236,7 +237,7 @@ class Ensemble(CheckedParameters):
             rounds.append(self._round(data, withheld, first=number == 1))
         return rounds
 
-    def _round(self, data: VoteData, withheld: NDArray[np.bool_], *, first: bool) -> Round:
+    def _round(self, data: VoteData, withheld: Booleans, *, first: bool) -> Round:
         """Return a cached round, or run it; the first round reports the matches of `Rematch`."""
         stage = Stage(data.release, data.knowledge, withheld, data.walks)
         if self.folder is not None and (cached := load_round(self.folder, stage)) is not None:
@@ -257,7 +258,7 @@ class Ensemble(CheckedParameters):
         if self.progress is not None and message:
             self.progress(message)
 
-    def _match(self, data: VoteData, candidates: Candidates) -> tuple[NDArray[np.int32], NDArray[np.float64], Entries]:
+    def _match(self, data: VoteData, candidates: Candidates) -> tuple[NDArray[np.int32], Floats, Entries]:
         """Return the mapping, the probability of the best candidate of each person who is not a seed, and the entries
         of the belief, in which seeds are certain.
         """
@@ -316,7 +317,7 @@ def _refusals(data: VoteData, spread: SeedDispersion | None, seeds_are: SeedsAre
         )
 
 
-def _auc(degree: NDArray[np.int64], seeds: NDArray[np.int64]) -> float:
+def _auc(degree: Integers, seeds: Integers) -> float:
     """Return the probability that a seed has more edges than another node; ties count half."""
     rank, n = scipy.stats.rankdata(degree)[seeds], len(seeds)
     n_others = len(degree) - n

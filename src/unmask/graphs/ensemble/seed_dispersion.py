@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.utility import communities
@@ -104,7 +105,7 @@ def measure_seed_dispersion(
 
 def _compare(
     graph: SocialGraph, seeds: NDArray[np.integer], n_draws: int, rng: np.random.Generator
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Return p-values and ratios of T and C in one network."""
     strata = _strata(graph.degree, seeds)
     label, n = communities(graph), graph.n_nodes
@@ -119,16 +120,14 @@ def _compare(
         return p_values, np.nan_to_num(observed[:, 0] / drawn.mean(axis=1), nan=1.0, posinf=np.inf)
 
 
-def _strata(degree: NDArray[np.int64], seeds: NDArray[np.integer]) -> NDArray[np.int64]:
+def _strata(degree: Integers, seeds: NDArray[np.integer]) -> Integers:
     """Return (n_nodes,) the degree stratum of each node."""
     n_strata = max(1, min(MAX_STRATA, len(seeds) // MIN_STRATUM_SEEDS))
     cuts = np.unique(np.quantile(degree[seeds], np.arange(1, n_strata) / n_strata))
     return np.searchsorted(cuts, degree, side="right")
 
 
-def _draws(
-    strata: NDArray[np.int64], seeds: NDArray[np.integer], n_draws: int, rng: np.random.Generator
-) -> Iterator[NDArray[np.float64]]:
+def _draws(strata: Integers, seeds: NDArray[np.integer], n_draws: int, rng: np.random.Generator) -> Iterator[Floats]:
     """Yield (n_nodes, n_columns) indicators of the seeds, then of the draws, in blocks of columns."""
     counts = np.bincount(strata[seeds], minlength=strata.max() + 1)
     members = [np.flatnonzero(strata == stratum) for stratum in range(len(counts))]
@@ -141,9 +140,7 @@ def _draws(
         yield chosen
 
 
-def _statistics(
-    graph: SocialGraph, chosen: NDArray[np.float64], membership: scipy.sparse.csr_array, expected: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _statistics(graph: SocialGraph, chosen: Floats, membership: scipy.sparse.csr_array, expected: Floats) -> Floats:
     """Return (2, n_columns) T and C for each column of indicators."""
     matrix, degree = graph.adjacency().astype(np.float64), graph.degree
     back = np.where(degree > 1, 1.0 / np.maximum(degree - 1, 1), 0.0)

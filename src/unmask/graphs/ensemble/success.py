@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.calibration_check import Check
 from unmask.core.csr_rows import segment_max, segment_sum
 from unmask.graphs.attacks.support import Walks
@@ -31,17 +31,17 @@ class Choices(NamedTuple):
     phi    : (n_pairs, n_features) features of pairs; zeta : (n_people, 3) features of people
     """
 
-    person: NDArray[np.int64]
-    indptr: NDArray[np.int64]
-    phi: NDArray[np.float64]
-    zeta: NDArray[np.float64]
+    person: Integers
+    indptr: Integers
+    phi: Floats
+    zeta: Floats
 
     @property
-    def of_pair(self) -> NDArray[np.int64]:
+    def of_pair(self) -> Integers:
         """Return (n_pairs,) the position of the person of each pair."""
         return np.repeat(np.arange(len(self.person)), np.diff(self.indptr))
 
-    def take(self, chosen: NDArray[np.bool_]) -> Choices:
+    def take(self, chosen: Booleans) -> Choices:
         """Return a subset of the people. chosen : (n_people,) mask"""
         length = np.diff(self.indptr)[chosen]
         pairs = chosen[self.of_pair]
@@ -49,7 +49,7 @@ class Choices(NamedTuple):
         return Choices(self.person[chosen], indptr, self.phi[pairs], self.zeta[chosen])
 
 
-def initial_weights(n_kinds: int, n_features: int) -> NDArray[np.float64]:
+def initial_weights(n_kinds: int, n_features: int) -> Floats:
     """Return the prior weights, first for phi, then for zeta.
 
     The kinds share 1.2, their mean has 0.6, and "no candidate" has even odds against a pair without votes.
@@ -57,7 +57,7 @@ def initial_weights(n_kinds: int, n_features: int) -> NDArray[np.float64]:
     return np.concatenate((np.full(n_kinds, 1.2 / n_kinds), [0.6], np.zeros(n_features - n_kinds - 1), [1.0, 0.0, 0.0]))
 
 
-def probabilities(theta: NDArray[np.float64], data: Choices) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def probabilities(theta: Floats, data: Choices) -> tuple[Floats, Floats]:
     """Return (n_pairs,) p of each candidate, and (n_people,) p of no candidate.
 
     p(c | u) = exp(w.phi(u, c)) / (exp(a.zeta(u)) + sum over candidates c' with votes of exp(w.phi(u, c')))
@@ -70,7 +70,7 @@ def probabilities(theta: NDArray[np.float64], data: Choices) -> tuple[NDArray[np
     return weight / total[data.of_pair], none_weight / total
 
 
-def fit_weights(data: Choices, is_right: NDArray[np.bool_], n_kinds: int) -> NDArray[np.float64]:
+def fit_weights(data: Choices, is_right: Booleans, n_kinds: int) -> Floats:
     """Return the maximum-likelihood weights with a ridge around `initial_weights`; weights of votes are nonnegative.
 
     is_right : (n_pairs,) mask of the right pairs; for a person without a right pair, no candidate is right
@@ -84,9 +84,7 @@ def fit_weights(data: Choices, is_right: NDArray[np.bool_], n_kinds: int) -> NDA
     return np.asarray(optimum.x)
 
 
-def loss(
-    theta: NDArray[np.float64], data: Choices, is_right: NDArray[np.bool_], initial: NDArray[np.float64]
-) -> tuple[float, NDArray[np.float64]]:
+def loss(theta: Floats, data: Choices, is_right: Booleans, initial: Floats) -> tuple[float, Floats]:
     """Return the negative penalized log-likelihood, which is convex, and its gradient."""
     p, p_none = probabilities(theta, data)
     has_none = segment_sum(is_right.astype(np.float64), data.indptr) == 0
@@ -96,9 +94,6 @@ def loss(
     deviation = theta - initial
     return float(value + RIDGE * deviation @ deviation), gradient + 2 * RIDGE * deviation
 
-
-Floats = NDArray[np.float64]
-Nodes = NDArray[np.int64]
 
 FOLDS = 5
 
@@ -134,7 +129,7 @@ class VoteData:
         self.initial_model = initial_weights(n_kinds, n_kinds + 2 + (self.ratios is not None))
         self.walks = Walks(knowledge.graph), Walks(release)
 
-    def choices(self, tally: Tally, people: Nodes) -> Choices:
+    def choices(self, tally: Tally, people: Integers) -> Choices:
         """Return the features of the votes for these people, ascending; the tally must contain no others.
 
         phi  : log(1 + x_j / EPS) for the share x_j of each kind; the same for their mean; minus the distance of
@@ -158,7 +153,7 @@ class VoteData:
         """Return the votes of these rounds for people who are not seeds."""
         return tally_votes(rounds, np.tile(self.image < 0, (len(rounds), 1)), self.release.n_nodes)
 
-    def tally_withheld(self, rounds: Sequence[Round]) -> tuple[Tally, Nodes]:
+    def tally_withheld(self, rounds: Sequence[Round]) -> tuple[Tally, Integers]:
         """Return the votes for each seed in the rounds that withheld it, and the withheld seeds, ascending."""
         counted = np.zeros((len(rounds), len(self.image)), dtype=np.bool_)
         counted[:, self.seeds[0]] = [round_.withheld for round_ in rounds]
@@ -198,17 +193,17 @@ class SuccessEstimate(NamedTuple):
 class Candidates(NamedTuple):
     """Candidates of people who are not seeds, ascending by person, then by decreasing probability."""
 
-    person: Nodes
-    candidate: Nodes
+    person: Integers
+    candidate: Integers
     probability: Floats
 
     @property
-    def first(self) -> Nodes:
+    def first(self) -> Integers:
         """Return the position of the likeliest candidate of each person."""
         return np.flatnonzero(np.diff(self.person, prepend=-1))
 
     @property
-    def rank(self) -> Nodes:
+    def rank(self) -> Integers:
         """Return (n_pairs,) the number of likelier candidates of the same person."""
         first = self.first
         return np.arange(len(self.person)) - np.repeat(first, np.diff(np.append(first, len(self.person))))
@@ -276,7 +271,7 @@ def _cross_fit(
     return models, *_find_best(features.indptr, p, is_right)
 
 
-def _find_best(indptr: Nodes, p: Floats, is_right: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+def _find_best(indptr: Integers, p: Floats, is_right: Booleans) -> tuple[Floats, Floats]:
     """Return (n_people,) the largest p of each person, and the share of right candidates; ties are broken at random."""
     max_probability = segment_max(p, indptr, empty=0.0)
     is_best = p >= np.repeat(max_probability, np.diff(indptr))

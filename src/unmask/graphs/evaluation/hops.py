@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.graphs.evaluation.node_outcomes import select_match
@@ -24,7 +25,7 @@ GUESSES: Final = 200
 """Number of people with a random guess, which gives the baseline distance."""
 
 
-def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArray[np.integer]) -> NDArray[np.int64]:
+def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArray[np.integer]) -> Integers:
     """Return (n_source,) the number of hops in the target between the matched node and the right node.
 
     0 is a hit. `UNNAMED` (-1) if the node is unmapped or the person is not in the target. `UNREACHABLE` (-2) if no path
@@ -62,7 +63,7 @@ def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArr
     return distance
 
 
-def hop_error(target: SocialGraph, asked: NDArray[np.bool_]) -> Measure:
+def hop_error(target: SocialGraph, asked: Booleans) -> Measure:
     """Return the measure `error_hops`: `hop_distance` of the selected people, nan if undefined.
 
     The baseline is the distance of random nodes, for a sample of these people.
@@ -83,7 +84,7 @@ def hop_error(target: SocialGraph, asked: NDArray[np.bool_]) -> Measure:
     guess_people[rng.permutation(np.flatnonzero(asked))[:GUESSES]] = True
     guess = rng.integers(target.n_nodes, size=len(asked))
 
-    def realized(belief: Posterior, truth: Truth) -> NDArray[np.float64]:
+    def realized(belief: Posterior, truth: Truth) -> Floats:
         rounds = np.atleast_2d(guess if belief.named is None else belief.named)
         nodes, is_included = (
             select_match(rounds, truth.accepts(rounds)),

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.graphs.criteria import structural_equivalence
 from unmask.graphs.graph import check_nodes
@@ -73,7 +74,7 @@ def outcomes(mapping: NDArray[np.integer], truth: NDArray[np.integer], seed_sour
     return outcome
 
 
-def select_match(rounds: NDArray[np.integer], is_right: NDArray[np.bool_]) -> NDArray[np.integer]:
+def select_match(rounds: NDArray[np.integer], is_right: Booleans) -> NDArray[np.integer]:
     """Return one match for each person: the first right node of all rounds, else the first node, else -1.
 
     Parameters
@@ -176,17 +177,17 @@ class Score:
         Number of runs in which the person is in both graphs and not a seed; at least hits + misses.
     """
 
-    hits: NDArray[np.int64]
-    misses: NDArray[np.int64]
-    findable: NDArray[np.int64]
+    hits: Integers
+    misses: Integers
+    findable: Integers
 
     @property
-    def score(self) -> NDArray[np.int64]:
+    def score(self) -> Integers:
         """Return (n_people,) S = hits - misses: G. Gulyas, 2015, equation (3.6)."""
         return self.hits - self.misses
 
     @property
-    def hit_share(self) -> NDArray[np.float64]:
+    def hit_share(self) -> Floats:
         """Return (n_people,) hits / findable; nan if findable is 0."""
         return np.where(self.findable > 0, self.hits / np.maximum(self.findable, 1), np.nan)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Integers
 from unmask.core.errors import AmbiguousInput, UnmaskError
 from unmask.data.dialects import MISSING
 from unmask.graphs.compressed_rows import MAX_LINKS_IN_MEMORY, allocate, iterate_blocks, mark_nodes
@@ -119,7 +120,7 @@ def _fetch_links(
     return u, v
 
 
-def _renumber(ends: Sequence[NDArray[np.int32]], is_node: NDArray[np.bool_]) -> None:
+def _renumber(ends: Sequence[NDArray[np.int32]], is_node: Booleans) -> None:
     """Replace codes by node numbers, which count only the codes that are nodes."""
     if is_node.all():
         return
@@ -194,7 +195,7 @@ def _code_ids(
     return "(select rowid as place, u, v, weight from coded)", labels, notes
 
 
-def _unify(texts: NDArray[Any], file: str, ids: str | None) -> tuple[NDArray[Any], NDArray[np.int64] | None, list[str]]:
+def _unify(texts: NDArray[Any], file: str, ids: str | None) -> tuple[NDArray[Any], Integers | None, list[str]]:
     """Return distinct ids, ascending; the position of each text among them (None: unchanged); and notes on
     spellings.
     """
@@ -216,7 +217,7 @@ def _unify(texts: NDArray[Any], file: str, ids: str | None) -> tuple[NDArray[Any
     return labels, np.array([code[name] for name in names]), notes
 
 
-def _find_missing(labels: NDArray[Any] | range, missing_ids: str | None) -> NDArray[np.bool_]:
+def _find_missing(labels: NDArray[Any] | range, missing_ids: str | None) -> Booleans:
     """Return a mask of the ids that denote a missing id: known words, or -1 among numbers from 0."""
     missing = np.zeros(len(labels), dtype=np.bool_)
     if missing_ids == "keep":

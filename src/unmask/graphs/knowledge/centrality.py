@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from unmask.core.arrays import Floats, Integers
 from unmask.graphs.graph import SocialGraph, check_nodes
 
 _MAX_EXACT_STEPS: Final = 10**10  # (sources * edge ends) for exact betweenness: one to two minutes
 
 
-def betweenness(graph: SocialGraph, *, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
+def betweenness(graph: SocialGraph, *, rng: np.random.Generator | None = None) -> Floats:
     """Return the betweenness centrality of each node: the number of shortest paths through it.
 
     b(v) = sum over unordered pairs {s, t} without v of (shortest paths s-t through v) / (shortest paths s-t). A pair
@@ -58,7 +59,7 @@ def betweenness(graph: SocialGraph, *, rng: np.random.Generator | None = None) -
     return result
 
 
-def _fold_leaves(graph: SocialGraph) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _fold_leaves(graph: SocialGraph) -> tuple[Integers, Floats]:
     """Return the nodes that remain after nodes of degree 1 are folded into their neighbor, and the folded count of
     each.
 
@@ -74,14 +75,14 @@ def _fold_leaves(graph: SocialGraph) -> tuple[NDArray[np.int64], NDArray[np.floa
     return remaining[np.argsort(-graph.degree[remaining], kind="stable")], leaves  # hubs first: fewer cache misses
 
 
-def _component_size(graph: SocialGraph) -> NDArray[np.int64]:
+def _component_size(graph: SocialGraph) -> Integers:
     from scipy.sparse import csgraph
 
     _, component = csgraph.connected_components(graph.adjacency(), directed=False)
     return np.asarray(np.bincount(component)[component], dtype=np.int64)
 
 
-def closeness(graph: SocialGraph, nodes: ArrayLike | None = None) -> NDArray[np.float64]:
+def closeness(graph: SocialGraph, nodes: ArrayLike | None = None) -> Floats:
     """Return the closeness centrality of each node: inverse mean distance to reachable nodes, times their share.
 
     c(v) = (r - 1) / (sum of the distances from v) * (r - 1) / (n - 1), where r counts the nodes reachable from v,
@@ -117,7 +118,7 @@ def closeness(graph: SocialGraph, nodes: ArrayLike | None = None) -> NDArray[np.
     return (reached - 1.0) ** 2 / np.maximum(total, 1) / max(graph.n_nodes - 1, 1)
 
 
-def clustering(graph: SocialGraph) -> NDArray[np.float64]:
+def clustering(graph: SocialGraph) -> Floats:
     """Return the local clustering coefficient of each node: share of adjacent pairs among the pairs of its neighbors.
 
     LCC(v) = triangles with v / (d (d - 1) / 2), where d is the degree of v; 0 if d < 2.

@@ -6,8 +6,8 @@ import math
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Integers
 from unmask.core.errors import UnmaskError
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge.seeding import clique
@@ -65,7 +65,7 @@ def match_top(source: SocialGraph, target: SocialGraph, n: int) -> Guessed:
     return Guessed(source_order[usable[:n]], target_order[usable[:n]])
 
 
-def _ranking(graph: SocialGraph) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+def _ranking(graph: SocialGraph) -> tuple[Integers, Booleans]:
     """Return the nodes by descending degree and neighbor degree, and a mask of the nodes without a tie."""
     around = graph.adjacency().astype(np.int64) @ graph.degree
     order = np.lexsort((-around, -graph.degree))
@@ -160,7 +160,7 @@ def match_cliques(
 
 
 def _find_unique_match(
-    source: SocialGraph, target: SocialGraph, members: NDArray[np.int64], by_degree: NDArray[np.int64], tolerance: float
+    source: SocialGraph, target: SocialGraph, members: Integers, by_degree: Integers, tolerance: float
 ) -> list[int]:
     """Return the only target clique that resembles these source nodes, in their order; [] if it is not unique."""
     from unmask.graphs._kernels import cliques_like, common_neighbors  # late import: numba is slow to load

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import distinct, segment_max
 from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks._kernels import count_common
@@ -18,9 +19,6 @@ from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.edges import SwitchEdges
 from unmask.graphs.seeds import Guessed
 from unmask.graphs.similarity import Auxiliary
-
-Floats = NDArray[np.float64]
-Nodes = NDArray[np.int64]
 
 MAX_HUBS: Final = 10_000
 """Number of nodes of highest degree in each graph that are matched; `Rematch` extends the matches to all nodes."""
@@ -47,7 +45,7 @@ class _Result(NamedTuple):
     """A mapping, its surest matches, and the number of edges that the mapping preserves."""
 
     mapping: NDArray[np.int32]
-    surest: Nodes
+    surest: Integers
     n_preserved: int
 
 
@@ -168,9 +166,9 @@ def _rank_matches(source: SocialGraph, target: SocialGraph, mapping: NDArray[np.
     return _Result(mapping, surest, int(count_common(*ends, mapping).sum()) // 2)
 
 
-def _is_unique(graph: SocialGraph) -> NDArray[np.bool_]:
+def _is_unique(graph: SocialGraph) -> Booleans:
     """Return (n_nodes,) a mask of the nodes that have a unique color."""
-    sole: NDArray[np.bool_] = class_sizes(color_classes(graph)) == 1
+    sole: Booleans = class_sizes(color_classes(graph)) == 1
     return sole
 
 
@@ -206,7 +204,7 @@ def _support(source: SocialGraph, target: SocialGraph) -> tuple[Support, Floats]
     return support, near - segment_max(near, indptr, empty=0.0)[u]
 
 
-def _hubs(graph: SocialGraph) -> Nodes:
+def _hubs(graph: SocialGraph) -> Integers:
     first = np.argsort(-graph.degree, kind="stable")[:MAX_HUBS]
     return np.sort(first[graph.degree[first] > 0])
 

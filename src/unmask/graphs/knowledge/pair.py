@@ -11,6 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.arrays import Integers
 from unmask.core.csr_rows import distinct
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import ABSENT, UNKNOWN, Truth
@@ -47,8 +48,8 @@ class Pair:
 
     source: SocialGraph
     target: SocialGraph
-    truth: NDArray[np.int64]
-    origin: NDArray[np.int64] | None = None
+    truth: Integers
+    origin: Integers | None = None
 
     def __post_init__(self) -> None:
         if len(self.truth) != self.source.n_nodes:
@@ -65,18 +66,18 @@ class Pair:
         return f"Pair({sizes}, {len(self.common)} in both)"
 
     @property
-    def common(self) -> NDArray[np.int64]:
+    def common(self) -> Integers:
         """Return the source nodes of the people who are also in the target, ascending."""
         return np.flatnonzero(self.truth >= 0)
 
     @property
-    def identities(self) -> NDArray[np.int64]:
+    def identities(self) -> Integers:
         """Return (source.n_nodes,) the number of target nodes of each person; 0 if the person is not in the target."""
         if self.origin is None:
             return (self.truth >= 0).astype(np.int64)
         return np.where(self.truth >= 0, np.bincount(self.origin)[self.origin[self.truth]], 0)
 
-    def truth_for(self, mapping: NDArray[np.integer]) -> NDArray[np.int64]:
+    def truth_for(self, mapping: NDArray[np.integer]) -> Integers:
         """Return a truth with one node for each person that accepts each identity of the person.
 
         The result holds the mapped node if it belongs to the person, and `truth` otherwise. A comparison with the
@@ -139,7 +140,7 @@ class Pair:
         """Return the same people under random node numbers, so that the node order carries no information."""
         return self.take(rng.permutation(self.source.n_nodes), rng.permutation(self.target.n_nodes))
 
-    def take(self, sources: NDArray[np.int64], targets: NDArray[np.int64]) -> Pair:
+    def take(self, sources: Integers, targets: Integers) -> Pair:
         """Return the pair restricted to these nodes of each graph, numbered in this order."""
         number = np.full(self.target.n_nodes + 1, NO_NODE, dtype=np.int64)  # the last entry serves truth = -1
         number[targets] = np.arange(len(targets))
@@ -183,9 +184,7 @@ class Pair:
         return from_file(cls.from_labels, source, target, path)
 
 
-def _check_once(
-    truth: NDArray[np.int64], people: NDArray[np.int64], nodes: NDArray[np.int64], rows: NDArray[np.int64]
-) -> None:
+def _check_once(truth: Integers, people: Integers, nodes: Integers, rows: Integers) -> None:
     """Raise if two people share a target node."""
     targets, count = np.unique(truth[truth != NO_NODE], return_counts=True)
     if (count > 1).any():
@@ -193,9 +192,7 @@ def _check_once(
         raise UnmaskError(f"rows {first} and {second} give one node of the release to two people; correct one of them")
 
 
-def _origin(
-    people: NDArray[np.int64], nodes: NDArray[np.int64], n_source: int, n_target: int
-) -> NDArray[np.int64] | None:
+def _origin(people: Integers, nodes: Integers, n_source: int, n_target: int) -> Integers | None:
     """Return the person of each target node: connected components of the rows. None if each person has one node."""
     rows = scipy.sparse.coo_array((np.ones(len(people)), (people, n_source + nodes)), shape=(n_source + n_target,) * 2)
     person = scipy.sparse.csgraph.connected_components(rows, directed=False)[1][n_source:].astype(np.int64)

@@ -7,8 +7,8 @@ import re
 from typing import Final, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError, nearest
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge.centrality import betweenness, closeness, clustering
@@ -111,7 +111,7 @@ def parse_method(method: str) -> Method:
     return Method(name, int(parsed["size"] or 0), float(f"0.{parsed['share']}") if parsed["share"] else 1.0)
 
 
-def _rank_by_degree(pair: Pair, rng: np.random.Generator) -> NDArray[np.int64]:
+def _rank_by_degree(pair: Pair, rng: np.random.Generator) -> Integers:
     """Return the common people by descending source degree, ties at random, with one person for each target node."""
     common = rng.permutation(pair.common)
     _, first = np.unique(pair.truth[common], return_index=True)
@@ -119,9 +119,7 @@ def _rank_by_degree(pair: Pair, rng: np.random.Generator) -> NDArray[np.int64]:
     return common[np.argsort(-pair.source.degree[common], kind="stable")]
 
 
-def _choose_people(
-    pair: Pair, pool: NDArray[np.int64], method: Method, n: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _choose_people(pair: Pair, pool: Integers, method: Method, n: int, rng: np.random.Generator) -> Integers:
     if method.name == "top":
         return pool[:n]
     if method.size:
@@ -133,7 +131,7 @@ def _choose_people(
     return ordered[math.ceil(_SKIPPED_SHARE * len(ordered)) :][:n] if method.name == "clustering.high" else ordered[:n]
 
 
-def _ranking_values(pair: Pair, pool: NDArray[np.int64], name: str, rng: np.random.Generator) -> NDArray[np.float64]:
+def _ranking_values(pair: Pair, pool: Integers, name: str, rng: np.random.Generator) -> Floats:
     """Return the value by which a method ranks the pool, highest first; undefined values are last."""
     if name == "betweenness":
         return betweenness(pair.source, rng=rng)[pool]
@@ -146,7 +144,7 @@ def _ranking_values(pair: Pair, pool: NDArray[np.int64], name: str, rng: np.rand
     return np.nan_to_num(-local_anonymity(pair.source, variant="A")[pool], nan=-np.inf)
 
 
-def with_errors(pair: Pair, source: NDArray[np.int64], n_wrong: int, rng: np.random.Generator) -> SeedPairs:
+def with_errors(pair: Pair, source: Integers, n_wrong: int, rng: np.random.Generator) -> SeedPairs:
     """Return seeds for these people; n_wrong random ones get a target node that is not a seed."""
     target = pair.truth[source]
     errors = rng.permutation(len(source))[:n_wrong]
@@ -157,9 +155,7 @@ def with_errors(pair: Pair, source: NDArray[np.int64], n_wrong: int, rng: np.ran
     return SeedPairs(source, target)
 
 
-def choose_groups(
-    pair: Pair, pool: NDArray[np.int64], kind: str, *, size: int, n: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def choose_groups(pair: Pair, pool: Integers, kind: str, *, size: int, n: int, rng: np.random.Generator) -> Integers:
     """Return n people in disjoint groups of one size. Groups grow from random starts along edges of both graphs.
 
     kind : "clique": all members are adjacent to each other; "neighborhood": breadth-first search

@@ -6,8 +6,9 @@ import math
 from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.graphs.graph import SocialGraph, check_nodes
 from unmask.ranges import Range, check_types
@@ -26,7 +27,7 @@ def choose_adopters(
     group: Annotated[int, Range(1)] = 10,
     refuse_top: Annotated[float, Range(0, 1)] = 0.0,
     minimum_degree: Annotated[int, Range(0)] = 3,
-) -> NDArray[np.int64]:
+) -> Integers:
     """Return (n_adopters,) int64 nodes that adopt a protection, ascending.
 
     Products of shares are rounded to the nearest integer.
@@ -106,15 +107,15 @@ def check_adopters(**parameters: object) -> None:
     check_types(choose_adopters, parameters)
 
 
-def _anonymity(graph: SocialGraph) -> NDArray[np.float64]:
+def _anonymity(graph: SocialGraph) -> Floats:
     from unmask.graphs.criteria import local_anonymity
 
     return np.nan_to_num(local_anonymity(graph, variant="A"), nan=math.inf)
 
 
 def _groups(
-    graph: SocialGraph, pool: NDArray[np.bool_], order: NDArray[np.int64], n: int, group: int, rng: np.random.Generator
-) -> NDArray[np.int64]:
+    graph: SocialGraph, pool: Booleans, order: Integers, n: int, group: int, rng: np.random.Generator
+) -> Integers:
     """Return n nodes of the pool in groups of neighbors around random nodes; chosen nodes are removed from the pool."""
     free = pool.copy()
     chosen: list[int] = []

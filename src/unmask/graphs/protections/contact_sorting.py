@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.graphs.protections.identities import spans
 
@@ -19,7 +19,7 @@ Total = Literal["any", "at most", "at least"]
 _MAX_DRAWS: Final = 1_000
 
 
-def mean_shares(sorting: Sorting, y: int) -> NDArray[np.float64]:
+def mean_shares(sorting: Sorting, y: int) -> Floats:
     """Return (y,) the mean share of contacts of each of y identities, with sum 1.
 
     "uniform" : 1/y each
@@ -36,10 +36,10 @@ def mean_shares(sorting: Sorting, y: int) -> NDArray[np.float64]:
         head = np.array(sorting[:y], dtype=np.float64)
         if len(head) < y or not head.sum() > 0:
             raise UnmaskError(f"sorting has {len(head)} shares, sum {head.sum():.6g}, for {y} identities; give more")
-        shares: NDArray[np.float64] = head / head.sum()
+        shares: Floats = head / head.sum()
         return shares
     weight = np.ones(y) if sorting == "uniform" else 1.0 / np.arange(1, y + 1)
-    law: NDArray[np.float64] = weight / weight.sum()
+    law: Floats = weight / weight.sum()
     return law
 
 
@@ -53,9 +53,7 @@ def check_sorting(sorting: Sorting) -> None:
         raise UnmaskError(f"sorting is {sorting!r}, expected uniform, power_law, or a share for each identity")
 
 
-def draw_identities(
-    degree: NDArray[np.int64], y: NDArray[np.int64], sorting: Sorting, *, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def draw_identities(degree: Integers, y: Integers, sorting: Sorting, *, rng: np.random.Generator) -> Integers:
     """Return (sum of degrees,) the identity, 0 to y - 1, of each contact of each person.
 
     The numbers of contacts x_1..x_y of a person's identities are multinomial, Mu(degree, p_1..p_y), as in equation
@@ -78,14 +76,8 @@ def draw_identities(
 
 
 def draw_capacities(
-    degree: NDArray[np.int64],
-    y: NDArray[np.int64],
-    sorting: Sorting,
-    *,
-    deviation: float,
-    total: Total,
-    rng: np.random.Generator,
-) -> NDArray[np.int64]:
+    degree: Integers, y: Integers, sorting: Sorting, *, deviation: float, total: Total, rng: np.random.Generator
+) -> Integers:
     """Return (sum of y,) the number of contacts of each identity; identities of a person are adjacent.
 
     The shares of a person's identities are normal with the mean shares as mean and covariance deviation^2 I, as in
@@ -120,13 +112,8 @@ def draw_capacities(
 
 
 def assign_contacts(
-    degree: NDArray[np.int64],
-    y: NDArray[np.int64],
-    n_held: NDArray[np.int64],
-    *,
-    spread: bool,
-    rng: np.random.Generator,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    degree: Integers, y: Integers, n_held: Integers, *, spread: bool, rng: np.random.Generator
+) -> tuple[Integers, Integers]:
     """Return the contacts of identities as pairs (identity, contact), each (sum of n_held,), without repetitions.
 
     identity : 0 to sum of y - 1
@@ -156,8 +143,8 @@ def assign_contacts(
 
 
 def _assign_once(
-    degree: NDArray[np.int64], person: NDArray[np.int64], n_held: NDArray[np.int64], *, rng: np.random.Generator
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    degree: Integers, person: Integers, n_held: Integers, *, rng: np.random.Generator
+) -> tuple[Integers, Integers]:
     """Return pairs (identity, contact) that assign as many contacts as possible, each at most once."""
     room, _ = spans(n_held)  # one entry for each contact that an identity can hold
     owner = person[room]

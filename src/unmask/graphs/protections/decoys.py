@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.identities import AdoptedProtection, AssignedContacts, Role, spans
@@ -63,7 +64,7 @@ class Decoy(AdoptedProtection):
             raise UnmaskError(f"{self!r}: expected shares with public + hidden at most 1 and overlap at most public")
         super().__post_init__()
 
-    def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> AssignedContacts:
+    def sort(self, graph: SocialGraph, adopters: Integers, *, rng: np.random.Generator) -> AssignedContacts:
         """Return the two identities of these nodes, and the contacts of each identity."""
         degree = graph.degree[adopters]
         n_public = _round_counts(self.public * degree)
@@ -80,5 +81,5 @@ class Decoy(AdoptedProtection):
         return AssignedContacts(adopters, owner, role, identity, tie)
 
 
-def _round_counts(contacts: NDArray[np.floating]) -> NDArray[np.int64]:
+def _round_counts(contacts: NDArray[np.floating]) -> Integers:
     return np.floor(np.round(contacts, 9) + 0.5).astype(np.int64)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from unmask.core.arrays import Integers
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.edges import ChangedEdges, Ends, check_enough
 from unmask.ranges import Range
@@ -58,7 +59,7 @@ class KDegree(ChangedEdges):
         return u, v
 
 
-def anonymous_degrees(degree: ArrayLike, k: int) -> NDArray[np.int64]:
+def anonymous_degrees(degree: ArrayLike, k: int) -> Integers:
     """Return (n,) raised degrees such that each value occurs at least k times; their sum is minimal.
 
     In descending order, groups are consecutive and are raised to their largest degree. An optimal grouping has only
@@ -92,11 +93,11 @@ def anonymous_degrees(degree: ArrayLike, k: int) -> NDArray[np.int64]:
     return result
 
 
-def _edges(graph: SocialGraph, lacking: NDArray[np.int64], rng: np.random.Generator) -> tuple[NDArray[np.int64], int]:
+def _edges(graph: SocialGraph, lacking: Integers, rng: np.random.Generator) -> tuple[Integers, int]:
     """Return (2, n_new) ends of new edges that raise degrees as required, and the number of unmatched ends."""
     free = rng.permutation(np.flatnonzero(lacking))  # random order among equal deficits
     open_ends, n_left = lacking.copy(), 0
-    joined: list[NDArray[np.int64]] = [np.zeros((2, 0), np.int64)]
+    joined: list[Integers] = [np.zeros((2, 0), np.int64)]
     for _ in range(len(free)):
         free = free[np.argsort(-open_ends[free], kind="stable")]
         node, partners = free[0], free[1:]

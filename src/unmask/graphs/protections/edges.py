@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.graphs.graph import SocialGraph
@@ -17,7 +17,7 @@ from unmask.ranges import CheckedParameters, Range
 MAX_WALKS_PER_EDGE = 10
 """M in the source of `RandomWalk`."""
 
-Ends = tuple[NDArray[np.int64], NDArray[np.int64]]
+Ends = tuple[Integers, Integers]
 
 
 class ChangedEdges(CheckedParameters):
@@ -137,7 +137,7 @@ class SwitchEdges(ChangedEdges):
         return np.array(near[:m], np.int64), np.array(far[:m], np.int64)
 
 
-def _draws(alike: NDArray[np.int64], tries: int, rng: np.random.Generator) -> tuple[list[int], list[int]]:
+def _draws(alike: Integers, tries: int, rng: np.random.Generator) -> tuple[list[int], list[int]]:
     """Draw pairs of an element and another element of the same class, each uniform."""
     order = np.argsort(alike, kind="stable")
     ranked = alike[order]
@@ -146,7 +146,7 @@ def _draws(alike: NDArray[np.int64], tries: int, rng: np.random.Generator) -> tu
     return first_draw.tolist(), order[rng.integers(first, last)].tolist()
 
 
-def other_pairs(edges: NDArray[np.int64], n: int, wanted: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def other_pairs(edges: Integers, n: int, wanted: int, rng: np.random.Generator) -> Integers:
     """Draw pairs u < v that are not edges, as u n + v, uniformly without replacement; all if there are fewer.
 
     Repeated draws are rejected, which is fast unless nearly all pairs are edges.
@@ -170,7 +170,7 @@ def check_enough(n: int, k: int) -> None:
         raise UnmaskError(f"k is {k} and there are {n} people, expected at least as many people")
 
 
-def distinct(pairs: NDArray[np.int64], late: NDArray[np.int64]) -> NDArray[np.int64]:
+def distinct(pairs: Integers, late: Integers) -> Integers:
     """Return the pairs with -1 for repetitions; of equal pairs, those at the positions `late` count as last.
 
     >>> distinct(np.array([7, 8, 7]), np.array([0]))
@@ -232,7 +232,7 @@ class RandomWalk(ChangedEdges):
         return ends // n, ends % n
 
 
-def _draw_starts(graph: SocialGraph, rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _draw_starts(graph: SocialGraph, rng: np.random.Generator) -> tuple[Integers, Integers]:
     """Draw the nodes from which an edge starts, and the first step of its walk."""
     degree = graph.degree
     stays = np.flatnonzero(degree)
@@ -242,7 +242,7 @@ def _draw_starts(graph: SocialGraph, rng: np.random.Generator) -> tuple[NDArray[
     return np.repeat(np.arange(graph.n_nodes), degree)[chosen], graph.neighbor[chosen].astype(np.int64)
 
 
-def _walk(graph: SocialGraph, node: NDArray[np.int64], steps: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def _walk(graph: SocialGraph, node: Integers, steps: int, rng: np.random.Generator) -> Integers:
     """Return the ends of random walks with this number of steps."""
     for _ in range(steps):
         node = graph.neighbor[graph.indptr[node] + rng.integers(graph.degree[node])].astype(np.int64)

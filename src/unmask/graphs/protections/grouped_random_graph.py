@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Integers
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.edges import ChangedEdges, Ends, check_enough, distinct
 from unmask.ranges import Range
@@ -60,13 +60,7 @@ class GroupNodes(ChangedEdges):
         return _draw_edges(group[u_ends], group[v_ends], order, cut, rng)
 
 
-def _draw_edges(
-    u_group: NDArray[np.int64],
-    v_group: NDArray[np.int64],
-    order: NDArray[np.int64],
-    cut: NDArray[np.int64],
-    rng: np.random.Generator,
-) -> Ends:
+def _draw_edges(u_group: Integers, v_group: Integers, order: Integers, cut: Integers, rng: np.random.Generator) -> Ends:
     """Draw distinct edges between these groups, uniformly without replacement, by rejection sampling."""
     n = len(order)
     pairs = np.full(len(u_group), -1, dtype=np.int64)

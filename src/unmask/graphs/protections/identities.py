@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.arrays import Integers
 from unmask.core.randomness import secret_unless
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.adopters import check_adopters, choose_adopters
@@ -48,9 +49,9 @@ class Separated:
     """
 
     release: SocialGraph
-    origin: NDArray[np.int64]
+    origin: Integers
     role: NDArray[np.int8]
-    adopters: NDArray[np.int64]
+    adopters: Integers
 
     def __iter__(self) -> Iterator[Any]:
         return iter((self.release, self.origin))
@@ -71,11 +72,11 @@ class AssignedContacts:
     tie      : (n_kept,) position in `graph.neighbor` of a contact of this identity; pairs are distinct
     """
 
-    adopters: NDArray[np.int64]
-    owner: NDArray[np.int64]
+    adopters: Integers
+    owner: Integers
     role: NDArray[np.int8]
-    identity: NDArray[np.int64]
-    tie: NDArray[np.int64]
+    identity: Integers
+    tie: Integers
 
 
 class AdoptedProtection(CheckedParameters):
@@ -94,13 +95,11 @@ class AdoptedProtection(CheckedParameters):
         names = ("adopters", "cooperation", "group", "refuse_top", "minimum_degree")
         return {name: getattr(self, name) for name in names if hasattr(self, name)}
 
-    def choose(
-        self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None
-    ) -> NDArray[np.int64]:
+    def choose(self, graph: SocialGraph, *, rng: np.random.Generator, eligible: ArrayLike | None = None) -> Integers:
         """Return (n_adopters,) the nodes that adopt the protection, ascending, see `adopters.choose_adopters`."""
         return choose_adopters(graph, rng=rng, eligible=eligible, **self.adoption)
 
-    def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> AssignedContacts:
+    def sort(self, graph: SocialGraph, adopters: Integers, *, rng: np.random.Generator) -> AssignedContacts:
         """Return the identities of these nodes, and the contacts of each identity."""
         raise NotImplementedError
 
@@ -189,9 +188,7 @@ def build_release(graph: SocialGraph, parts: Sequence[AssignedContacts], *, rng:
     return Separated(release, origin[shuffled], role[shuffled], np.sort(adopters))
 
 
-def _edges_between(
-    graph: SocialGraph, tie: NDArray[np.int64], identity: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _edges_between(graph: SocialGraph, tie: Integers, identity: Integers) -> tuple[Integers, Integers]:
     """Return the ends of all edges between identities: all pairs of identities that keep the two ends of an edge."""
     keeper = identity[np.argsort(tie, kind="stable")]
     count = np.bincount(tie, minlength=len(graph.neighbor))
@@ -205,7 +202,7 @@ def _edges_between(
     return keeper[first[entry] + way // count[reverse_entry]], keeper[first[reverse_entry] + way % count[reverse_entry]]
 
 
-def spans(count: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def spans(count: Integers) -> tuple[Integers, Integers]:
     """Return the block of each element and its position in the block, for consecutive blocks of these lengths.
 
     >>> spans(np.array([2, 0, 1]))

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.identities import spans
 
 
-def same_neighbors(graph: SocialGraph) -> NDArray[np.int64]:
+def same_neighbors(graph: SocialGraph) -> Integers:
     """Return (n_nodes,) |A|: the number of nodes with exactly the same neighbors as each node, including the node.
 
     A node is (k, 2)-anonymous if the number is at least k. Nodes with the same neighbors are not adjacent. A node
@@ -62,9 +63,9 @@ class AnonymousIdentity:
         Nodes that are not contacts of the person and need a new edge, ascending.
     """
 
-    members: NDArray[np.int64]
-    existing: NDArray[np.int64]
-    new: NDArray[np.int64]
+    members: Integers
+    existing: Integers
+    new: Integers
 
 
 def anonymous_identity(graph: SocialGraph, node: int, *, contacts: int, k: int) -> AnonymousIdentity | None:
@@ -132,9 +133,7 @@ def anonymous_identity(graph: SocialGraph, node: int, *, contacts: int, k: int) 
     )
 
 
-def _candidates(
-    graph: SocialGraph, node: int, near: NDArray[np.int64], contacts: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _candidates(graph: SocialGraph, node: int, near: Integers, contacts: int) -> tuple[Integers, Integers]:
     """Return the friends of friends with this number of neighbors, without the node, and their neighbors, ascending."""
     block, place = spans(graph.degree[near])
     beyond = np.unique(graph.neighbor[graph.indptr[near[block]] + place])
@@ -144,12 +143,12 @@ def _candidates(
     return candidate[is_separate], rows[is_separate]
 
 
-def _group_equal_rows(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+def _group_equal_rows(rows: Integers) -> Integers:
     """Return (n,) the class of each row; equal rows have the same class."""
     return np.unique(rows, axis=0, return_inverse=True)[1].reshape(-1)
 
 
-def new_ties(graph: SocialGraph, nodes: ArrayLike, *, contacts: int, k: int) -> NDArray[np.int64]:
+def new_ties(graph: SocialGraph, nodes: ArrayLike, *, contacts: int, k: int) -> Integers:
     """Return (n_nodes,) the number of new edges of a (k, 2)-anonymous identity of each node, -1 without one.
 
     Parameters

@@ -10,8 +10,8 @@ from pathlib import PurePosixPath
 from typing import Annotated, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Booleans, Integers
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import files
 from unmask.graphs.graph import SocialGraph
@@ -37,7 +37,7 @@ class Ego:
     """
 
     degree: int
-    member: NDArray[np.bool_]
+    member: Booleans
 
     def __repr__(self) -> str:
         return f"Ego({self.degree} contacts, {len(self.member)} of them in {self.n_circles} circles)"
@@ -47,7 +47,7 @@ class Ego:
         """Return number of circles."""
         return int(self.member.shape[1])
 
-    def rows(self, y: int) -> NDArray[np.bool_]:
+    def rows(self, y: int) -> Booleans:
         """Return (n, y) the membership of contacts in the y largest circles, without contacts in none: P(X_1..X_y).
 
         >>> Ego(3, np.array([[True, False], [True, True], [False, True]])).rows(1)
@@ -158,7 +158,7 @@ class EgoPatterns(AdoptedProtection):
         if self.egos is not None and not (self.egos and all(isinstance(ego, Ego) for ego in self.egos)):
             raise UnmaskError("there is no ego, or one was not read by read_egos; omit them to use the Facebook egos")
 
-    def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> AssignedContacts:
+    def sort(self, graph: SocialGraph, adopters: Integers, *, rng: np.random.Generator) -> AssignedContacts:
         """Return the identities of these nodes and the contacts of each."""
         egos = facebook_egos() if self.egos is None else self.egos
         degree = graph.degree[adopters]
@@ -179,8 +179,8 @@ class EgoPatterns(AdoptedProtection):
         return AssignedContacts(adopters, owner, role, np.concatenate(identity), np.concatenate(tie))
 
     def _by_degree(
-        self, egos: tuple[Ego, ...], degree: NDArray[np.int64], rng: np.random.Generator
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        self, egos: tuple[Ego, ...], degree: Integers, rng: np.random.Generator
+    ) -> tuple[Integers, Integers]:
         """Return the ego and the number of identities of each adopter: an ego of like degree."""
         ego_degree = np.array([ego.degree for ego in egos], dtype=np.float64)
         gap = np.abs(np.log(np.maximum(degree, 1)[:, None]) - np.log(np.maximum(ego_degree, 1)))
@@ -188,9 +188,7 @@ class EgoPatterns(AdoptedProtection):
         ego = np.argmax(like * rng.random(like.shape), axis=1)
         return ego, np.array([min(member_ego.n_circles, self.largest) for member_ego in egos])[ego]
 
-    def _by_count(
-        self, egos: tuple[Ego, ...], degree: NDArray[np.int64], rng: np.random.Generator
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _by_count(self, egos: tuple[Ego, ...], degree: Integers, rng: np.random.Generator) -> tuple[Integers, Integers]:
         """Draw the number of identities of each adopter, then an ego that has as many; return egos and numbers."""
         circles = np.array([min(ego.n_circles, self.largest) for ego in egos])
         y = circles[rng.integers(len(egos), size=len(degree))]

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import numpy as np
 import scipy
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Integers
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.edges import ChangedEdges, Ends, other_pairs
 from unmask.graphs.random_graphs import chung_lu
@@ -130,7 +130,7 @@ class NoisyDegrees(ChangedEdges):
         return rank[u], rank[v]
 
 
-def _noise(n: int, epsilon: float, rng: np.random.Generator) -> NDArray[np.int64]:
+def _noise(n: int, epsilon: float, rng: np.random.Generator) -> Integers:
     """Return (n,) integers z with P(z) proportional to e^(-epsilon |z|)."""
     first, second = rng.geometric(-math.expm1(-epsilon), size=(2, n))
     return np.asarray(first - second, dtype=np.int64)

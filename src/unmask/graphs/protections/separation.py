@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
 from unmask.graphs.graph import SocialGraph
@@ -84,11 +85,11 @@ class PowerLaw:
         return f"{self.smallest}-{self.largest}:{self.exponent:g}"
 
     @property
-    def probabilities(self) -> NDArray[np.float64]:
+    def probabilities(self) -> Floats:
         """Return (largest,) P(Y = 1), P(Y = 2), ..."""
         y = np.arange(1, self.largest + 1)
         weight = np.where(y >= self.smallest, (y / self.smallest) ** -self.exponent, 0.0)
-        chances: NDArray[np.float64] = weight / weight.sum()
+        chances: Floats = weight / weight.sum()
         return chances
 
 
@@ -178,7 +179,7 @@ class IdentitySeparation(AdoptedProtection):
             )
 
     @property
-    def identity_probabilities(self) -> NDArray[np.float64]:
+    def identity_probabilities(self) -> Floats:
         """Return (largest + 1,) P(Y = 0), P(Y = 1), ..."""
         if isinstance(self.identities, PowerLaw):
             return np.concatenate(([0.0], self.identities.probabilities))
@@ -190,10 +191,10 @@ class IdentitySeparation(AdoptedProtection):
         p = np.array(self.identities, dtype=np.float64)
         if not len(p) or not bool(np.all(p >= 0)) or not abs(p.sum() - 1) < 1e-9:
             raise UnmaskError(f"the probabilities of identities sum to {p.sum():.6g}, expected 1 and none below 0")
-        chances: NDArray[np.float64] = np.concatenate(([0.0], p / p.sum()))
+        chances: Floats = np.concatenate(([0.0], p / p.sum()))
         return chances
 
-    def sort(self, graph: SocialGraph, adopters: NDArray[np.int64], *, rng: np.random.Generator) -> AssignedContacts:
+    def sort(self, graph: SocialGraph, adopters: Integers, *, rng: np.random.Generator) -> AssignedContacts:
         """Return the identities of these nodes, and the contacts of each identity."""
         degree = graph.degree[adopters]
         chances = self.identity_probabilities

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.partition import Partition
 from unmask.extras import import_extra
@@ -97,7 +97,7 @@ class FeatureClustering(CheckedParameters):
         return library.AgglomerativeClustering(n_clusters=n_clusters, linkage="average")
 
 
-def _points(features: tuple[Feature, ...], scale: Scale) -> NDArray[np.float64]:
+def _points(features: tuple[Feature, ...], scale: Scale) -> Floats:
     coded = [feature for feature in features if feature.kind != "numeric"]
     text = next((feature.name for feature in coded if feature.kind == "text"), None)
     if text is not None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.partition import Partition, View
 from unmask.linkage.items import Feature, Items
@@ -22,7 +23,7 @@ MAX_PAIRS = 100_000_000
 Blocks = tuple[tuple[str, ...], ...]
 """Blocking rules: a pair is compared if it agrees on all features of at least one rule."""
 
-Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
+Pairs = tuple[Integers, Integers]
 """First and second pseudonym of each pair."""
 
 
@@ -46,9 +47,9 @@ class Links:
     """
 
     release: Items
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
-    probability: NDArray[np.float64]
+    first: Integers
+    second: Integers
+    probability: Floats
 
     def __post_init__(self) -> None:
         if not len(self.first) == len(self.second) == len(self.probability):
@@ -111,7 +112,7 @@ def code_cells(feature: Feature) -> NDArray[np.int32]:
     return codes
 
 
-def group_rows(features: tuple[Feature, ...]) -> NDArray[np.int64]:
+def group_rows(features: tuple[Feature, ...]) -> Integers:
     """Return (n,) group numbers: rows that agree on all features have the same number; -1 if a cell is missing.
 
     O(n log n) for each feature.

@@ -11,6 +11,7 @@ import scipy
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.linkage.attacks.pairs import (
     Linker,
     Links,
@@ -144,7 +145,7 @@ class RecordLinkage(Linker):
             [_estimate_u(f, compare_cells(f, *sample), allow) for f, allow in zip(features, allowed, strict=True)]
         )
         m = np.array([_start(allow) for allow in allowed])
-        learned: list[tuple[NDArray[np.bool_], NDArray[np.float64], float]] = []
+        learned: list[tuple[Booleans, Floats, float]] = []
         for rule, (first, second) in zip(self.blocks, pairs, strict=True):
             if len(first):
                 outside = np.array([feature.name not in rule for feature in features])
@@ -158,7 +159,7 @@ class RecordLinkage(Linker):
         return Weights(_rows(names, mean), _rows(names, u), prior)
 
 
-def _estimate_u(feature: Feature, level: NDArray[np.int8], allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _estimate_u(feature: Feature, level: NDArray[np.int8], allowed: Booleans) -> Floats:
     """Return the (3,) probabilities of the levels in a random pair; equal cells are counted exactly."""
     codes = code_cells(feature)
     size = np.bincount(codes[codes >= 0]).astype(np.float64)
@@ -171,17 +172,13 @@ def _estimate_u(feature: Feature, level: NDArray[np.int8], allowed: NDArray[np.b
     return np.array([1 - equal - near, near, equal])
 
 
-def _start(allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _start(allowed: Booleans) -> Floats:
     return _FIRST_M if allowed[1] else np.array([_FIRST_M[0] + _FIRST_M[1], 0.0, _FIRST_M[2]])
 
 
 def _expectation_maximization(
-    levels: NDArray[np.int8],
-    outside: NDArray[np.bool_],
-    m: NDArray[np.float64],
-    u: NDArray[np.float64],
-    allowed: NDArray[np.bool_],
-) -> tuple[NDArray[np.float64], float]:
+    levels: NDArray[np.int8], outside: Booleans, m: Floats, u: Floats, allowed: Booleans
+) -> tuple[Floats, float]:
     """Return m of the features outside the rule, and the estimated number of matches among the pairs."""
     base = _LEVELS + 1
     key = np.zeros(levels.shape[1], dtype=np.int64)
@@ -204,16 +201,14 @@ def _expectation_maximization(
     return m, share * float(count.sum())
 
 
-def _log_chance(chance: NDArray[np.float64], is_level: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _log_chance(chance: Floats, is_level: Booleans) -> Floats:
     """Return the (n_patterns,) log-probabilities of agreement patterns; missing levels are skipped."""
     logs = np.log(np.maximum(chance, 1e-300))
-    total: NDArray[np.float64] = np.einsum("fl,flp->p", logs, is_level.astype(np.float64))
+    total: Floats = np.einsum("fl,flp->p", logs, is_level.astype(np.float64))
     return total
 
 
-def _average_m(
-    start: NDArray[np.float64], learned: list[tuple[NDArray[np.bool_], NDArray[np.float64]]]
-) -> NDArray[np.float64]:
+def _average_m(start: Floats, learned: list[tuple[Booleans, Floats]]) -> Floats:
     """Return the mean of m over the rules that do not contain a feature; the start value for a feature in all rules."""
     mean = start.copy()
     for i in range(len(start)):
@@ -223,14 +218,14 @@ def _average_m(
     return mean
 
 
-def _rows(names: list[str], table: NDArray[np.float64]) -> dict[str, tuple[float, float, float]]:
+def _rows(names: list[str], table: Floats) -> dict[str, tuple[float, float, float]]:
     return {name: (float(row[0]), float(row[1]), float(row[2])) for name, row in zip(names, table, strict=True)}
 
 
 # --- agreement levels of cells ---
 
 
-def compare_cells(feature: Feature, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int8]:
+def compare_cells(feature: Feature, first: Integers, second: Integers) -> NDArray[np.int8]:
     """Return (n_pairs,) agreement levels: MISSING if a cell is missing, otherwise DIFFERENT, NEAR or EQUAL.
 
     Texts are near if the Dice coefficient of their letter pairs is at least `SIMILAR`. Other cells are equal or
@@ -249,7 +244,7 @@ def compare_cells(feature: Feature, first: NDArray[np.int64], second: NDArray[np
     return level
 
 
-def compute_dice(labels: NDArray[Any], first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
+def compute_dice(labels: NDArray[Any], first: Integers, second: Integers) -> Floats:
     """Return the (n_pairs,) Dice coefficients 2 |A and B| / (|A| + |B|) of the sets of letter pairs of two labels.
 
     Labels are compared in lower case with start and end markers: "ann" has the pairs ^a, an, nn, n$.
@@ -281,5 +276,5 @@ def _letter_pairs(labels: NDArray[Any]) -> csr_matrix:
     return csr_matrix((ones, columns, pointer), shape=(len(labels), max(len(number), 1)))
 
 
-def _keys(a: NDArray[np.int32], b: NDArray[np.int32], n: int) -> NDArray[np.int64]:
+def _keys(a: NDArray[np.int32], b: NDArray[np.int32], n: int) -> Integers:
     return np.minimum(a, b).astype(np.int64) * n + np.maximum(a, b)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.data.databases import open_database
 from unmask.extras import import_extra
 from unmask.linkage.attacks.pairs import Linker, Links, count_pairs, no_links
@@ -89,11 +89,8 @@ def _list_cells(feature: Feature) -> list[str | float | None]:
 
 
 def _predict(
-    splink: Any,
-    settings: Any,
-    columns: dict[str, list[str | float | None]],
-    rules: list[Any],
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    splink: Any, settings: Any, columns: dict[str, list[str | float | None]], rules: list[Any]
+) -> tuple[Integers, Integers, Floats]:
     """Return the two pseudonyms and the probability of each pair, predicted by Splink after training on these
     columns.
     """

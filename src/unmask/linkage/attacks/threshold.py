@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.partition import Partition
 from unmask.linkage.attacks.pairs import MAX_PAIRS, connect, group_rows, partition_items, select_profiles
@@ -131,7 +132,7 @@ def check_scale(scale: Scale) -> None:
         raise UnmaskError(f"the scale is {scale!r}, expected 'none', 'deviation' or a number by feature")
 
 
-def scale_numbers(features: tuple[Feature, ...], scale: Scale) -> NDArray[np.float64]:
+def scale_numbers(features: tuple[Feature, ...], scale: Scale) -> Floats:
     """Return the (n, d) numeric features divided by their scales; a constant feature is not scaled."""
     numeric = [feature for feature in features if feature.kind == "numeric"]
     if isinstance(scale, Mapping):
@@ -148,7 +149,7 @@ def scale_numbers(features: tuple[Feature, ...], scale: Scale) -> NDArray[np.flo
     return np.column_stack([feature.values / width for feature, width in zip(numeric, widths, strict=True)])
 
 
-def _connect_points(points: NDArray[np.float64]) -> NDArray[np.int32]:
+def _connect_points(points: Floats) -> NDArray[np.int32]:
     """Return the (n,) connected components of points with pairs at most 1 apart; equal points are compared once."""
     if not points.size:
         return np.arange(len(points), dtype=np.int32)
@@ -164,7 +165,7 @@ def _connect_points(points: NDArray[np.float64]) -> NDArray[np.int32]:
     return connect(links[:, 0], links[:, 1], len(distinct))[position.ravel()]
 
 
-def _find_first(cluster: NDArray[np.int32]) -> NDArray[np.int64]:
+def _find_first(cluster: NDArray[np.int32]) -> Integers:
     """Return the (n,) index of the first member of each point's cluster."""
     _, first, inverse = np.unique(cluster, return_index=True, return_inverse=True)
     return first[inverse]

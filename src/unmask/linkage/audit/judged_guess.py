@@ -10,7 +10,7 @@ from typing import Annotated, Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unmask.core.arrays import Floats
+from unmask.core.arrays import Booleans, Floats
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, View, keep_common_items
 from unmask.core.tolerances import LINK_TIE
@@ -196,7 +196,7 @@ class JudgedGuess:
         return self.sensitivity.evaluate(self.contingency)
 
     @cached_property
-    def counted(self) -> NDArray[np.bool_]:
+    def counted(self) -> Booleans:
         """(S,) True for the subjects that rates refer to."""
         return np.asarray(self.contingency.tables[0].subject_size >= self.sensitivity.min_size)
 
@@ -378,7 +378,7 @@ def _counts(miss: Floats, include: Floats) -> tuple[tuple[int, int, int], ...]:
     return tuple((int(m), int(i), int(c)) for m, i, c in zip(*pairs, counts, strict=True))
 
 
-def _recovered(met: Contingency, keep: NDArray[np.bool_]) -> float:
+def _recovered(met: Contingency, keep: Booleans) -> float:
     """Return the share of subjects that are recovered exactly, expected over the partitions of a view."""
     shares = []
     for table in met.tables:
