@@ -78,7 +78,7 @@ class Items:
     >>> items = Items.read({"shop": ["a", "b", "a"], "sum": [1.5, 2, 1.5]}, features=["shop", "sum"])
     >>> items
     Items(3 items, features=shop+sum)
-    >>> items.features[0].codes
+    >>> items.features[0].values
     array([0, 1, 0], dtype=int32)
     """
 

@@ -27,8 +27,8 @@ def rank_by_degree(source: Side, target: Side) -> tuple[Side, Side, NDArray[np.i
         return source, target, np.arange(len(source.image)), np.arange(len(target.image))
     orders = tuple(np.argsort(-side.degree, kind="stable") for side in (source, target))
     ranks = tuple(np.argsort(order) for order in orders)
-    ranked_source = _renumber_side(source, orders[0], _renumber_image(source.image[orders[0]], ranks[1]))
-    ranked_target = _renumber_side(target, orders[1], _renumber_image(target.image[orders[1]], ranks[0]))
+    ranked_source = _renumber_side(source, orders[0], renumber_image(source.image[orders[0]], ranks[1]))
+    ranked_target = _renumber_side(target, orders[1], renumber_image(target.image[orders[1]], ranks[0]))
     return ranked_source, ranked_target, orders[0], orders[1]
 
 
@@ -40,11 +40,11 @@ def _is_mapped(array: Any) -> bool:
 def write_back(source: Side, target: Side, ranked: tuple[Side, Side, NDArray[np.int64], NDArray[np.int64]]) -> None:
     """Copy the images of sides renumbered by `rank_by_degree` back to the original sides."""
     ranked_source, ranked_target, order, target_order = ranked
-    source.image[order] = _renumber_image(ranked_source.image, target_order)
-    target.image[target_order] = _renumber_image(ranked_target.image, order)
+    source.image[order] = renumber_image(ranked_source.image, target_order)
+    target.image[target_order] = renumber_image(ranked_target.image, order)
 
 
-def _renumber_image(image: NDArray[np.int32], number: NDArray[np.int64]) -> NDArray[np.int32]:
+def renumber_image(image: NDArray[np.int32], number: NDArray[np.int64]) -> NDArray[np.int32]:
     """Return the images after renumbering, -1 if unmapped."""
     return np.where(image >= 0, number[image], NONE).astype(np.int32)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import chunks, segment_sum
 from unmask.core.errors import UnmaskError
-from unmask.graphs.attacks._kernels import choose_greedily, count_common, find_rivals, renumber
+from unmask.graphs.attacks._kernels import choose_greedily, count_common, find_rivals, renumber, renumber_image
 from unmask.graphs.attacks._structs import GRID, NEGLIGIBLE
 from unmask.graphs.attacks.base import Count, Matching, make_matching, seed_images
 from unmask.graphs.graph import SocialGraph
@@ -246,9 +246,7 @@ class _Side(NamedTuple):
     @classmethod
     def from_graph(cls, graph: SocialGraph) -> _Side:
         order = np.argsort(-graph.degree, kind="stable")
-        number = np.empty_like(order)
-        number[order] = np.arange(len(order))
-        return cls(order, number, *renumber(graph.indptr, graph.neighbor, order))
+        return cls(order, np.argsort(order), *renumber(graph.indptr, graph.neighbor, order))
 
     @property
     def degree(self) -> Integers:
@@ -281,17 +279,14 @@ class _Problem(NamedTuple):
 
     def inside(self, image: NDArray[np.int32], inverse: NDArray[np.int32]) -> _Mapping:
         """Return the mapping in internal node numbers."""
-        return _Mapping(_translate(image, self.source, self.target), _translate(inverse, self.target, self.source))
+        source, target = self.source, self.target
+        return _Mapping(
+            renumber_image(image[source.order], target.number), renumber_image(inverse[target.order], source.number)
+        )
 
     def outside(self, image: NDArray[np.int32]) -> NDArray[np.int32]:
         """Return the image of each source node in the node numbers of the input."""
-        images = image[self.source.number]
-        return np.where(images >= 0, self.target.order[images], -1).astype(np.int32)
-
-
-def _translate(image: NDArray[np.int32], side: _Side, other_side: _Side) -> NDArray[np.int32]:
-    reordered = image[side.order]
-    return np.where(reordered >= 0, other_side.number[reordered], -1).astype(np.int32)
+        return renumber_image(image[self.source.number], self.target.order)
 
 
 class _Model(NamedTuple):

@@ -58,20 +58,16 @@ class DegreeMatching(CheckedParameters):
         source_free, target_free = np.flatnonzero(image < 0), np.flatnonzero(inverse < 0)
         row, candidate = _find_nearest(knowledge.graph.degree[source_free], release.degree[target_free], self.listed)
         target_row, nearest_source = _find_nearest(release.degree[target_free], knowledge.graph.degree[source_free], 1)
-        reverse_pairs = set(zip(nearest_source.tolist(), target_row.tolist(), strict=True))
-        mutual = [pair for pair in zip(*_keep_single(row, candidate), strict=True) if pair in reverse_pairs]
-        for i, j in mutual:
-            image[source_free[i]] = target_free[j]
-        entries: Entries = source_free[row], target_free[candidate], -np.log(np.bincount(row)[row])
-        all_entries = (
-            np.append(entries[0], seeds),
-            np.append(entries[1], image[seeds]),
-            np.append(entries[2], 0.0 * seeds),
+        n, n_listed = len(target_free), np.bincount(row)[row]
+        is_mutual = (n_listed == 1) & np.isin(row * n + candidate, nearest_source * n + target_row)
+        image[source_free[row[is_mutual]]] = target_free[candidate[is_mutual]]
+        entries: Entries = (
+            np.append(source_free[row], seeds),
+            np.append(target_free[candidate], image[seeds]),
+            np.append(-np.log(n_listed), 0.0 * seeds),
         )
-        visits, sweeps = len(row), [len(mutual), 0]
-        return make_matching(
-            image, all_entries, n_target=release.n_nodes, sweeps=sweeps, visits=visits, attack=repr(self)
-        )
+        visits, sweeps = len(row), [int(is_mutual.sum()), 0]
+        return make_matching(image, entries, n_target=release.n_nodes, sweeps=sweeps, visits=visits, attack=repr(self))
 
 
 def _find_nearest(degree: Integers, other_degrees: Integers, max_count: int) -> tuple[Integers, Integers]:
@@ -84,23 +80,12 @@ def _find_nearest(degree: Integers, other_degrees: Integers, max_count: int) -> 
     order = np.argsort(other_degrees, kind="stable")
     sorted_degrees = other_degrees[order]
     insertion = np.searchsorted(sorted_degrees, degree)
-    lower, upper = (
-        sorted_degrees[np.maximum(insertion - 1, 0)],
-        sorted_degrees[np.minimum(insertion, len(sorted_degrees) - 1)],
-    )
-    gap = np.minimum(np.abs(degree - lower), np.abs(degree - upper))
-    first, last = (
-        np.searchsorted(sorted_degrees, degree - gap),
-        np.searchsorted(sorted_degrees, degree + gap, side="right"),
-    )
+    around = np.clip([insertion - 1, insertion], 0, len(sorted_degrees) - 1)
+    gap = np.abs(degree - sorted_degrees[around]).min(axis=0)
+    first = np.searchsorted(sorted_degrees, degree - gap)
+    last = np.searchsorted(sorted_degrees, degree + gap, side="right")
     row, place = spans(np.where(last - first <= max_count, last - first, 0))
     return row, order[first[row] + place]
-
-
-def _keep_single(row: Integers, candidate: Integers) -> tuple[list[int], list[int]]:
-    """Return the rows that have exactly one candidate, and their candidates."""
-    is_single = np.bincount(row)[row] == 1
-    return row[is_single].tolist(), candidate[is_single].tolist()
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ MAX_P_VALUE = 0.005
 MIN_RATIO, MIN_COMMUNITY_RATIO = 1.2, 1.5
 """Smallest effect sizes. Below them, clustering of the common people explains the result, even if it is significant."""
 
+N_DRAWS = 199  # the smallest p-value is 0.005
 MAX_STRATA = 10
 MIN_STRATUM_SEEDS = 10
 
@@ -53,7 +54,6 @@ def measure_seed_dispersion(
     release: SocialGraph,
     seeds: tuple[NDArray[np.integer], NDArray[np.integer]],
     *,
-    n_draws: int = 199,
     rng: np.random.Generator,
 ) -> SeedDispersion:
     """Compare the dispersion of the seeds over both networks with random draws.
@@ -73,8 +73,6 @@ def measure_seed_dispersion(
         The adversary's network and the released one, each with an edge.
     seeds : pair of (n_seeds,) arrays
         Source nodes of the seeds, and their nodes in the release.
-    n_draws : int
-        Number of random draws in each network.
 
     Returns
     -------
@@ -98,24 +96,22 @@ def measure_seed_dispersion(
     """
     if not len(seeds[0]) or not (auxiliary.n_edges and release.n_edges):
         raise UnmaskError("dispersion needs at least 1 seed, and at least 1 edge in each network")
-    results = [_compare(graph, nodes, n_draws, rng) for graph, nodes in zip((auxiliary, release), seeds, strict=True)]
+    results = [_compare(graph, nodes, rng) for graph, nodes in zip((auxiliary, release), seeds, strict=True)]
     p_values, ratios = np.max([p for p, _ in results], axis=0), np.min([ratio for _, ratio in results], axis=0)
     return SeedDispersion(float(p_values[0]), float(ratios[0]), float(p_values[1]), float(ratios[1]))
 
 
-def _compare(
-    graph: SocialGraph, seeds: NDArray[np.integer], n_draws: int, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
+def _compare(graph: SocialGraph, seeds: NDArray[np.integer], rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Return p-values and ratios of T and C in one network."""
     strata = _strata(graph.degree, seeds)
     label, n = communities(graph), graph.n_nodes
     membership = scipy.sparse.csr_array((np.ones(n), (label, np.arange(n))))
     quota = np.bincount(strata[seeds], minlength=strata.max() + 1) / np.maximum(np.bincount(strata), 1)
     expected = np.asarray(membership @ quota[strata])
-    blocks = [_statistics(graph, chosen, membership, expected) for chosen in _draws(strata, seeds, n_draws, rng)]
+    blocks = [_statistics(graph, chosen, membership, expected) for chosen in _draws(strata, seeds, rng)]
     values = np.concatenate(blocks, axis=1)
     observed, drawn = values[:, :1], values[:, 1:]
-    p_values = (1 + np.count_nonzero(drawn >= observed * (1 - 1e-9), axis=1)) / (1 + n_draws)
+    p_values = (1 + np.count_nonzero(drawn >= observed * (1 - 1e-9), axis=1)) / (1 + N_DRAWS)
     with np.errstate(divide="ignore", invalid="ignore"):
         return p_values, np.nan_to_num(observed[:, 0] / drawn.mean(axis=1), nan=1.0, posinf=np.inf)
 
@@ -127,13 +123,13 @@ def _strata(degree: Integers, seeds: NDArray[np.integer]) -> Integers:
     return np.searchsorted(cuts, degree, side="right")
 
 
-def _draws(strata: Integers, seeds: NDArray[np.integer], n_draws: int, rng: np.random.Generator) -> Iterator[Floats]:
+def _draws(strata: Integers, seeds: NDArray[np.integer], rng: np.random.Generator) -> Iterator[Floats]:
     """Yield (n_nodes, n_columns) indicators of the seeds, then of the draws, in blocks of columns."""
     counts = np.bincount(strata[seeds], minlength=strata.max() + 1)
     members = [np.flatnonzero(strata == stratum) for stratum in range(len(counts))]
     width = max(1, _BLOCK_CELLS // len(strata))
-    for start in range(0, n_draws + 1, width):
-        chosen = np.zeros((len(strata), min(width, n_draws + 1 - start)))
+    for start in range(0, N_DRAWS + 1, width):
+        chosen = np.zeros((len(strata), min(width, N_DRAWS + 1 - start)))
         for column in range(chosen.shape[1]):
             drawn = [rng.choice(nodes, n, replace=False) for nodes, n in zip(members, counts, strict=True)]
             chosen[np.concatenate(drawn) if start + column else seeds, column] = 1.0

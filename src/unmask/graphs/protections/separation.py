@@ -31,7 +31,7 @@ from unmask.graphs.protections.identities import (
     build_release,
     spans,
 )
-from unmask.ranges import Range
+from unmask.ranges import Range, check_type
 
 Model = Literal["basic", "realistic", "realistic_minimal", "best", "worst"]
 """Model of what happens to contacts, see `IdentitySeparation`."""
@@ -253,8 +253,7 @@ class Together:
         for number, part in enumerate(parts, 1):
             if not (isinstance(part, tuple) and len(part) == 2 and hasattr(part[1], "choose")):
                 raise UnmaskError(f"part {number} is not a pair of a share and a protection with adopters")
-            if isinstance(part[0], bool) or not isinstance(part[0], int | float) or not 0.0 <= part[0] <= 1.0:
-                raise UnmaskError(f"the share of part {number} is {part[0]!r}, expected from 0 to 1")
+            check_type(f"the share of part {number}", part[0], Annotated[float, Range(0, 1)])
 
     def __call__(
         self, graph: SocialGraph, *, rng: np.random.Generator | None = None, eligible: ArrayLike | None = None
