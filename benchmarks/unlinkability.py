@@ -99,7 +99,11 @@ def our_companions(truth: Labels, guess: Labels) -> Step:
 
     def step() -> Found:
         metrics = clustering_metrics(overlap(Partition(truth), Partition(guess)))
-        return {"ARI": metrics.adjusted_rand, "B3 precision": metrics.bcubed_subjects.precision, "VOI": metrics.voi}
+        return {
+            "ARI": metrics.adjusted_rand_index,
+            "B3 precision": metrics.subject_precision,
+            "VOI": metrics.variation_of_information,
+        }
 
     return step
 

@@ -44,18 +44,20 @@ def test_pairs_by_counting_all_of_them(partitions):
     p, q = partitions
     comparison = compared(Partition(p), Partition(q))
     t, a, b, n_pairs = pair_counts(p, q)
-    assert comparison.pairs.precision == pytest.approx(t / b if b else math.nan, nan_ok=True)
-    assert comparison.pairs.recall == pytest.approx(t / a if a else math.nan, nan_ok=True)
-    assert comparison.pairs.f == pytest.approx(2 * t / (a + b) if a + b else math.nan, nan_ok=True)
-    assert comparison.rand == pytest.approx((n_pairs - a - b + 2 * t) / n_pairs if n_pairs else math.nan, nan_ok=True)
-    assert rand_distance(comparison.table) == pytest.approx(1 - comparison.rand, nan_ok=True)
+    assert comparison.pair_precision == pytest.approx(t / b if b else math.nan, nan_ok=True)
+    assert comparison.pair_recall == pytest.approx(t / a if a else math.nan, nan_ok=True)
+    assert comparison.pair_f == pytest.approx(2 * t / (a + b) if a + b else math.nan, nan_ok=True)
+    assert comparison.rand_index == pytest.approx(
+        (n_pairs - a - b + 2 * t) / n_pairs if n_pairs else math.nan, nan_ok=True
+    )
+    assert rand_distance(comparison.table) == pytest.approx(1 - comparison.rand_index, nan_ok=True)
 
 
 @given(labels)
 def test_adjusted_rand_in_exact_fractions(partitions):
     p, q = partitions
     t, a, b, n_pairs = pair_counts(p, q)
-    actual = compared(Partition(p), Partition(q)).adjusted_rand
+    actual = compared(Partition(p), Partition(q)).adjusted_rand_index
     if not n_pairs:
         assert math.isnan(actual)
         return
@@ -66,7 +68,9 @@ def test_adjusted_rand_in_exact_fractions(partitions):
 
 def test_adjusted_rand_is_zero_on_average_over_all_orders_of_the_labels():
     p, q = [0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 1, 1]
-    rand_indices = [compared(Partition(p), Partition(order)).adjusted_rand for order in set(itertools.permutations(q))]
+    rand_indices = [
+        compared(Partition(p), Partition(order)).adjusted_rand_index for order in set(itertools.permutations(q))
+    ]
     assert np.mean(rand_indices) == pytest.approx(0, abs=1e-12)
 
 
@@ -76,7 +80,7 @@ def test_adjusted_rand_of_a_known_table():
     p = [0, 0, 1, 1, 1, 1, 2, 2, 2, 2]
     q = [0, 1, 0, 1, 1, 2, 2, 2, 2, 2]
     expected = (7 - 13 * 14 / 45) / (13.5 - 13 * 14 / 45)
-    assert compared(Partition(p), Partition(q)).adjusted_rand == pytest.approx(expected, rel=1e-14)
+    assert compared(Partition(p), Partition(q)).adjusted_rand_index == pytest.approx(expected, rel=1e-14)
 
 
 def test_pair_products_do_not_overflow():
@@ -84,8 +88,8 @@ def test_pair_products_do_not_overflow():
     labels = np.zeros(n, dtype=int)
     relabeled = labels.copy()
     relabeled[0] = 1
-    assert compared(Partition(relabeled), Partition(relabeled)).adjusted_rand == 1.0
-    assert compared(Partition(relabeled), Partition(labels)).adjusted_rand == 0.0
+    assert compared(Partition(relabeled), Partition(relabeled)).adjusted_rand_index == 1.0
+    assert compared(Partition(relabeled), Partition(labels)).adjusted_rand_index == 0.0
 
 
 @given(labels)
@@ -97,8 +101,8 @@ def test_entropies_by_their_definition(partitions):
     assert comparison.entropy_solution == pytest.approx(h_p, abs=1e-12)
     assert comparison.entropy_adversary == pytest.approx(h_q, abs=1e-12)
     assert comparison.mutual_information == pytest.approx(information, abs=1e-12)
-    assert comparison.voi == pytest.approx(2 * h_both - h_p - h_q, abs=1e-12)
-    assert variation_of_information(comparison.table) == pytest.approx(comparison.voi, abs=1e-12)
+    assert comparison.variation_of_information == pytest.approx(2 * h_both - h_p - h_q, abs=1e-12)
+    assert variation_of_information(comparison.table) == pytest.approx(comparison.variation_of_information, abs=1e-12)
     homogeneity = information / h_p if h_p > 0 else 1
     completeness = information / h_q if h_q > 0 else 1
     assert comparison.homogeneity == pytest.approx(homogeneity, abs=1e-9)
@@ -136,35 +140,44 @@ def test_subjects_weighted_by_their_items_give_the_whole(partitions):
     p, q = partitions
     comparison = compared(Partition(p), Partition(q))
     weight = comparison.table.subject_size / comparison.table.n
-    assert weight @ (comparison.subject.split + comparison.subject.mix) == pytest.approx(comparison.voi, abs=1e-12)
-    assert weight @ comparison.subject.bcubed_precision == pytest.approx(comparison.bcubed.precision)
-    assert weight @ comparison.subject.bcubed_recall == pytest.approx(comparison.bcubed.recall)
+    assert weight @ (comparison.subject.split + comparison.subject.mix) == pytest.approx(
+        comparison.variation_of_information, abs=1e-12
+    )
+    assert weight @ comparison.subject.bcubed_precision == pytest.approx(comparison.bcubed_precision)
+    assert weight @ comparison.subject.bcubed_recall == pytest.approx(comparison.bcubed_recall)
     assert weight @ comparison.subject.expected_missing == pytest.approx(comparison.expected_missing)
     assert weight @ comparison.subject.expected_extra == pytest.approx(comparison.expected_extra)
-    assert comparison.bcubed_subjects.precision == pytest.approx(comparison.subject.bcubed_precision.mean())
-    assert comparison.bcubed_subjects.recall == pytest.approx(comparison.subject.bcubed_recall.mean())
-    for mean in (comparison.bcubed, comparison.bcubed_subjects):
-        assert mean.f == pytest.approx(2 / (1 / mean.precision + 1 / mean.recall))
+    assert comparison.subject_precision == pytest.approx(comparison.subject.bcubed_precision.mean())
+    assert comparison.subject_recall == pytest.approx(comparison.subject.bcubed_recall.mean())
+    for mean in ("bcubed", "subject"):
+        precision, recall, f = (getattr(comparison, f"{mean}_{rate}") for rate in ("precision", "recall", "f"))
+        assert f == pytest.approx(2 / (1 / precision + 1 / recall))
 
 
 @given(labels)
 def test_clusters_recovered_exactly(partitions):
     p, q = partitions
     n_equal = len(blocks(p) & blocks(q))
-    comparison = compared(Partition(p), Partition(q)).clusters
-    assert comparison.precision == n_equal / len(blocks(q))
-    assert comparison.recall == n_equal / len(blocks(p))
-    assert comparison.f == 2 * n_equal / (len(blocks(p)) + len(blocks(q)))
+    comparison = compared(Partition(p), Partition(q))
+    assert comparison.cluster_precision == n_equal / len(blocks(q))
+    assert comparison.cluster_recall == n_equal / len(blocks(p))
+    assert comparison.cluster_f == 2 * n_equal / (len(blocks(p)) + len(blocks(q)))
 
 
 @given(labels)
 def test_exchanging_the_two_exchanges_precision_and_recall(partitions):
     p, q = map(Partition, partitions)
     scores, exchanged_scores = compared(p, q), compared(q, p)
-    assert scores.bcubed.precision == pytest.approx(exchanged_scores.bcubed.recall)
-    assert scores.pairs.precision == pytest.approx(exchanged_scores.pairs.recall, nan_ok=True)
+    assert scores.bcubed_precision == pytest.approx(exchanged_scores.bcubed_recall)
+    assert scores.pair_precision == pytest.approx(exchanged_scores.pair_recall, nan_ok=True)
     assert scores.homogeneity == pytest.approx(exchanged_scores.completeness, abs=1e-9)
-    for name in ("rand", "adjusted_rand", "voi", "normalized_mutual_information", "transfer_distance"):
+    for name in (
+        "rand_index",
+        "adjusted_rand_index",
+        "variation_of_information",
+        "normalized_mutual_information",
+        "transfer_distance",
+    ):
         assert getattr(scores, name) == pytest.approx(getattr(exchanged_scores, name), nan_ok=True, abs=1e-9)
 
 
@@ -173,59 +186,67 @@ def test_item_and_subject_means_differ_by_definition_and_not_by_labels(partition
     p, q = partitions
     renamed = compared(Partition([-a for a in p]), Partition([f"c{a}" for a in q]))
     comparison = compared(Partition(p), Partition(q))
-    assert renamed.voi == pytest.approx(comparison.voi, abs=1e-12)
-    assert renamed.bcubed_subjects.precision == pytest.approx(comparison.bcubed_subjects.precision)
+    assert renamed.variation_of_information == pytest.approx(comparison.variation_of_information, abs=1e-12)
+    assert renamed.subject_precision == pytest.approx(comparison.subject_precision)
 
 
 def test_bcubed_over_items_and_over_subjects():
     comparison = compared(Partition([0, 0, 0, 0, 1]), Partition([0, 0, 1, 2, 2]))  # by hand
-    assert comparison.bcubed.precision == pytest.approx((1 + 1 + 1 + 1 / 2 + 1 / 2) / 5)
-    assert comparison.bcubed_subjects.precision == pytest.approx(((1 + 1 + 1 + 1 / 2) / 4 + 1 / 2) / 2)
-    assert comparison.bcubed.recall == pytest.approx((2 / 4 + 2 / 4 + 1 / 4 + 1 / 4 + 1) / 5)
-    assert comparison.bcubed_subjects.recall == pytest.approx((6 / 16 + 1) / 2)
+    assert comparison.bcubed_precision == pytest.approx((1 + 1 + 1 + 1 / 2 + 1 / 2) / 5)
+    assert comparison.subject_precision == pytest.approx(((1 + 1 + 1 + 1 / 2) / 4 + 1 / 2) / 2)
+    assert comparison.bcubed_recall == pytest.approx((2 / 4 + 2 / 4 + 1 / 4 + 1 / 4 + 1) / 5)
+    assert comparison.subject_recall == pytest.approx((6 / 16 + 1) / 2)
 
 
 @pytest.mark.parametrize("p", [[0, 0, 1, 1, 1, 2], [0] * 5, list(range(5))])
 def test_equal_partitions(p):
     comparison = compared(Partition(p), Partition([f"x{a}" for a in p]))
-    assert (comparison.rand, comparison.adjusted_rand, comparison.normalized_mutual_information) == (1, 1, 1)
+    assert (comparison.rand_index, comparison.adjusted_rand_index, comparison.normalized_mutual_information) == (
+        1,
+        1,
+        1,
+    )
     assert (comparison.homogeneity, comparison.completeness) == (1, 1)
-    assert (comparison.voi, comparison.voi_over_log_n) == (0, 0)
-    assert (comparison.transfer_distance, comparison.transfer_over_n) == (0, 0)
-    assert (comparison.clusters.f, comparison.bcubed.f, comparison.bcubed_subjects.f) == (1, 1, 1)
+    assert (comparison.variation_of_information, comparison.normalized_variation_of_information) == (0, 0)
+    assert (comparison.transfer_distance, comparison.normalized_transfer_distance) == (0, 0)
+    assert (comparison.cluster_f, comparison.bcubed_f, comparison.subject_f) == (1, 1, 1)
     assert (comparison.expected_missing, comparison.expected_extra) == (0, 0)
 
 
 def test_one_block_against_all_alone_is_the_far_end():
     together, apart_each = Partition([0] * 8), Partition(range(8))
     comparison = compared(together, apart_each)
-    assert (comparison.rand, comparison.adjusted_rand, comparison.mutual_information) == (0, 0, 0)
-    assert (comparison.voi, comparison.voi_over_log_n, comparison.transfer_over_n) == (
+    assert (comparison.rand_index, comparison.adjusted_rand_index, comparison.mutual_information) == (0, 0, 0)
+    assert (
+        comparison.variation_of_information,
+        comparison.normalized_variation_of_information,
+        comparison.normalized_transfer_distance,
+    ) == (
         3,
         1,
         1,
     )
-    assert math.isnan(comparison.pairs.precision)
-    assert (comparison.pairs.recall, comparison.pairs.f) == (0, 0)
+    assert math.isnan(comparison.pair_precision)
+    assert (comparison.pair_recall, comparison.pair_f) == (0, 0)
     assert (comparison.expected_missing, comparison.expected_extra) == (7, 0)
-    assert math.isnan(compared(apart_each, together).pairs.recall)
+    assert math.isnan(compared(apart_each, together).pair_recall)
     assert compared(apart_each, together).expected_extra == 7
 
 
 def test_one_item_has_no_pairs():
     comparison = compared(Partition([0]), Partition([7]))
     for value in (
-        comparison.rand,
-        comparison.adjusted_rand,
-        comparison.pairs.f,
-        comparison.voi_over_log_n,
-        comparison.transfer_over_n,
+        comparison.rand_index,
+        comparison.adjusted_rand_index,
+        comparison.pair_f,
+        comparison.normalized_variation_of_information,
+        comparison.normalized_transfer_distance,
     ):
         assert math.isnan(value)
     assert (
-        comparison.voi,
+        comparison.variation_of_information,
         comparison.normalized_mutual_information,
-        comparison.bcubed.f,
+        comparison.bcubed_f,
     ) == (0, 1, 1)
     assert np.isnan(comparison.subject.pair_recall).all()
 
@@ -237,7 +258,7 @@ def test_items_of_one_partition_only():
         compared(solution, adversary)
     comparison = compared(solution, adversary, missing="singleton", unlabeled="foreign")
     assert comparison.table.n == 3
-    assert comparison.pairs.recall == 0
+    assert comparison.pair_recall == 0
 
 
 def test_only_chance_corrected_numbers_recognize_independent_labels():
@@ -246,5 +267,5 @@ def test_only_chance_corrected_numbers_recognize_independent_labels():
     comparison = compared(Partition(rng.integers(0, 10, n)), Partition(rng.integers(0, 10, n)))
     # expected MI of independent 10 x 10 tables is 81/(2 n ln 2) bits, about 3e-4; ARI has a deviation below 1e-4
     assert comparison.mutual_information == pytest.approx(81 / (2 * n * math.log(2)), rel=0.6)
-    assert abs(comparison.adjusted_rand) < 5e-4
-    assert comparison.rand == pytest.approx(0.82, abs=0.005)  # 1/100 + 81/100
+    assert abs(comparison.adjusted_rand_index) < 5e-4
+    assert comparison.rand_index == pytest.approx(0.82, abs=0.005)  # 1/100 + 81/100

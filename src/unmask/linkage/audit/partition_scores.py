@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
-from operator import attrgetter
 from typing import Final
 
 import numpy as np
@@ -17,26 +16,7 @@ from unmask.measures.clustering.metrics import variation_of_information
 from unmask.measures.clustering.overlap import sum_cells
 from unmask.measures.clustering.unlinkability import FURTHER_RATES, RATES
 from unmask.measures.clustering.views import certainty
-
-SCORES: Final[Mapping[str, str]] = {
-    "adjusted_rand_index": "adjusted_rand",
-    "rand_index": "rand",
-    "pair_precision": "pairs.precision",
-    "pair_recall": "pairs.recall",
-    "variation_of_information": "voi",
-    "normalized_variation_of_information": "voi_over_log_n",
-    "transfer_distance": "transfer_distance",
-    "normalized_transfer_distance": "transfer_over_n",
-    "bcubed_precision": "bcubed.precision",
-    "bcubed_recall": "bcubed.recall",
-    "bcubed_f": "bcubed.f",
-    "homogeneity": "homogeneity",
-    "completeness": "completeness",
-    "normalized_mutual_information": "normalized_mutual_information",
-    "expected_missing": "expected_missing",
-    "expected_extra": "expected_extra",
-}
-"""Score of a whole partition -> attribute of `ClusteringMetrics`."""
+from unmask.measures.registry import PARTITION_SCORES
 
 SHOWN_SCORES: Final = (
     "adjusted_rand_index",
@@ -58,13 +38,13 @@ MAX_VIEW_PARTITIONS: Final = 200
 
 def further_measures(names: Iterable[str]) -> tuple[str, ...]:
     """Return the names that a linkage audit computes on request only."""
-    further = (*(rate.name for rate in FURTHER_RATES), *SCORES, *VIEW_SCORES)
+    further = (*(rate.name for rate in FURTHER_RATES), *PARTITION_SCORES, *VIEW_SCORES)
     return tuple(name for name in dict.fromkeys(names) if name in further)
 
 
 def check_measures(names: Sequence[str]) -> tuple[str, ...]:
     """Return the measures that are computed on request; raise for a name that linkage does not have."""
-    known = [*(rate.name for rate in (*RATES, *FURTHER_RATES)), *SCORES, *VIEW_SCORES]
+    known = [*(rate.name for rate in (*RATES, *FURTHER_RATES)), *PARTITION_SCORES, *VIEW_SCORES]
     unknown = next((name for name in names if name not in known), None)
     if unknown is not None:
         hint = nearest(unknown, known)
@@ -78,7 +58,7 @@ def score_partition(met: Contingency, names: Iterable[str]) -> dict[str, float]:
     if len(met.tables) > 1:
         return {}
     scores = clustering_metrics(met.tables[0].labeled)
-    return {name: float(attrgetter(SCORES[name])(scores)) for name in names if name in SCORES}
+    return {name: float(getattr(scores, name)) for name in names if name in PARTITION_SCORES}
 
 
 def score_view(met: Contingency, names: Iterable[str]) -> dict[str, float]:

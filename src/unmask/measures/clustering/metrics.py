@@ -16,15 +16,6 @@ MIN_SETTLED_SHARE = 0.001
 """Share of the cells that a round has to settle for another round to follow."""
 
 
-@dataclass(frozen=True)
-class Retrieval:
-    """Precision, recall and F in [0, 1]; nan if the denominator is 0."""
-
-    precision: float
-    recall: float
-    f: float
-
-
 @dataclass(frozen=True, eq=False)
 class SubjectMetrics:
     """Metrics of each subject, (n_subjects,), in the order of the table.
@@ -61,26 +52,26 @@ class ClusteringMetrics:
 
     x = items of a subject and a cluster in common, c and d their sizes, c2(k) = k (k - 1)/2 pairs, A = c2(n), T = sum
     c2(x), entropies in bits of a uniformly drawn item's block. A metric that would be 0/0 because the partitions are
-    equal and trivial (one block, or all singletons) is that of equal partitions; without any pair (n = 1) `rand`,
-    `adjusted_rand` and metrics divided by log2 n or n - 1 are nan.
+    equal and trivial (one block, or all singletons) is that of equal partitions; without any pair (n = 1) `rand_index`,
+    `adjusted_rand_index` and metrics divided by log2 n or n - 1 are nan.
 
     Parameters
     ----------
-    rand : float
+    rand_index : float
         Share of the pairs that both treat alike, (A + 2 T - sum c2(c) - sum c2(d))/A.
-    adjusted_rand : float
+    adjusted_rand_index : float
         (T - E)/(M - E), M = (sum c2(c) + sum c2(d))/2, E = sum c2(c) sum c2(d)/A: 0 for chance at fixed sizes, 1 for
         equal, may be negative (Hubert and Arabie 1985).
-    pairs : Retrieval
+    pair_precision, pair_recall, pair_f : float
         T/sum c2(d), T/sum c2(c), 2 T/(sum c2(c) + sum c2(d)); nan for a partition without pairs.
-    bcubed : Retrieval
+    bcubed_precision, bcubed_recall, bcubed_f : float
         Mean over items of x/d and of x/c, and their harmonic mean (Bagga and Baldwin 1998); the first two are also
         known as average cluster and author purity, whose geometric mean is K.
-    bcubed_subjects : Retrieval
+    subject_precision, subject_recall, subject_f : float
         B-cubed as a mean over subjects, whatever their size.
-    clusters : Retrieval
+    cluster_precision, cluster_recall, cluster_f : float
         Clusters recovered exactly over all clusters of Q, over all subjects, and twice over both.
-    voi : float
+    variation_of_information : float
         Variation of information H(P given Q) + H(Q given P) in bits, a metric in [0, log2 n] (Meila 2007); the mean of
         split + mix weighted by c.
     entropy_solution, entropy_adversary, mutual_information : float
@@ -99,13 +90,21 @@ class ClusteringMetrics:
         Table of the partitions.
     """
 
-    rand: float
-    adjusted_rand: float
-    pairs: Retrieval
-    bcubed: Retrieval
-    bcubed_subjects: Retrieval
-    clusters: Retrieval
-    voi: float
+    rand_index: float
+    adjusted_rand_index: float
+    pair_precision: float
+    pair_recall: float
+    pair_f: float
+    bcubed_precision: float
+    bcubed_recall: float
+    bcubed_f: float
+    subject_precision: float
+    subject_recall: float
+    subject_f: float
+    cluster_precision: float
+    cluster_recall: float
+    cluster_f: float
+    variation_of_information: float
     entropy_solution: float
     entropy_adversary: float
     mutual_information: float
@@ -118,9 +117,9 @@ class ClusteringMetrics:
     table: Overlap = field(repr=False)
 
     @property
-    def voi_over_log_n(self) -> float:
+    def normalized_variation_of_information(self) -> float:
         """Return VOI/log2 n in [0, 1]; nan for n = 1."""
-        return self.voi / math.log2(self.table.n) if self.table.n > 1 else math.nan
+        return self.variation_of_information / math.log2(self.table.n) if self.table.n > 1 else math.nan
 
     @cached_property
     def transfer_distance(self) -> int:
@@ -128,7 +127,7 @@ class ClusteringMetrics:
         return transfer_distance(self.table)
 
     @property
-    def transfer_over_n(self) -> float:
+    def normalized_transfer_distance(self) -> float:
         """Return transfer distance/(n - 1) in [0, 1], 1 between one block and singletons; nan for n = 1."""
         return self.transfer_distance / (self.table.n - 1) if self.table.n > 1 else math.nan
 
@@ -154,9 +153,9 @@ def clustering_metrics(table: Overlap) -> ClusteringMetrics:
     >>> from unmask.measures.clustering.overlap import overlap
     >>> from unmask.core.partition import Partition
     >>> metrics = clustering_metrics(overlap(Partition([0, 0, 0, 1]), Partition([0, 0, 1, 1])))
-    >>> metrics.pairs
-    Retrieval(precision=0.5, recall=0.3333333333333333, f=0.4)
-    >>> metrics.adjusted_rand, round(metrics.voi, 3), metrics.transfer_distance
+    >>> metrics.pair_precision, metrics.pair_recall, metrics.pair_f
+    (0.5, 0.3333333333333333, 0.4)
+    >>> metrics.adjusted_rand_index, round(metrics.variation_of_information, 3), metrics.transfer_distance
     (0.0, 1.189, 1)
     >>> metrics.subject.split.round(3), metrics.subject.mix.round(3)
     (array([0.918, 0.   ]), array([0.333, 1.   ]))
@@ -165,16 +164,19 @@ def clustering_metrics(table: Overlap) -> ClusteringMetrics:
     h_solution, h_adversary = _entropy(table.subject_size), _entropy(table.cluster_size)
     split, mix = _item_mean(subject.split, table), _item_mean(subject.mix, table)
     information = max(h_solution - mix, 0.0)
-    rand, adjusted, pairs = _pair_metrics(table)
-    recovered = int(subject.recovered.sum())
+    n_both, n_solution, n_adversary, n_pairs = _pair_counts(table)
+    chance = n_solution * n_adversary
+    # multiplied by 2 A, so that only one division rounds
+    numerator, denominator = 2 * (n_both * n_pairs - chance), (n_solution + n_adversary) * n_pairs - 2 * chance
+    precision, recall = subject.bcubed_precision, subject.bcubed_recall
     return ClusteringMetrics(
-        rand=rand,
-        adjusted_rand=adjusted,
-        pairs=pairs,
-        bcubed=_harmonic(_item_mean(subject.bcubed_precision, table), _item_mean(subject.bcubed_recall, table)),
-        bcubed_subjects=_harmonic(float(subject.bcubed_precision.mean()), float(subject.bcubed_recall.mean())),
-        clusters=_retrieval(recovered, len(table.cluster_size), len(table.subject_size)),
-        voi=split + mix,
+        rand_index=_ratio(n_pairs + 2 * n_both - n_solution - n_adversary, n_pairs, math.nan),
+        adjusted_rand_index=_ratio(numerator, denominator, 1.0) if n_pairs else math.nan,
+        **_retrieve("pair", n_both, n_adversary, n_solution),
+        **_harmonize("bcubed", _item_mean(precision, table), _item_mean(recall, table)),
+        **_harmonize("subject", float(precision.mean()), float(recall.mean())),
+        **_retrieve("cluster", int(subject.recovered.sum()), len(table.cluster_size), len(table.subject_size)),
+        variation_of_information=split + mix,
         entropy_solution=h_solution,
         entropy_adversary=h_adversary,
         mutual_information=information,
@@ -271,29 +273,17 @@ def _pair_counts(table: Overlap) -> tuple[int, int, int, int]:
     return pairs(table.shared), pairs(table.subject_size), pairs(table.cluster_size), table.n * (table.n - 1) // 2
 
 
-def _pair_metrics(table: Overlap) -> tuple[float, float, Retrieval]:
-    """Return the Rand index, the adjusted Rand index and pairwise retrieval.
-
-    The numerator and the denominator of the adjusted index are multiplied by 2 A, so that only one division rounds.
-    """
-    n_both, n_solution, n_adversary, n_pairs = _pair_counts(table)
-    rand = _ratio(n_pairs + 2 * n_both - n_solution - n_adversary, n_pairs, math.nan)
-    chance = n_solution * n_adversary
-    numerator, denominator = 2 * (n_both * n_pairs - chance), (n_solution + n_adversary) * n_pairs - 2 * chance
-    adjusted = _ratio(numerator, denominator, 1.0) if n_pairs else math.nan
-    return rand, adjusted, _retrieval(n_both, n_adversary, n_solution)
+def _retrieve(name: str, n_right: int, n_retrieved: int, n_relevant: int) -> dict[str, float]:
+    """Return precision, recall and F by name, nan without a denominator."""
+    parts = {"precision": (n_right, n_retrieved), "recall": (n_right, n_relevant)}
+    parts["f"] = 2 * n_right, n_retrieved + n_relevant
+    return {f"{name}_{rate}": _ratio(part, total, math.nan) for rate, (part, total) in parts.items()}
 
 
-def _retrieval(n_right: int, n_retrieved: int, n_relevant: int) -> Retrieval:
-    return Retrieval(
-        _ratio(n_right, n_retrieved, math.nan),
-        _ratio(n_right, n_relevant, math.nan),
-        _ratio(2 * n_right, n_retrieved + n_relevant, math.nan),
-    )
-
-
-def _harmonic(precision: float, recall: float) -> Retrieval:
-    return Retrieval(precision, recall, 2 * precision * recall / (precision + recall))
+def _harmonize(name: str, precision: float, recall: float) -> dict[str, float]:
+    """Return precision, recall and their harmonic mean by name."""
+    f = 2 * precision * recall / (precision + recall)
+    return {f"{name}_precision": precision, f"{name}_recall": recall, f"{name}_f": f}
 
 
 def _ratio(numerator: float, denominator: float, empty: float) -> float:
