@@ -13,7 +13,6 @@ from tests.reports.test_html import Page, row, sample, sections
 from unmask.core.errors import UnmaskError
 from unmask.findings.sentences import sentences
 from unmask.linkage.audit.facts import GuessFacts, LinkageFacts
-from unmask.linkage.audit.judged_guess import Sensitivity
 from unmask.linkage.audit.linkage_audit import describe
 from unmask.linkage.audit.tables import error_table
 from unmask.render.page import render
@@ -88,7 +87,7 @@ def rows(of: LinkageFacts):
 
 def data(*guesses: GuessFacts, **changes) -> Result:
     facts = linkage(*guesses, **changes)
-    return describe(facts, rows(facts), (), Sensitivity(unlabeled=facts.unlabeled))
+    return describe(facts, rows(facts))
 
 
 @cache
@@ -469,5 +468,5 @@ def test_bounds_are_called_bounds():
 
 
 def test_a_threshold_of_nothing_is_refused():
-    with pytest.raises(UnmaskError, match="beta is 0, expected a share above 0"):
+    with pytest.raises(UnmaskError, match=r"beta is 0\.0, expected a number above 0"):
         linkage(beta=0.0)

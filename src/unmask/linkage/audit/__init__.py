@@ -1,7 +1,8 @@
 """Audits and study cells of linkage: an adversary partitions items into clusters."""
 
+from unmask.linkage.audit.facts import Sensitivity
 from unmask.linkage.audit.files import audit_files
-from unmask.linkage.audit.judged_guess import JudgedGuess, Sensitivity, compare_guesses
+from unmask.linkage.audit.judged_guess import JudgedGuess, compare_guesses
 from unmask.linkage.audit.linkage_audit import audit, audit_contingencies
 from unmask.linkage.audit.partition_scores import further_measures as further_measures
 from unmask.linkage.audit.study import ADVERSARY as ADVERSARY

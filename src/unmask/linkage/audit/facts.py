@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Annotated, Any
 
-from unmask.core.errors import UnmaskError
+from unmask.core.partition import Missing, Unlabeled
 from unmask.languages import mark
+from unmask.measures.clustering import Contingency, Unlinkability, evaluate
+from unmask.measures.clustering.contingency import Baseline
+from unmask.ranges import CheckedParameters, Option, Range
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,54 @@ FLAT = 0.01
 """Largest change of a flat curve, relative to the scale."""
 
 Curve = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Sensitivity(CheckedParameters):
+    """Definition of a breach for all guesses of an audit.
+
+    Parameters
+    ----------
+    alpha : float
+        weight of linking; the rest is the weight of mixing in foreign items
+    beta : float
+        share of a subject's items that is a breach once it is linked
+    wanted : bool
+        count foreign items as welcome to the subjects
+    min_size : int
+        fewest items of a counted subject; one item is always linked
+    missing : {"error", "singleton", "drop"}
+        items of the truth without a cluster: an error, each a cluster of its own (singleton), or left out (drop). They
+        are left out of the truth and of every guess, so that all guesses are compared on the same items
+    unlabeled : {"error", "foreign", "unknown", "drop"}
+        items of a guess without a subject: an error, other people's (foreign), perhaps theirs (unknown), or left out
+        (drop). "foreign" needs a truth with every item of its subjects; "unknown" gives bounds
+    truth_sampled : bool
+        subjects of the truth are drawn at random, and represent all
+    baseline : {"shuffled", "uniform", "coin"}
+        random guesses that the adversary is compared with: the same clusters with shuffled labels (shuffled), all
+        partitions equally likely (uniform), or clusters opened and joined by coin toss (coin)
+    shuffles : int
+        random guesses of the baseline. See `Contingency.at_random`; many items need fewer, see `SHUFFLED_ITEMS`
+    seed : int
+        random seed of the baseline
+    """
+
+    alpha: Annotated[float, Range(0, 1)] = 0.5
+    beta: Annotated[float, Range(0, 1, above=True)] = 0.8
+    wanted: Annotated[bool, Option(flag="--contamination-wanted")] = False
+    min_size: Annotated[int, Range(1)] = 2
+    missing: Missing = "error"
+    unlabeled: Unlabeled = "error"
+    truth_sampled: bool = False
+    baseline: Baseline = "shuffled"
+    shuffles: Annotated[int, Range(1)] = 20
+    seed: Annotated[int, Range(0)] = 0
+
+    def evaluate(self, contingency: Contingency, **changes: Any) -> Unlinkability:
+        """Return the measures of a guess; `changes` override arguments of `measures.clustering.evaluate`."""
+        arguments = {"alpha": self.alpha, "beta": self.beta, "contamination_wanted": self.wanted}
+        return evaluate(contingency, **({**arguments, "min_size": self.min_size} | changes))
 
 
 @dataclass(frozen=True)
@@ -150,48 +202,34 @@ class GuessFacts:
         return n_included / n_subjects if n_subjects else math.nan
 
 
-@dataclass(frozen=True)
-class LinkageFacts:
-    """Guesses of adversaries, evaluated with the truth.
+@dataclass(frozen=True, kw_only=True)
+class LinkageFacts(Sensitivity):
+    """Settings of an audit, and guesses of adversaries, evaluated with the truth.
+
+    If items of others are `wanted`, mixed curves are inverted: 1 without items of others.
 
     Parameters
     ----------
+    alpha, beta, wanted, min_size, missing, unlabeled, truth_sampled, baseline, shuffles, seed : see `Sensitivity`
+        Definition of a breach.
     items, subjects : int
         Numbers of items and subjects in the truth.
-    counted, min_size : int
+    counted : int
         Number of subjects with at least `min_size` items, which all rates refer to.
-    alpha, beta : float
-        Weight of linked against mixed items, and share of linked items that is a breach.
-    wanted : bool
-        True if items of others are welcome to the subjects. Mixed curves are then inverted: 1 without items of others.
     betas : tuple of float
         Increasing thresholds of `breach_rates` and `slopes`.
     guesses : tuple of GuessFacts
         At least one, with distinct names.
-    unlabeled : str
-        Treatment of items that the truth lacks, see `unmask.core.partition.Unlabeled`.
     own : tuple of str
         Those of weight, alpha, beta and wanted that come from a column of the truth.
-    baseline : str
-        Distribution of the random guesses.
     """
 
     items: int
     subjects: int
     counted: int
-    min_size: int
-    alpha: float
-    beta: float
-    wanted: bool
     betas: Curve
     guesses: tuple[GuessFacts, ...]
-    unlabeled: str = "error"
     own: tuple[str, ...] = ()
-    baseline: str = "shuffled"
-
-    def __post_init__(self) -> None:
-        if self.beta <= 0:
-            raise UnmaskError(f"beta is {self.beta:g}, expected a share above 0")
 
     @property
     def strongest_first(self) -> list[GuessFacts]:

@@ -11,7 +11,8 @@ from unmask.core.errors import UnmaskError
 from unmask.core.signatures import with_parameters
 from unmask.data.engine import EngineOptions
 from unmask.domains import name_files
-from unmask.linkage.audit.judged_guess import Sensitivity, compare_guesses
+from unmask.linkage.audit.facts import Sensitivity
+from unmask.linkage.audit.judged_guess import compare_guesses
 from unmask.linkage.audit.linkage_audit import audit_contingencies
 from unmask.linkage.counting import count_contingencies, estimate_work
 from unmask.linkage.label_files import LabelFile, LinkageFiles

@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Any, Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.arrays import Booleans, Floats
 from unmask.core.errors import UnmaskError
-from unmask.core.partition import Missing, Partition, Unlabeled, View, keep_common_items
+from unmask.core.partition import Partition, View, keep_common_items
 from unmask.core.tolerances import LINK_TIE
-from unmask.linkage.audit.facts import BASELINES, GuessFacts
+from unmask.linkage.audit.facts import BASELINES, GuessFacts, Sensitivity
 from unmask.linkage.audit.partition_scores import SHOWN_SCORES, VIEW_SCORES, score_partition, score_view
 from unmask.linkage.link_files import LinkThreshold
-from unmask.measures.clustering import Contingency, Unlinkability, bounds, evaluate, fairness
-from unmask.measures.clustering.contingency import DRAWN_ITEMS, OWN, Baseline
+from unmask.measures.clustering import Contingency, Unlinkability, bounds, fairness
+from unmask.measures.clustering.contingency import DRAWN_ITEMS, OWN
 from unmask.measures.clustering.curves import overall_slope
 from unmask.measures.clustering.overlap import Override
 from unmask.measures.clustering.unlinkability import FURTHER_RATES, RATES, Rate
 from unmask.measures.interval import Interval
 from unmask.measures.measure import build_number_row, build_row
 from unmask.measures.registry import MEASURES
-from unmask.ranges import Option, Range, check_ranges
 from unmask.results.rows import BOUNDS, Row
 
 BETAS: Final = tuple(round(0.05 * i, 2) for i in range(1, 21))
@@ -44,57 +43,6 @@ SHUFFLED_ITEMS: Final = 1 << 21
 """Number of shuffled items after which no more shuffles are made, with at least two. The means then differ by less than
 the displayed digits.
 """
-
-
-@dataclass(frozen=True)
-class Sensitivity:
-    """Definition of a breach for all guesses of an audit.
-
-    Parameters
-    ----------
-    alpha : float
-        weight of linking; the rest is the weight of mixing in foreign items
-    beta : float
-        share of a subject's items that is a breach once it is linked
-    wanted : bool
-        count foreign items as welcome to the subjects
-    min_size : int
-        fewest items of a counted subject; one item is always linked
-    missing : {"error", "singleton", "drop"}
-        items of the truth without a cluster: an error, each a cluster of its own (singleton), or left out (drop). They
-        are left out of the truth and of every guess, so that all guesses are compared on the same items
-    unlabeled : {"error", "foreign", "unknown", "drop"}
-        items of a guess without a subject: an error, other people's (foreign), perhaps theirs (unknown), or left out
-        (drop). "foreign" needs a truth with every item of its subjects; "unknown" gives bounds
-    truth_sampled : bool
-        subjects of the truth are drawn at random, and represent all
-    baseline : {"shuffled", "uniform", "coin"}
-        random guesses that the adversary is compared with: the same clusters with shuffled labels (shuffled), all
-        partitions equally likely (uniform), or clusters opened and joined by coin toss (coin)
-    shuffles : int
-        random guesses of the baseline. See `Contingency.at_random`; many items need fewer, see `SHUFFLED_ITEMS`
-    seed : int
-        random seed of the baseline
-    """
-
-    alpha: Annotated[float, Range(0, 1)] = 0.5
-    beta: Annotated[float, Range(0, 1, above=True)] = 0.8
-    wanted: Annotated[bool, Option(flag="--contamination-wanted")] = False
-    min_size: Annotated[int, Range(1)] = 2
-    missing: Missing = "error"
-    unlabeled: Unlabeled = "error"
-    truth_sampled: bool = False
-    baseline: Baseline = "shuffled"
-    shuffles: Annotated[int, Range(1)] = 20
-    seed: Annotated[int, Range(0)] = 0
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
-    def evaluate(self, contingency: Contingency, **changes: Any) -> Unlinkability:
-        """Return the measures of a guess; `changes` override arguments of `measures.clustering.evaluate`."""
-        arguments = {"alpha": self.alpha, "beta": self.beta, "contamination_wanted": self.wanted}
-        return evaluate(contingency, **({**arguments, "min_size": self.min_size} | changes))
 
 
 def compare_guesses(

@@ -16,8 +16,8 @@ from unmask.core.signatures import with_parameters
 from unmask.data.writing import escape_formula
 from unmask.languages import gettext as _
 from unmask.linkage.audit.blocks import ADVICE, describe_risk, make_blocks
-from unmask.linkage.audit.facts import BASELINES, LinkageFacts
-from unmask.linkage.audit.judged_guess import BETAS, JudgedGuess, Sensitivity, compare_guesses
+from unmask.linkage.audit.facts import BASELINES, LinkageFacts, Sensitivity
+from unmask.linkage.audit.judged_guess import BETAS, JudgedGuess, compare_guesses
 from unmask.linkage.audit.partition_scores import MAX_VIEW_PARTITIONS, check_measures
 from unmask.linkage.audit.sentences import findings, giant_clusters, single_partitions, threshold
 from unmask.linkage.audit.tables import make_tables
@@ -102,25 +102,18 @@ def audit_contingencies(
     if subjects is not None:
         list_subjects(judged_guesses, subjects)
     rows = tuple(row for guess in judged_guesses for row in guess.rows())
-    return describe(
-        _measure(judged_guesses, sensitivity), rows, _list_not_run(judged_guesses, sensitivity, rows), sensitivity
-    )
+    return describe(_measure(judged_guesses, sensitivity), rows, _list_not_run(judged_guesses, sensitivity, rows))
 
 
 def _measure(guesses: Sequence[JudgedGuess], sensitivity: Sensitivity) -> LinkageFacts:
     contingency = guesses[0].contingency
     return LinkageFacts(
+        **vars(sensitivity),
         items=int(contingency.tables[0].subject_size.sum()),
         subjects=len(contingency.subjects),
         counted=int(guesses[0].counted.sum()),
-        min_size=sensitivity.min_size,
-        alpha=sensitivity.alpha,
-        beta=sensitivity.beta,
-        wanted=sensitivity.wanted,
         betas=() if sensitivity.unlabeled == "unknown" else BETAS,
         guesses=tuple(guess.facts() for guess in guesses),
-        unlabeled=sensitivity.unlabeled,
-        baseline=sensitivity.baseline,
         own=(
             *(("weight",) if contingency.items is not None else ()),
             *(name for name in OWN if name in contingency.own),
@@ -128,12 +121,7 @@ def _measure(guesses: Sequence[JudgedGuess], sensitivity: Sensitivity) -> Linkag
     )
 
 
-def describe(
-    facts: LinkageFacts,
-    rows: tuple[Row, ...],
-    not_run: Iterable[tuple[str, str]] = (),
-    sensitivity: Sensitivity | None = None,
-) -> Result:
+def describe(facts: LinkageFacts, rows: tuple[Row, ...], not_run: Iterable[tuple[str, str]] = ()) -> Result:
     """Return the result for facts about guesses: tables, findings and advice."""
     return Result(
         title=_("Linkage by {guesses}", guesses=", ".join(_name_adversaries(facts))),
@@ -148,7 +136,7 @@ def describe(
         at_risk=describe_risk(facts),
         advice=ADVICE,
         sample_condition="breached <= 0.1",
-        assumptions=_assumptions(facts, sensitivity or Sensitivity()),
+        assumptions=_assumptions(facts),
         cautions=(*coverage_notes(rows, noun="items"), *single_partitions(facts), *giant_clusters(facts)),
         not_run=tuple(not_run),
     )
@@ -167,7 +155,7 @@ def _setting(facts: LinkageFacts) -> str:
     return f"{subject} which of {facts.items:,} items belong together. They belong to {subjects}."
 
 
-def _assumptions(facts: LinkageFacts, sensitivity: Sensitivity) -> tuple[str, ...]:
+def _assumptions(facts: LinkageFacts) -> tuple[str, ...]:
     missing, foreign = f"{facts.alpha:g}", f"{1 - facts.alpha:g}"
     if "alpha" in facts.own:
         missing, foreign = "their subject's alpha", "the rest"
@@ -184,7 +172,7 @@ def _assumptions(facts: LinkageFacts, sensitivity: Sensitivity) -> tuple[str, ..
         "Clusters of equal cost are merged in the order of fewer foreign items, then of more own items.",
         "A breach counts as risk slope 1.",
         BASELINES[facts.baseline].drawing,
-        *(_IF_MISSING[sensitivity.missing] + _IF_UNLABELED[sensitivity.unlabeled]),
+        *(_IF_MISSING[facts.missing] + _IF_UNLABELED[facts.unlabeled]),
     )
 
 

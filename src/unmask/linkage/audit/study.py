@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Partition
 from unmask.data.columns import list_columns, read_columns
-from unmask.linkage.audit.judged_guess import JudgedGuess, Sensitivity, compare_guesses
+from unmask.linkage.audit.facts import Sensitivity
+from unmask.linkage.audit.judged_guess import JudgedGuess, compare_guesses
 from unmask.linkage.items import Items
 from unmask.linkage.label_files import parse_shares
 from unmask.measures.clustering.unlinkability import RATES
@@ -26,7 +27,7 @@ DATASET = {
 COLUMNS = ("pseudonym", "features", "kinds", "item", "time", "context")
 ROLES: Mapping[str, str] = {"features": "features"}
 ADVERSARY = parameters(
-    "unmask.linkage.audit.judged_guess:Sensitivity", "alpha", "beta", "wanted", "min_size", "baseline", "shuffles"
+    "unmask.linkage.audit.facts:Sensitivity", "alpha", "beta", "wanted", "min_size", "baseline", "shuffles"
 )
 MEASURES = (*(rate.name for rate in RATES), "utility")
 
