@@ -203,7 +203,7 @@ def list_together(first, second):
     return Counter((first.code[x] == first.code[y], code[x] == code[y]) for x, y in pairs)
 
 
-@pytest.mark.parametrize(("options", "words"), [({"n": 0}, "at least 1"), ({"n": 3, "process": "urn"}, "'coin'")])
+@pytest.mark.parametrize(("options", "words"), [({"n": 0}, "at least 1"), ({"n": 3, "process": "urn"}, "coin")])
 def test_an_impossible_random_partition_is_refused(options, words):
     with pytest.raises(UnmaskError, match=words):
         random_partition(**options, rng=np.random.default_rng(0))
