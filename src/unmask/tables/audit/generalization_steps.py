@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from unmask.core.arrays import Integers
 from unmask.measures import evaluate, success_probability
 from unmask.results import Result
 from unmask.results.distribution import Distribution
@@ -20,6 +19,7 @@ from unmask.tables.audit.quasi_identifiers import GeneralizationStep
 from unmask.tables.audit.release_attacks import infer_value
 from unmask.tables.audit.risk_facts import distribute_success
 from unmask.tables.audit.threads import MIN_ROWS, two_at_once
+from unmask.tables.column import Column
 from unmask.tables.protections.generalization import generalize_further
 from unmask.tables.table import Table
 from unmask.tables.utility.column_loss import Loss
@@ -35,13 +35,16 @@ def try_steps(result: Result, releases: Iterable[Release], knowledge: AuditorKno
     are left out. `result` is the audit of the releases.
     """
     for release in releases:
-        if knowledge.original is None or release.origin is None or knowledge.synthetic:
+        original, success = knowledge.original, _success_of(result, release.name)
+        if original is None or release.origin is None or knowledge.synthetic or not success:
             continue
-        table, success = release.complete, _success_of(result, release.name)  # also if a coarser cell is not missing
-        current = _Generalized(release.name, table, release.origin[release.complete_rows], knowledge)
-        columns = [column.name for column in table.quasi_identifiers if np.count_nonzero(column.counts) > 1]
-        parallel = two_at_once if table.n_rows >= MIN_ROWS else map
-        for steps in parallel(partial(current.step, earlier=success), columns if success else ()):
+        complete = Release(release.name, release.complete, release.origin[release.complete_rows])
+        columns = [column for column in complete.table.quasi_identifiers if np.count_nonzero(column.counts) > 1]
+        names = [column.name for column in original.quasi_identifiers]
+        losses = {name: _loss_of(complete.table.column(name), complete, original) for name in names}
+        parallel = two_at_once if complete.table.n_rows >= MIN_ROWS else map
+        step = partial(_try_step, release=complete, knowledge=knowledge, earlier=success, losses=losses)
+        for steps in parallel(step, columns):
             yield from steps
 
 
@@ -53,59 +56,50 @@ def _success_of(result: Result, release: str) -> Success:
     return {row.target: (row.posterior, spread[row.target]) for row in rows if row.measure == success_probability.name}
 
 
-@dataclass(frozen=True, eq=False)
-class _Generalized:
-    """A release that the prosecutor attacks."""
+def _try_step(
+    column: Column, release: Release, knowledge: AuditorKnowledge, earlier: Success, losses: Mapping[str, float]
+) -> list[GeneralizationStep]:
+    """Generalize one column of complete rows, and return the effect on each target.
 
-    name: str
-    release: Table
-    origin: Integers
-    knowledge: AuditorKnowledge
+    earlier, losses : success of the prosecutor, and loss of each column, before the step
+    """
+    original = knowledge.original
+    assert original is not None
+    level, coarser = generalize_further(column, original.column(column.name))
+    columns = tuple(coarser if item is column else item for item in release.table.quasi_identifiers)
+    success = _attack(replace(release, table=replace(release.table, quasi_identifiers=columns)), knowledge)
+    losses_after = {**losses, column.name: _loss_of(coarser, release, original)}
+    utility = [1.0 - float(np.mean([*loss.values()])) for loss in (losses, losses_after)]
+    steps = []
+    for target, (success_before, spread) in earlier.items():
+        success_after, spread_after = success[target]
+        limit = LIMITS[IDENTITY if target == IDENTITY else "value"]
+        at_risk = int(spread.above[limit]), int(spread_after.above[limit])
+        names = release.name, column.name, column.ladder, level, target
+        steps.append(GeneralizationStep(*names, success_before, success_after, *at_risk, spread.people, *utility))
+    return steps
 
-    def step(self, column_name: str, earlier: Success) -> list[GeneralizationStep]:
-        """Generalize one column, and return the effect on each target."""
-        assert self.knowledge.original is not None
-        level, coarser = generalize_further(self.release, column_name, self.knowledge.original.column(column_name))
-        after, ladder = replace(self, release=coarser), self.release.column(column_name).ladder
-        losses = self.losses, {**self.losses, column_name: after.loss_of(column_name)}
-        utility = [1.0 - float(np.mean([*loss.values()])) for loss in losses]
-        steps = []
-        for target, (success, spread) in earlier.items():
-            new_success, new_spread = after.success[target]
-            limit = LIMITS[IDENTITY if target == IDENTITY else "value"]
-            at_risk = int(spread.above[limit]), int(new_spread.above[limit])
-            names = self.name, column_name, ladder, level, target
-            steps.append(GeneralizationStep(*names, success, new_success, *at_risk, spread.people, *utility))
-        return steps
 
-    @cached_property
-    def success(self) -> Success:
-        """The success of the prosecutor."""
-        assert self.knowledge.original is not None
-        origin = locate_rows(self.origin, self.knowledge.original.complete_rows)
-        scene = Release(self.name, self.release).attacked(origin, self.knowledge.complete.known)
-        link = scene.link()
-        runs = [scene.identify(PROSECUTOR, link)]
-        for column in self.release.sensitive:
-            if (link.row_length > 0).all():
-                runs.append(scene.infer(PROSECUTOR, AttributeInference(column.name), link))
-            else:  # people without a matching record need the modeler
-                beliefs = infer_value(scene, column, link)
-                runs.append(next(run for run in beliefs if isinstance(run, AttackRun)))
-        return {
-            run.target: (evaluate(success_probability, run.belief).posterior, distribute_success(run)) for run in runs
-        }
+def _attack(release: Release, knowledge: AuditorKnowledge) -> Success:
+    """Return the success of the prosecutor."""
+    assert knowledge.original is not None
+    assert release.origin is not None
+    origin = locate_rows(release.origin, knowledge.original.complete_rows)
+    scene = release.attacked(origin, knowledge.complete.known)
+    link = scene.link()
+    runs = [scene.identify(PROSECUTOR, link)]
+    for column in scene.table.sensitive:
+        if (link.row_length > 0).all():
+            runs.append(scene.infer(PROSECUTOR, AttributeInference(column.name), link))
+        else:  # people without a matching record need the modeler
+            beliefs = infer_value(scene, column, link)
+            runs.append(next(run for run in beliefs if isinstance(run, AttackRun)))
+    return {run.target: (evaluate(success_probability, run.belief).posterior, distribute_success(run)) for run in runs}
 
-    @cached_property
-    def losses(self) -> dict[str, float]:
-        """The normalized certainty penalty of each quasi-identifier of the original."""
-        assert self.knowledge.original is not None
-        return {column.name: self.loss_of(column.name) for column in self.knowledge.original.quasi_identifiers}
 
-    def loss_of(self, name: str) -> float:
-        """Return the penalty of one column."""
-        assert self.knowledge.original is not None
-        lost = np.ones(self.knowledge.original.n_rows, dtype=np.bool_)
-        lost[self.origin] = False
-        original, released = self.knowledge.original.column(name), self.release.column(name)
-        return Loss.of_rows(original, released, self.origin, lost).ncp()
+def _loss_of(released: Column, release: Release, original: Table) -> float:
+    """Return the normalized certainty penalty of a column of a release."""
+    assert release.origin is not None
+    lost = np.ones(original.n_rows, dtype=np.bool_)
+    lost[release.origin] = False
+    return Loss.of_rows(original.column(released.name), released, release.origin, lost).ncp()

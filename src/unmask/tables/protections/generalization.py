@@ -14,6 +14,7 @@ from unmask.tables.column import Column
 from unmask.tables.dates import PERIODS
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.protections.base import Released, allow_all, format_call, recode, sort_release
+from unmask.tables.protections.recoding import generalize
 from unmask.tables.table import Table
 
 
@@ -123,13 +124,13 @@ def next_level(released: Column, original: Column) -> float | str:
     return _hide_more(released) if released.type == "code" else EVERYTHING
 
 
-def generalize_further(table: Table, name: str, original: Column) -> tuple[float | str, Table]:
-    """Return the next level of a column of a release, and the release recoded to it, with its rows in their order."""
-    level = next_level(table.column(name), original)
+def generalize_further(column: Column, original: Column) -> tuple[float | str, Column]:
+    """Return the next level of a released column, and the column recoded to it."""
+    level = next_level(column, original)
     try:
-        return level, recode(table, {name: level})
+        return level, generalize(column, level)
     except UnmaskError:  # a value that its hierarchy lacks
-        return EVERYTHING, recode(table, {name: EVERYTHING})
+        return EVERYTHING, generalize(column, EVERYTHING)
 
 
 def _mean(column: Column, of_level: Floats) -> float:

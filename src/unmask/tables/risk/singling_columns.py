@@ -180,8 +180,7 @@ class SinglingSearch:
             if np.count_nonzero(cell.counts) < 2:
                 continue
             source = cell if original is None else original.column(cell.name)
-            level, generalized = generalize_further(self.release, cell.name, source)
-            coarser = generalized.column(cell.name)
+            level, coarser = generalize_further(cell, source)
             (comparison,) = compare_known_levels([(known, coarser)], missing=self.release.missing)
             fits = comparison.are_compatible(self._pairing.observed[observation][position], coarser.codes[rows])
             others = (excluded & ~np.int64(1 << position)) == 0
