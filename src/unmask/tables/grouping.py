@@ -138,6 +138,8 @@ def sort_keys(key: Integers, space: int) -> tuple[Integers, Integers]:
     >>> sort_keys(np.array([7, 3, 7]), 8)
     (array([3, 7, 7]), array([1, 0, 2]))
     """
+    if _is_ascending(key):  # as in a release, whose rows are sorted
+        return key, np.arange(len(key), dtype=np.int64)
     bits = max(len(key) - 1, 0).bit_length()
     if space > KEY_LIMIT >> bits:
         order = np.argsort(key, kind="stable")
@@ -177,7 +179,7 @@ def count_distinct(key: Integers, space: int, *, weight: Integers | None = None)
     elif weight is not None:
         order = np.argsort(key, kind="stable")
         key, weight = key[order], weight[order]
-    else:
+    elif not _is_ascending(key):
         key.sort()
     start = np.flatnonzero(_mark_first(key))
     return key[start], np.diff(start, append=len(key)) if weight is None else np.add.reduceat(weight, start)
@@ -200,6 +202,11 @@ def _rank_of_sorted(ordered: Integers, order: Integers) -> tuple[NDArray[np.int3
     of_row = np.empty(len(ordered), dtype=np.int32)
     of_row[order] = np.cumsum(is_first, dtype=np.int32) - np.int32(1)
     return of_row, np.diff(start, append=len(ordered)), order[start]
+
+
+def _is_ascending(key: Integers) -> bool:
+    """Return whether keys need no sort; the test takes a hundredth of the time of a sort."""
+    return bool((key[1:] >= key[:-1]).all())
 
 
 def _mark_first(ordered: Integers) -> Booleans:

@@ -47,7 +47,7 @@ class Pairing:
     observed    : (n_observations, d) level codes of each observation
     klass       : (n_candidates,) class of each candidate
     classes     : (n_classes, d) level codes of each class
-    first       : (n_classes + 1,) class j has the candidates members[first[j]:first[j + 1]]
+    sizes       : (n_classes,) number of candidates in each class
     """
 
     columns: tuple[tuple[Column, Column], ...]
@@ -55,7 +55,7 @@ class Pairing:
     observed: NDArray[np.int32]
     klass: NDArray[np.int32]
     classes: NDArray[np.int32]
-    first: Integers
+    sizes: Integers
 
     @property
     def n_candidates(self) -> int:
@@ -63,9 +63,9 @@ class Pairing:
         return len(self.klass)
 
     @cached_property
-    def sizes(self) -> Integers:
-        """(n_classes,) number of candidates in each class."""
-        return np.diff(self.first)
+    def first(self) -> Integers:
+        """(n_classes + 1,) class j has the candidates members[first[j]:first[j + 1]]."""
+        return np.concatenate(([0], np.cumsum(self.sizes)))
 
     def expand(self, row: Integers, klass: Integers, value: Floats) -> tuple[Integers, NDArray[np.int32], Floats]:
         """Return the entries (observation, class, value) as CSR rows over candidates.
@@ -175,7 +175,7 @@ def pair_classes(observed: Table, candidates: Table) -> Pairing:
         observed=observed_classes.levels,
         klass=candidate_classes.of_row,
         classes=candidate_classes.levels,
-        first=np.concatenate(([0], np.cumsum(candidate_classes.sizes))),
+        sizes=candidate_classes.sizes,
     )
 
 

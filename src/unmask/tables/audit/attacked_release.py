@@ -248,7 +248,7 @@ class AttackedRelease:
             clusters = None if self.control is None else cluster_targets(linked, offset=offset)
             return attack.infer_from_link(linked, self.table, background, learned=by_all), clusters
 
-        is_guessed = bool(((link.row_length == 0) & (link.n_unlisted == 0)).any())
+        is_guessed = bool(((np.diff(link.indptr) == 0) & (link.n_unlisted == 0)).any())
         run = self._compare(adversary, attack.sensitive, believe)
         return replace(run, modeled=is_guessed or self._misses_people(link))
 

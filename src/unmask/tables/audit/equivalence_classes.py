@@ -142,11 +142,12 @@ def _preselect(people: NDArray[np.int64], highest: NDArray[np.float64]) -> NDArr
     n_classes = np.bincount(people)
     is_possible = people > 0
     for size in np.flatnonzero(n_classes[1:] > max(N_CLASSES, len(people) // 64)) + 1:
-        members = np.flatnonzero(people == size)
-        risk = highest[members]
-        least = np.partition(risk, -N_CLASSES)[-N_CLASSES]
-        is_possible[members[risk < least]] = False
-        is_possible[members[risk == least][N_CLASSES - np.count_nonzero(risk > least) :]] = False
+        is_of_size = people == size
+        risk = highest[is_of_size]
+        risk.partition(len(risk) - N_CLASSES)
+        least, n_above = risk[-N_CLASSES], np.count_nonzero(risk > risk[-N_CLASSES])
+        is_possible[is_of_size & (highest < least)] = False
+        is_possible[np.flatnonzero(is_of_size & (highest == least))[N_CLASSES - n_above :]] = False
     return np.flatnonzero(is_possible)
 
 

@@ -103,7 +103,7 @@ def list_value_risks(run: AttackRun) -> tuple[ValueRisk, ...]:
     """
     belief, rank = run.belief, rank_by_frequency(run.belief)
     assert belief.candidate_label is not None
-    row = np.repeat(np.arange(belief.n_observations), belief.row_length)
+    row = np.repeat(np.arange(belief.n_observations), np.diff(belief.indptr))
     value, p = belief.candidate, np.exp(belief.log_probability, dtype=np.float64)
     attacked = belief.observation_weight[row] > 0
     if not attacked.all():
@@ -147,12 +147,14 @@ class _Inferred(NamedTuple):
 
 def _count_inferred(run: AttackRun, row: Integers, value: NDArray[np.int32], p: Floats) -> _Inferred:
     belief, n = run.belief, run.belief.n_candidates
-    likely = np.round(p, 9) > LIMITS["value"]  # as in `distribute_success`
-    inferred, probability = np.full(belief.n_observations, -1), np.zeros(belief.n_observations)
-    inferred[row[likely]], probability[row[likely]] = value[likely], p[likely]
-    rows = np.flatnonzero(inferred >= 0)
-    mass = belief.observation_weight[rows] * run.n_targets
-    weight, believed = (_sum_by_value(inferred[rows], values, n) for values in (mass, mass * probability[rows]))
+    likely = np.round(p, 9) > LIMITS["value"]  # as in `distribute_success`; at most one value of a row
+    row, value = row[likely], value[likely]
+    mass = belief.observation_weight[row] * run.n_targets
+    weight, believed = (_sum_by_value(value, values, n) for values in (mass, mass * p[likely]))
+    if run.person is None and run.truth is None:
+        return _Inferred(weight, weight, believed, *np.zeros((2, n)))
+    inferred = np.full(belief.n_observations, -1)
+    inferred[row] = value
     people, of_target = weight, inferred[belief.observation]
     if run.person is not None:
         targets = np.flatnonzero(of_target >= 0)
@@ -167,7 +169,7 @@ def _count_inferred(run: AttackRun, row: Integers, value: NDArray[np.int32], p: 
     return _Inferred(people, weight, believed, n_judged, n_right)
 
 
-def _sum_by_value(value: Integers, mass: Floats, n_values: int) -> Floats:
+def _sum_by_value(value: NDArray[np.integer], mass: Floats, n_values: int) -> Floats:
     return np.bincount(value, mass, n_values).astype(np.float64)  # integers if there are no people
 
 
