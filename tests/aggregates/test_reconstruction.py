@@ -148,7 +148,7 @@ def test_chains_weigh_counts_by_the_likelihood_of_a_random_rule(rule, monkeypatc
     counts = np.arange(7)
     both = rule.likelihood(3.0, 0, counts) * rule.likelihood(3.0, 0, 6 - counts)
     weights = both * weigh_solutions(np.stack([counts, 6 - counts], axis=1), np.log(population))
-    assert belief.mean[0] == pytest.approx(weights @ counts / weights.sum(), abs=0.08)
+    assert belief.mean[0, 0] == pytest.approx(weights @ counts / weights.sum(), abs=0.04)
 
 
 def test_suppressed_totals_are_those_of_the_tables_that_print_their_parts():
@@ -272,5 +272,4 @@ def test_chains_do_not_announce_what_the_tables_do_not_show():
     )
     profile = np.arange(6).repeat(10)
     belief, _ = infer_values(run, KnownPeople(run.questions[0], np.tile(np.arange(10), 6), profile))
-    assert np.abs(belief.to_dense() - 0.5).max() < 0.05  # 0.1 if the population follows the draws
-    assert belief.to_dense().max(axis=1).mean() < 0.52
+    assert np.abs(belief.to_dense() - 0.5).max() < 1e-6  # raw counts of draws differ by chance

@@ -16,8 +16,6 @@ LEVEL_MARK: Final = ":"
 """Character between a column and a level, such as "age:decade"."""
 
 Labels = Sequence[str]
-Level = Mapping[str, tuple[str, ...]]
-"""Label of a level -> categories that it contains."""
 
 
 @dataclass(frozen=True)

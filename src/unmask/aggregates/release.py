@@ -13,7 +13,7 @@ from scipy import sparse
 
 from unmask.aggregates.domain import LEVEL_MARK, Domain, check_labels, find_positions
 from unmask.aggregates.rules import Counts, Marker, Rule
-from unmask.aggregates.statistics import Group, Statistic, list_groups
+from unmask.aggregates.statistics import Group, Statistic
 from unmask.core.errors import UnmaskError
 
 MAX_CELLS: Final = 1_000_000
@@ -221,16 +221,16 @@ class AggregateRelease:
 
     def groups(self, area: int = 0) -> list[Group]:
         """Return the groups of an area with a published mean, median or sum, over the cells of the system."""
-        codes = np.indices(self.shape).reshape(len(self.shape), -1)
-        return [
-            group
-            for item in self.statistics
-            if item.by_area == bool(self.geography)
-            for group in list_groups(
-                item, group_matrix(item.columns, item.where, self.domain, self.columns),
-                item.read_numbers(self.domain)[codes[self.columns.index(item.of)]], area,
-            )
-        ]  # fmt: skip
+        codes, groups = np.indices(self.shape).reshape(len(self.shape), -1), []
+        for item in self.statistics:
+            if item.by_area == bool(self.geography):
+                numbers = item.read_numbers(self.domain)[codes[self.columns.index(item.of)]]
+                members = group_matrix(item.columns, item.where, self.domain, self.columns)
+                values, slack = item.values[area if item.by_area else ...].ravel(), 0.5 * 10.0**-item.digits + 1e-9
+                for row in np.flatnonzero(~np.isnan(values)).tolist():
+                    inside, value = members[[row]].toarray().ravel() > 0, float(values[row])
+                    groups.append(Group(item.name, item.kind, inside, numbers, value - slack, value + slack))
+        return groups
 
     def cell_counts(self, records: Mapping[str, ArrayLike]) -> Counts:
         """Return the true counts of the system of each area.
@@ -244,10 +244,7 @@ class AggregateRelease:
         -------
         array of int64 (areas, cells)
         """
-        cells = np.ravel_multi_index(self.encode(records), self.shape)
-        areas = self.encode_areas(records)
-        n_cells = self.domain.size(self.columns)
-        return np.bincount(areas * n_cells + cells, minlength=self.n_areas * n_cells).reshape(self.n_areas, n_cells)
+        return _count_cells(records, self.columns, self.domain, self.geography, self.areas)
 
     def encode(self, records: Mapping[str, ArrayLike]) -> tuple[NDArray[np.int64], ...]:
         """Return the category of each record in each column of the system."""
@@ -340,19 +337,23 @@ def count_records(
     areas: Sequence[str] = (),
 ) -> Counts:
     """Return the true counts of a table, see `tabulate`: an axis for each column, behind an axis for areas."""
-    positions, shape, kept = [], [], np.ones(len(np.asarray(next(iter(records.values())))), dtype=bool)
-    for column, categories in (where or {}).items():
-        kept &= np.isin(np.asarray(records[column]).astype(str), list(categories))
+    selected = where or {}
+    bases = list(dict.fromkeys([*(column.partition(LEVEL_MARK)[0] for column in columns), *selected]))
+    counts = _count_cells(records, bases, domain, geography, areas)
+    table = group_matrix(columns, selected, domain, bases) @ counts.T
+    shape = [len(areas)] * bool(geography) + [len(domain.labels(column)) for column in columns]
+    return np.asarray(np.rint(table.T), dtype=np.int64).reshape(shape)
+
+
+def _count_cells(
+    records: Mapping[str, ArrayLike], columns: Sequence[str], domain: Domain, geography: str, areas: Sequence[str]
+) -> Counts:
+    """Return the counts of records in the cross of columns, in C order, for each area: (areas, cells)."""
+    n_cells, n_areas = domain.size(columns), len(areas) if geography else 1
+    cells = np.zeros(len(np.asarray(next(iter(records.values())))), dtype=np.int64)
     if geography:
-        positions.append(find_positions(areas, records[geography], f"column {geography!r}"))
-        shape.append(len(areas))
+        cells += find_positions(areas, records[geography], f"column {geography!r}")
     for column in columns:
-        membership = domain.membership(column)
-        codes = domain.encode(column.partition(LEVEL_MARK)[0], records[column.partition(LEVEL_MARK)[0]])
-        kept &= np.asarray(membership.sum(axis=0) > 0)[codes]
-        positions.append(membership.argmax(axis=0)[codes])
-        shape.append(len(membership))
-    if not shape:
-        return np.array(kept.sum(), dtype=np.int64)
-    flat = np.ravel_multi_index(tuple(positions), shape)[kept]
-    return np.bincount(flat, minlength=int(np.prod(shape))).reshape(shape)
+        cells = cells * len(domain.categories[column]) + domain.encode(column, records[column])
+    counts: Counts = np.bincount(cells, minlength=n_areas * n_cells).reshape(n_areas, n_cells)
+    return counts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
@@ -117,14 +117,3 @@ class Group(NamedTuple):
     def halves(self) -> tuple[Mask, Mask]:
         """Return the members below and above the median; at most half of the people are in each of both."""
         return self.members & (self.numbers < self.low), self.members & (self.numbers > self.high)
-
-
-def list_groups(statistic: Statistic, matrix: Any, numbers: Floats, area: int) -> Iterator[Group]:
-    """Yield the groups with a published number in an area.
-
-    matrix : (n_groups, n_cells) cells of each group; numbers : (n_cells,) number of each cell
-    """
-    values, slack = statistic.values[area if statistic.by_area else ...].ravel(), 0.5 * 10.0**-statistic.digits + 1e-9
-    for row in np.flatnonzero(~np.isnan(values)).tolist():
-        value, members = float(values[row]), matrix[[row]].toarray().ravel() > 0
-        yield Group(statistic.name, statistic.kind, members, numbers, value - slack, value + slack)

@@ -170,8 +170,8 @@ def _parse_table(
     if np.prod(shape, dtype=object) > MAX_TABLE_CELLS:
         raise UnmaskError(f"table {name!r} has more than {MAX_TABLE_CELLS:,} cells; split the release by areas")
     positions = [
-        find_positions(known, texts[column], f"column {column!r} of table {name!r}")
-        for known, column in zip(labels, names, strict=True)
+        find_positions(categories, texts[column], f"column {column!r} of table {name!r}")
+        for categories, column in zip(labels, names, strict=True)
     ]
     cells = np.ravel_multi_index(tuple(positions), shape) if shape else np.zeros(len(numbers), dtype=np.int64)
     if len(np.unique(cells)) < len(cells):

@@ -14,6 +14,10 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
+EVALUATIONS_PER_PROPOSAL = 1
+"""Most values of records whose probabilities are computed after a draw, for each proposal before it."""
+
+
 class Cross(NamedTuple):
     """Cells of a system in the cross of its columns.
 
@@ -41,10 +45,25 @@ class Target(NamedTuple):
     log_likelihood: Floats
 
 
+class Change(NamedTuple):
+    """Moves of records that are not yet accepted.
+
+    moves : record, old cell and new cell of each move, and the number of moves as the last item
+    delta : (n_rows,) change of each row
+    touched : rows of these cells, and their number as the last item
+    is_touched : (n_rows,) 1 for these rows, which may have changed back
+    """
+
+    moves: Ints
+    delta: Ints
+    touched: Ints
+    is_touched: Ints
+
+
 @inner
-def move_record(records: Ints, record: int, new: int, links: Links, moves: Ints, delta: Ints, touched: Ints) -> None:
+def move_record(records: Ints, record: int, new: int, links: Links, change: Change) -> None:
     """Give a record another cell, and add the change to the rows. A cell of -1 is no record."""
-    old = records[record]
+    moves, touched, old = change.moves, change.touched, records[record]
     records[record] = new
     at = 3 * moves[-1]
     moves[at], moves[at + 1], moves[at + 2] = record, old, new
@@ -53,22 +72,22 @@ def move_record(records: Ints, record: int, new: int, links: Links, moves: Ints,
         if cell >= 0:
             for place in range(links.cell_start[cell], links.cell_start[cell + 1]):
                 row = links.cell_row[place]
-                if delta[row] == 0:
+                if change.is_touched[row] == 0:
+                    change.is_touched[row] = 1
                     touched[touched[-1]] = row
                     touched[-1] += 1
-                delta[row] += sign
+                change.delta[row] += sign
 
 
 @inner
-def log_ratio(sums: Ints, delta: Ints, touched: Ints, links: Links, target: Target) -> float:
+def log_ratio(sums: Ints, change: Change, links: Links, target: Target) -> float:
     """Return the change of the log-likelihood by the changes of rows, -inf outside their bounds."""
     total = 0.0
-    for at in range(touched[-1]):
-        row = touched[at]
-        change = delta[row]
-        if change == 0:
+    for at in range(change.touched[-1]):
+        row = change.touched[at]
+        if change.delta[row] == 0:
             continue
-        count = sums[row] + change
+        count = sums[row] + change.delta[row]
         if count < links.row_low[row] or count > links.row_high[row]:
             return -np.inf
         if target.start[row] >= 0:
@@ -78,13 +97,15 @@ def log_ratio(sums: Ints, delta: Ints, touched: Ints, links: Links, target: Targ
 
 
 @inner
-def settle(records: Ints, counts: Ints, sums: Ints, delta: Ints, touched: Ints, moves: Ints, accept: bool) -> None:
+def settle(records: Ints, counts: Ints, sums: Ints, change: Change, accept: bool) -> None:
     """Apply the moves to counts and sums, or take them back."""
+    moves, touched = change.moves, change.touched
     for at in range(touched[-1]):
         row = touched[at]
         if accept:
-            sums[row] += delta[row]
-        delta[row] = 0
+            sums[row] += change.delta[row]
+        change.delta[row] = 0
+        change.is_touched[row] = 0
     for step in range(moves[-1]):
         at = 3 * (step if accept else moves[-1] - 1 - step)
         if accept:
@@ -98,9 +119,7 @@ def settle(records: Ints, counts: Ints, sums: Ints, delta: Ints, touched: Ints, 
 
 
 @inner
-def propose(
-    records: Ints, n: int, cross: Cross, links: Links, moves: Ints, delta: Ints, touched: Ints, rng: Any
-) -> bool:
+def propose(records: Ints, n: int, cross: Cross, links: Links, change: Change, rng: Any) -> bool:
     """Change a column of a record, or exchange some columns of two records; False if that leaves the cells."""
     n_columns = len(cross.sizes)
     first = int(rng.random() * n)
@@ -112,7 +131,7 @@ def propose(
         new = cross.place[flat + (int(rng.random() * size) - code) * stride]
         if new < 0:
             return False
-        move_record(records, first, new, links, moves, delta, touched)
+        move_record(records, first, new, links, change)
         return True
     second = int(rng.random() * n)
     other, shift = cross.flat[records[second]], 0
@@ -123,15 +142,46 @@ def propose(
     new, new_other = cross.place[flat + shift], cross.place[other - shift]
     if first == second or new < 0 or new_other < 0:
         return False
-    move_record(records, first, new, links, moves, delta, touched)
-    move_record(records, second, new_other, links, moves, delta, touched)
+    move_record(records, first, new, links, change)
+    move_record(records, second, new_other, links, change)
     return True
+
+
+@inner
+def add_conditionals(
+    records: Ints, first: int, step: int, n: int, cross: Cross, links: Links, target: Target, counts: Ints, sums: Ints,
+    change: Change, weights: Floats, means: Floats,
+) -> None:  # fmt: skip
+    """Add the probability of each value of a record in each column, given its other columns and all other records.
+
+    records : those at first, first + step, ... are used, each with the weight `step`
+    weights : (at least the largest number of categories,) memory
+    means : (n_columns, n_cells), to which the probabilities are added
+    """
+    for record in range(first, n, step):
+        old = records[record]
+        for column in range(len(cross.sizes)):
+            size, stride = cross.sizes[column], cross.strides[column]
+            start = cross.flat[old] - cross.flat[old] // stride % size * stride
+            total = 0.0
+            for code in range(size):
+                new = cross.place[start + code * stride]
+                weights[code] = 0.0
+                if new >= 0:
+                    move_record(records, record, new, links, change)
+                    ratio = target.log_prior[new] - target.log_prior[old]
+                    weights[code] = np.exp(ratio + log_ratio(sums, change, links, target))
+                    settle(records, counts, sums, change, False)
+                    total += weights[code]
+            for code in range(size):
+                if weights[code] > 0.0:
+                    means[column, cross.place[start + code * stride]] += step * weights[code] / total
 
 
 @allocating
 def run_chain(
     counts: Ints, cross: Cross, links: Links, target: Target, thin: int, n_draws: int, totals: Floats, squares: Floats,
-    is_free: bool, rng: Any,
+    means: Floats, is_free: bool, rng: Any,
 ) -> None:  # fmt: skip
     """Draw counts with probability proportional to prior and likelihood, from a start that fulfils the bounds.
 
@@ -141,6 +191,7 @@ def run_chain(
     counts : (n_cells,) start, changed in place to the last draw
     thin, n_draws : proposals between draws, and number of draws
     totals, squares : (n_cells,), to which the counts of each draw and their squares are added
+    means : (n_columns, n_cells), to which the counts of each draw are added, averaged over one column of each record
     is_free : True if the number of people is not known
     """
     n = 0
@@ -148,6 +199,7 @@ def run_chain(
         n += counts[cell]
     records = np.full(4 * n + 1024, -1, np.int64)
     sums, delta = np.zeros(len(links.row_low), np.int64), np.zeros(len(links.row_low), np.int64)
+    is_touched = np.zeros(len(links.row_low), np.int64)
     longest = 0
     at = 0
     for cell in range(len(counts)):
@@ -157,7 +209,8 @@ def run_chain(
             at += 1
         for place in range(links.cell_start[cell], links.cell_start[cell + 1]):
             sums[links.cell_row[place]] += counts[cell]
-    touched, moves = np.zeros(64 * (longest + 1) + 1, np.int64), np.zeros(64, np.int64)
+    change = Change(np.zeros(64, np.int64), delta, np.zeros(64 * (longest + 1) + 1, np.int64), is_touched)
+    weights, n_weights = np.zeros(cross.sizes.max()), cross.sizes.sum()
     for _draw in range(n_draws):
         for _ in range(thin):
             threshold = np.log(rng.random())
@@ -166,16 +219,16 @@ def run_chain(
                 chance = target.log_prior[cell] + np.log(len(counts))
                 if rng.random() < 0.5:
                     if n < len(records) - 1:
-                        move_record(records, n, cell, links, moves, delta, touched)
-                        accept = chance + log_ratio(sums, delta, touched, links, target) > threshold
-                        settle(records, counts, sums, delta, touched, moves, accept)
+                        move_record(records, n, cell, links, change)
+                        accept = chance + log_ratio(sums, change, links, target) > threshold
+                        settle(records, counts, sums, change, accept)
                         n += accept
                 elif n > 0:
                     record = int(rng.random() * n)
                     chance = -target.log_prior[records[record]] - np.log(len(counts))
-                    move_record(records, record, -1, links, moves, delta, touched)
-                    accept = chance + log_ratio(sums, delta, touched, links, target) > threshold
-                    settle(records, counts, sums, delta, touched, moves, accept)
+                    move_record(records, record, -1, links, change)
+                    accept = chance + log_ratio(sums, change, links, target) > threshold
+                    settle(records, counts, sums, change, accept)
                     if accept:
                         n -= 1
                         records[record] = records[n]
@@ -183,12 +236,15 @@ def run_chain(
             elif n > 0:
                 choice, inside = rng.random(), True
                 for _step in range(1 + (choice < 0.5) + (choice < 0.2)):
-                    inside = inside and propose(records, n, cross, links, moves, delta, touched, rng)
-                change = 0.0
+                    inside = inside and propose(records, n, cross, links, change, rng)
+                chance, moves = 0.0, change.moves
                 for step in range(moves[-1]):
-                    change += target.log_prior[moves[3 * step + 2]] - target.log_prior[moves[3 * step + 1]]
-                accept = inside and change + log_ratio(sums, delta, touched, links, target) > threshold
-                settle(records, counts, sums, delta, touched, moves, accept)
+                    chance += target.log_prior[moves[3 * step + 2]] - target.log_prior[moves[3 * step + 1]]
+                accept = inside and chance + log_ratio(sums, change, links, target) > threshold
+                settle(records, counts, sums, change, accept)
         for cell in range(len(counts)):
             totals[cell] += counts[cell]
             squares[cell] += counts[cell] * counts[cell]
+        step = 1 + n * n_weights // (EVALUATIONS_PER_PROPOSAL * thin + 1)
+        first = int(rng.random() * step)
+        add_conditionals(records, first, step, n, cross, links, target, counts, sums, change, weights, means)

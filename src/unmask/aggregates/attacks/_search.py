@@ -232,7 +232,7 @@ def enumerate_counts(
     state = make_state(links, low, high)
     decisions = np.zeros((len(state.trail), 3), np.int64)
     masses = np.zeros(len(decisions))
-    depth, found, nodes, mass, searched = 0, 0, 0, 1.0, 0.0
+    depth, n_found, nodes, mass, searched = 0, 0, 0, 1.0, 0.0
     feasible = narrow(links, sums, state)
     while True:
         if feasible:
@@ -240,7 +240,7 @@ def enumerate_counts(
             if cell >= 0:
                 nodes += 1
                 if nodes > max_nodes or depth + 1 >= len(decisions) or state.size[0] + len(low) >= len(state.trail):
-                    return found, searched
+                    return n_found, searched
                 mass *= 0.5
                 decisions[depth, 0], decisions[depth, 1], decisions[depth, 2] = state.size[0], cell, low[cell]
                 masses[depth] = mass
@@ -251,13 +251,13 @@ def enumerate_counts(
                     continue
             else:
                 for position in range(len(low)):
-                    solutions[found, position] = low[position]
-                found += 1
-                if found == len(solutions):
-                    return found, searched
+                    solutions[n_found, position] = low[position]
+                n_found += 1
+                if n_found == len(solutions):
+                    return n_found, searched
         searched += mass
         if depth == 0:
-            return found, 1.0
+            return n_found, 1.0
         depth -= 1
         undo(links, state, decisions[depth, 0])
         mass, cell = masses[depth], decisions[depth, 1]

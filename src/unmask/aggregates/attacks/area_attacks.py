@@ -41,16 +41,16 @@ def make_questions(release: AggregateRelease, sensitive: Sequence[str], knows: S
     for name in (*sensitive, *knows):
         if name not in release.columns:
             raise UnmaskError(f"{name!r} is not a column of the tables; {nearest(name, release.columns)}")
-    if both := {*sensitive} & {*knows}:
-        raise UnmaskError(f"{min(both)!r} is sensitive and known; leave it out of one of both")
+    if common := {*sensitive} & {*knows}:
+        raise UnmaskError(f"{min(common)!r} is sensitive and known; leave it out of one of both")
     codes = dict(zip(release.columns, np.indices(release.shape).reshape(len(release.shape), -1), strict=True))
     questions = []
     for column in sensitive or release.columns:
-        known = tuple(name for name in (knows or release.columns) if name != column)
+        known_columns = tuple(name for name in (knows or release.columns) if name != column)
         profile = np.zeros_like(codes[column])
-        for name in known:
+        for name in known_columns:
             profile = profile * (int(codes[name].max()) + 1) + codes[name]
-        questions.append(Question(column, known, profile, codes[column]))
+        questions.append(Question(column, known_columns, profile, codes[column]))
     return questions
 
 

@@ -20,8 +20,10 @@ class CountBelief:
 
     Parameters
     ----------
-    mean : (n_cells,) array
-        Posterior mean of the count of each cell of the system.
+    mean : (n_columns, n_cells) array
+        Posterior mean of the count of each cell of the system. A chain has an estimate for each column: counts of its
+        draws are averaged over the values that a record may have in the column if all else is fixed. Raw counts of few
+        draws would make the most probable value seem more probable than it is.
     draws : (n, n_cells) array
         Records of the area, as counts, with the probabilities `weights`.
     weights : (n,) array
@@ -101,11 +103,12 @@ def infer_counts(
     for area, result in enumerate(results):
         cells = result.system.cells
         if not len(result.solutions):
-            beliefs.append(CountBelief(population[cells], result.solutions, np.zeros(0), "prior"))
+            beliefs.append(CountBelief(population[None, cells], result.solutions, np.zeros(0), "prior"))
         elif result.is_complete:
             log_likelihood = _sum_likelihood(result, read_likelihood(release, area, result))
             weights = weigh_solutions(result.solutions, np.log(population[cells]), log_likelihood)
-            beliefs.append(CountBelief(weights @ result.solutions, result.solutions, weights, "enumeration"))
+            mean = np.broadcast_to(weights @ result.solutions, (len(release.columns), len(cells)))
+            beliefs.append(CountBelief(mean, result.solutions, weights, "enumeration"))
         else:
             mean, draws, r_hat = sample_counts(release, area, result, population, n_areas=n_sampled, rng=rng)
             beliefs.append(CountBelief(mean, draws, np.full(len(draws), 1.0 / len(draws)), "chain", r_hat))

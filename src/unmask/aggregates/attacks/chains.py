@@ -24,7 +24,7 @@ N_DRAWS: Final = 10
 """Draws in a round; the last one is kept as a reconstruction."""
 
 PROPOSALS_PER_PERSON: Final = 20
-"""Proposals between two draws, for each person of the start."""
+"""Proposals between two draws, for each person of the area."""
 
 MAX_PROPOSALS: Final = 10_000
 """Most proposals between two draws of an area."""
@@ -86,12 +86,17 @@ def sample_counts(
 
     Returns
     -------
-    mean : (n_cells,) array
-        Mean count of each cell of the system.
+    mean : (n_columns, n_cells) array
+        Mean count of each cell of the system, see `CountBelief`.
     draws : (n, n_cells) array
         Some draws.
     r_hat : float
         Largest split R-hat of a cell with a mean of at least `MIN_MEAN`.
+
+    References
+    ----------
+    A. Gelfand and A. Smith, "Sampling-based approaches to calculating marginal densities", JASA 85, 1990 (means of
+    conditional distributions in place of draws).
     """
     from unmask.aggregates.attacks._chain import Cross, Target, run_chain
 
@@ -103,19 +108,22 @@ def sample_counts(
     target = Target(np.log(population[system.cells]), *read_likelihood(release, area, result))
     starts = result.solutions[rng.permutation(len(result.solutions))].astype(np.int64)
     max_proposals = min(MAX_PROPOSALS, MAX_ALL_PROPOSALS // (n_areas * N_VERTICES * N_ROUNDS * N_DRAWS))
-    thin = min(PROPOSALS_PER_PERSON * int(max(np.median(starts.sum(axis=1)), 10)), max_proposals)
-    sums, kept = np.zeros((2, N_VERTICES, 2, len(system.cells))), []
+    sums, draws = np.zeros((2, N_VERTICES, 2, len(system.cells))), []
+    mean, is_free = np.zeros((len(shape), len(system.cells))), not has_total(result)
     for chain in range(N_VERTICES):
         counts = starts[chain % len(starts)].copy()
         for step in range(N_ROUNDS):
-            totals, squares = np.zeros((2, len(counts)))
-            run_chain(counts, cross, system.links, target, thin, N_DRAWS, totals, squares, not has_total(result), rng)
+            thin = min(PROPOSALS_PER_PERSON * max(int(counts.sum()), 10), max_proposals)
+            (totals, squares), means = np.zeros((2, len(counts))), np.zeros(mean.shape)
+            run_chain(counts, cross, system.links, target, thin, N_DRAWS, totals, squares, means, is_free, rng)
             if step >= N_BURN:
                 sums[:, chain, 2 * (step - N_BURN) // (N_ROUNDS - N_BURN)] += totals, squares
-                kept.append(counts.astype(np.int32))
+                mean += means
+                draws.append(counts.astype(np.int32))
     n = N_DRAWS * (N_ROUNDS - N_BURN) // 2
     means, squares = sums.reshape(2, 2 * N_VERTICES, -1) / n
-    return means.mean(axis=0), np.array(kept), split_r_hat(means, squares - means**2, n)
+    n_draws = N_DRAWS * (N_ROUNDS - N_BURN) * N_VERTICES
+    return mean / n_draws, np.array(draws), split_r_hat(means, squares - means**2, n)
 
 
 def has_total(result: Reconstruction) -> bool:

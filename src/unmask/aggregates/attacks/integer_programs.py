@@ -20,23 +20,23 @@ def find_other(system: AreaSystem, counts: Counts) -> Optimum:
     In other counts a positive count is smaller, or all positive counts are at least as large and the sum is larger. A
     binary variable for each of these cases demands it.
     """
-    program, held = system.program, np.flatnonzero(counts > system.low)
-    n, n_held = len(counts), len(held)
-    drop = sparse.csr_array((np.ones(n_held), (np.arange(n_held), held)), shape=(n_held, n))
-    room = program.high[held] - counts[held] + 1
+    program, positive = system.program, np.flatnonzero(counts > system.low)
+    n, n_positive = len(counts), len(positive)
+    drop = sparse.csr_array((np.ones(n_positive), (np.arange(n_positive), positive)), shape=(n_positive, n))
+    room = program.high[positive] - counts[positive] + 1
     total = int(counts.sum())
     blocks: Any = [
         [program.matrix, None, None],
         [drop, sparse.diags_array(room), None],
         [np.ones((1, n)), None, np.full((1, 1), -float(total + 1))],
-        [None, np.ones((1, n_held)), np.ones((1, 1))],
+        [None, np.ones((1, n_positive)), np.ones((1, 1))],
     ]
     matrix = sparse.block_array(blocks, format="csr")
-    low = np.concatenate([program.row_low, np.full(n_held, -np.inf), [0.0, 1.0]])
-    high = np.concatenate([program.row_high, counts[held] + room - 1, [np.inf, np.inf]])
-    variables = np.concatenate([program.high, np.ones(n_held + 1)])
-    other = Program(matrix, low, high, np.concatenate([program.low, np.zeros(n_held + 1)]), variables)
-    optimum = other.maximize(np.zeros(n + n_held + 1))
+    low = np.concatenate([program.row_low, np.full(n_positive, -np.inf), [0.0, 1.0]])
+    high = np.concatenate([program.row_high, counts[positive] + room - 1, [np.inf, np.inf]])
+    variables = np.concatenate([program.high, np.ones(n_positive + 1)])
+    extended = Program(matrix, low, high, np.concatenate([program.low, np.zeros(n_positive + 1)]), variables)
+    optimum = extended.maximize(np.zeros(n + n_positive + 1))
     if optimum.x is None or (np.rint(optimum.x[:n]) == counts).all():  # a binary variable within the solver's slack
         return optimum._replace(x=None)
     return optimum._replace(x=optimum.x[:n])
@@ -46,13 +46,13 @@ def find_possible(
     system: AreaSystem,
     groups: Sequence[NDArray[np.int64]],
     owner: NDArray[np.int64],
-    witnesses: NDArray[np.integer],
+    is_possible: NDArray[np.bool_],
     rng: np.random.Generator,
 ) -> NDArray[np.int8]:
     """Decide which groups of cells may hold a person, until each owner has two such groups.
 
-    A witness, a solution with a person in the group, shows that it may. Sums of all open groups are maximized, so that
-    one program finds several witnesses, or shows that all open groups are empty.
+    A solution with a person in the group shows that it may. Sums of all open groups are maximized, so that one program
+    finds solutions for several groups, or shows that all open groups are empty.
 
     Parameters
     ----------
@@ -62,8 +62,8 @@ def find_possible(
         Positions of the cells of each group.
     owner : (n_groups,) int array
         Owner of each group, numbered from 0.
-    witnesses : (n, n_cells) array
-        Known solutions.
+    is_possible : (n_cells,) array of bool
+        Cells that hold a person in a known solution.
     rng : Generator
         Source of random objectives.
 
@@ -72,8 +72,7 @@ def find_possible(
     (n_groups,) array of int8
         1 possible, 0 impossible, -1 undecided: not needed, or stopped at the limit of time.
     """
-    seen = np.asarray((witnesses > 0).sum(axis=0) > 0)
-    possible = np.array([1 if seen[cells].any() else -1 for cells in groups], dtype=np.int8)
+    possible = np.array([1 if is_possible[cells].any() else -1 for cells in groups], dtype=np.int8)
     while True:
         n_possible = np.bincount(owner, possible == 1, minlength=len(groups))
         still = np.flatnonzero((possible == -1) & (n_possible[owner] < 2)).tolist()

@@ -42,18 +42,21 @@ class Reconstruction:
         Known solutions.
     is_complete : bool
         True if these are all solutions.
+    is_reached : (n_cells,) array of bool, or False
+        Cells that hold a person in further solutions.
     """
 
     system: AreaSystem
     status: Status
     solutions: NDArray[np.int32]
     is_complete: bool
+    is_reached: NDArray[np.bool_] | bool = False
 
 
 def reconstruct(system: AreaSystem, *, rng: np.random.Generator, max_solutions: int = MAX_SOLUTIONS) -> Reconstruction:
     """Find the solutions of a system: all of them by a depth-first search, otherwise some by integer programs.
 
-    The search is left early if its first solutions show that there are too many: found / searched estimates their
+    The search is left early if its first solutions show that there are too many: solutions / searched estimates their
     number.
 
     Parameters
@@ -76,14 +79,14 @@ def reconstruct(system: AreaSystem, *, rng: np.random.Generator, max_solutions: 
     nothing = np.zeros((0, len(system.cells)), dtype=np.int32)
     if not system.is_feasible:
         return Reconstruction(system, "contradiction", nothing, True)
-    found, searched = _enumerate(system, min(FIRST_SOLUTIONS, max_solutions))
-    if searched < 1.0 and (0 < len(found) < 2 * max_solutions * searched or system.sums):
-        found, searched = _enumerate(system, max_solutions)
+    solutions, searched = _enumerate(system, min(FIRST_SOLUTIONS, max_solutions))
+    if searched < 1.0 and (0 < len(solutions) < 2 * max_solutions * searched or system.sums):
+        solutions, searched = _enumerate(system, max_solutions)
     if searched == 1.0:
-        found = found[system.is_possible(found)]
-        status: Status = "contradiction" if not len(found) else "one" if len(found) == 1 else "several"
-        return Reconstruction(system, status, found, True)
-    return _reconstruct_by_programs(system, found[:1], rng)
+        solutions = solutions[system.is_possible(solutions)]
+        status: Status = "contradiction" if not len(solutions) else "one" if len(solutions) == 1 else "several"
+        return Reconstruction(system, status, solutions, True)
+    return _reconstruct_by_programs(system, solutions[:1], rng)
 
 
 def _enumerate(system: AreaSystem, max_solutions: int) -> tuple[NDArray[np.int32], float]:
@@ -97,26 +100,26 @@ def _enumerate(system: AreaSystem, max_solutions: int) -> tuple[NDArray[np.int32
     return solutions[:n_found].copy(), searched
 
 
-def _reconstruct_by_programs(system: AreaSystem, found: NDArray[np.int32], rng: np.random.Generator) -> Reconstruction:
+def _reconstruct_by_programs(system: AreaSystem, first: NDArray[np.int32], rng: np.random.Generator) -> Reconstruction:
     """Return solutions of random objectives; the first two decide whether there are several."""
-    solutions = list(found)
+    solutions = list(first)
     limited = np.asarray(system.matrix[system.row_high < UNBOUNDED].sum(axis=0)).ravel() > 0
     for _ in range(N_VERTICES):
         objective = rng.normal(size=len(system.cells))
         objective[~limited] = -np.abs(objective[~limited])  # else these counts would be as large as a program permits
         optimum = system.program.maximize(objective)
         if optimum.status == "infeasible":
-            return Reconstruction(system, "contradiction", found[:0], True)
+            return Reconstruction(system, "contradiction", first[:0], True)
         if optimum.x is not None:
             solutions.append(np.rint(optimum.x).astype(np.int32))
     distinct = np.unique(np.array(solutions, dtype=np.int32).reshape(-1, len(system.cells)), axis=0)
     distinct = distinct[system.is_possible(distinct)]
     status: Status = "several" if len(distinct) > 1 else "undecided"
     if len(distinct) == 1:
-        other = find_other(system, distinct[0].astype(np.int64))
-        if other.x is not None and system.is_possible(np.rint(other.x)[None]).all():
-            distinct = np.vstack([distinct, np.rint(other.x).astype(np.int32)])
-        status = "one" if other.status == "infeasible" else "several" if len(distinct) > 1 else "undecided"
+        second = find_other(system, distinct[0].astype(np.int64))
+        if second.x is not None and system.is_possible(np.rint(second.x)[None]).all():
+            distinct = np.vstack([distinct, np.rint(second.x).astype(np.int32)])
+        status = "one" if second.status == "infeasible" else "several" if len(distinct) > 1 else "undecided"
     return Reconstruction(system, status, distinct, status == "one")
 
 
@@ -151,14 +154,14 @@ def _tighten(system: AreaSystem, cell: int, sign: float) -> int:
     """Return an upper bound of sign * count: by propagation, a linear program, and an integer program."""
     objective = np.zeros(len(system.cells))
     objective[cell] = sign
-    known = -int(system.low[cell]) if sign < 0 else int(system.high[cell])
+    bound = -int(system.low[cell]) if sign < 0 else int(system.high[cell])
     if system.low[cell] == system.high[cell] or (sign < 0 and system.low[cell] >= 1):
-        return known
+        return bound
     linear = floor_bound(system.program.relax(objective).bound)
-    known = int(min(known, linear))
-    if sign < 0 and known <= -1:  # at least one person for certain
-        return known
-    return int(min(known, floor_bound(system.program.maximize(objective).bound)))
+    bound = int(min(bound, linear))
+    if sign < 0 and bound <= -1:  # at least one person for certain
+        return bound
+    return int(min(bound, floor_bound(system.program.maximize(objective).bound)))
 
 
 def find_possible_values(
@@ -190,7 +193,8 @@ def find_possible_values(
         states = np.array([int(result.solutions[:, cells].any()) for cells in groups], dtype=np.int8)
     else:
         owner = np.unique(distinct // n_values, return_inverse=True)[1]
-        states = find_possible(result.system, groups, owner, result.solutions, rng)
+        is_possible = np.asarray((result.solutions > 0).any(axis=0) | result.is_reached)
+        states = find_possible(result.system, groups, owner, is_possible, rng)
     table = {int(item): np.zeros(n_values, dtype=np.int8) for item in np.unique(profile)}
     for pair, state in zip(distinct.tolist(), states.tolist(), strict=True):
         table[pair // n_values][pair % n_values] = state

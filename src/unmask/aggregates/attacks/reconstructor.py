@@ -115,7 +115,9 @@ class Reconstructor:
         for result, belief in zip(results, beliefs, strict=True):
             if belief.method == "chain":  # draws fit the counts, and show what is possible without a program
                 solutions = np.vstack([result.solutions, belief.draws])
-                result = replace(result, solutions=solutions[result.system.is_possible(solutions)])
+                solutions = solutions[result.system.is_possible(solutions)]
+                is_reached = np.asarray((belief.mean > 0).any(axis=0) & (not result.system.groups))
+                result = replace(result, solutions=solutions, is_reached=is_reached)
             cells, low, high = bound_certain_cells(result)
             values = tuple(_find_certain_values(result, question, rng) for question in questions)
             areas.append(AreaAttack(result, belief, result.system.cells[cells], low, high, values))
@@ -157,15 +159,15 @@ def infer_values(run: AttackRun, people: KnownPeople) -> tuple[Posterior, Poster
     shares = table / table.sum(axis=1, keepdims=True) if run.release.geography else np.tile(marginal, (n_profiles, 1))
     baseline = shares[profile_of]
     belief = table[profile_of] / table[profile_of].sum(axis=1, keepdims=True)
+    column = run.release.columns.index(question.sensitive)
     start = np.searchsorted(area_of, np.arange(len(run.areas) + 1))
     for number, attack in enumerate(run.areas):
         rows = slice(start[number], start[number + 1])
         if not len(attack.belief.draws):
             continue
         cells = attack.reconstruction.system.cells
-        mean = np.bincount(pairs[cells], attack.belief.mean, minlength=table.size).reshape(table.shape)[
-            profile_of[rows]
-        ]
+        mean = np.bincount(pairs[cells], attack.belief.mean[column], minlength=table.size).reshape(table.shape)
+        mean = mean[profile_of[rows]]
         sums = mean.sum(axis=1, keepdims=True)
         belief[rows] = np.where(sums > 0, mean / np.maximum(sums, 1e-300), belief[rows])
     labels = tuple(run.release.domain.categories[question.sensitive])

@@ -97,7 +97,7 @@ def describe_run(name: str, run: AttackRun, targets: Targets, *, group_size: int
     ]
     truths = [Truth(question.value[targets.cell]) if has_truth else None for question in questions]
     scored = [_score(name, question.sensitive, *beliefs[i], truths[i]) for i, question in enumerate(questions)]
-    judged = [
+    claims = [
         (question.sensitive, belief, truth)
         for question, (belief, _), truth in zip(questions, beliefs, truths, strict=True)
         if truth is not None
@@ -107,7 +107,7 @@ def describe_run(name: str, run: AttackRun, targets: Targets, *, group_size: int
         release_table(run, violations),
         area_table(run, counts, overlap),
         value_table(_describe_values(run, targets, i, rows) for i, rows in enumerate(scored)),
-        calibration_table(judged),
+        calibration_table(claims),
     )
     shares = (np.nan, np.nan) if overlap is None else overlap.sum(axis=1) / counts.sum()
     facts = AggregateFacts(
@@ -159,13 +159,13 @@ def _describe_values(run: AttackRun, targets: Targets, number: int, rows: Sequen
     """Return the record of an inference for `value_table`."""
     question = run.questions[number]
     values = {(row.adversary, row.measure): row for row in rows}
-    certain, right = find_certain_people(run, targets, number)
-    announced, best = values[RECONSTRUCTOR, SUCCESS[0]], SUCCESS[targets.are_true]
-    success, baseline = values[RECONSTRUCTOR, best].posterior, values[POPULATION, best].posterior
+    certain, true = find_certain_people(run, targets, number)
+    announced, measure = values[RECONSTRUCTOR, SUCCESS[0]], SUCCESS[targets.are_true]
+    success, baseline = values[RECONSTRUCTOR, measure].posterior, values[POPULATION, measure].posterior
     return (
         question.sensitive, ", ".join(question.knows), len(targets.cell), announced.posterior,
         success if targets.are_true else None, baseline, success - baseline, float(certain.mean()),
-        float(right.mean()) if targets.are_true else None, announced.status,
+        float(true.mean()) if targets.are_true else None, announced.status,
     )  # fmt: skip
 
 
@@ -224,8 +224,8 @@ def _cautions(facts: AggregateFacts, run: AttackRun) -> Iterator[str]:
 
 def _not_run(facts: AggregateFacts, run: AttackRun) -> Iterator[tuple[str, str]]:
     release = run.release
-    if whole := [item.name for item in release.published_tables if item.by_area != bool(release.geography)]:
-        yield f"Tables without areas ({', '.join(whole)})", "each area is solved by its own tables"
+    if names := [item.name for item in release.published_tables if item.by_area != bool(release.geography)]:
+        yield f"Tables without areas ({', '.join(names)})", "each area is solved by its own tables"
     if release.statistics and (chains := facts.summary["chains"]):
         yield f"Means, medians and sums in the beliefs about {chains:,} areas", "chains draw from the counts alone"
     if contradictions := facts.summary["contradictions"]:

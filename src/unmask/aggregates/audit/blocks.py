@@ -113,10 +113,10 @@ def headline(facts: AggregateFacts) -> str:
 def describe_risk(facts: AggregateFacts) -> AtRisk:
     """Return the people whose sensitive value is certain, for the column about which the tables reveal most."""
     value, columns = facts.values[facts.strongest], facts.knows[facts.strongest]
-    known = f" and {join_names(columns)}" if columns else ""
+    further = f" and {join_names(columns)}" if columns else ""
     sentence = (
         f"of {value['people']:,} people have a {value['sensitive']} that is certain to an adversary who knows their "
-        f"area{known}"
+        f"area{further}"
     )
     guess = f"right for {percent(facts.reach(value))}; without these tables {percent(value['baseline'])}"
     lines = [

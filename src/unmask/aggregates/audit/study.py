@@ -34,8 +34,8 @@ MEASURES = (
 
 def check(adversary: Part) -> None:
     """Refuse columns that are sensitive and known."""
-    if both := {*adversary.settings.get("sensitive", ())} & {*adversary.settings.get("known_columns", ())}:
-        raise UnmaskError(f"{min(both)!r} is sensitive and known; leave it out of one of both")
+    if common := {*adversary.settings.get("sensitive", ())} & {*adversary.settings.get("known_columns", ())}:
+        raise UnmaskError(f"{min(common)!r} is sensitive and known; leave it out of one of both")
 
 
 def columns(dataset: Part) -> list[str]:

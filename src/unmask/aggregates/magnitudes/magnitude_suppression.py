@@ -172,8 +172,8 @@ def suppress_magnitudes(
 def _list_lone_demands(cells: MagnitudeCells, levels: Floats, hidden: Mask) -> Iterator[Demand]:
     """Yield the upper levels against holdings that are alone in a suppressed cell."""
     table, (_, holders) = cells.by_cell, cells.rank(2)
-    alone = np.flatnonzero(hidden & (np.diff(table.indptr) == 1))
-    for holding in np.unique(holders[alone, 0]):
+    lone_cells = np.flatnonzero(hidden & (np.diff(table.indptr) == 1))
+    for holding in np.unique(holders[lone_cells, 0]):
         knowledge = cells.knowledge(int(holding))
         for cell in np.flatnonzero((levels > 0) & (holders != holding).all(axis=1)):
             yield Demand(int(cell), levels[cell], knowledge)

@@ -135,10 +135,10 @@ def _add_complements(tables: OtherTables, sensitive: Mask, demands: Sequence[Dem
         renewed: dict[int, Mask] = {}
         for number, changed in enumerate(witnesses):
             if changed[cell]:
-                other = tables.find(ordered[number], trial)
-                if other is None:
+                replacement = tables.find(ordered[number], trial)
+                if replacement is None:
                     break
-                renewed[number] = other
+                renewed[number] = replacement
         else:
             hidden = trial
             witnesses = [renewed.get(number, changed) for number, changed in enumerate(witnesses)]
@@ -172,35 +172,35 @@ class OtherTables:
         weights : (n_cells,) array, optional
             Cost of a difference of one in each other cell; by default only suppressed cells may differ.
         """
-        known = self.recall(demand, hidden)
-        if known is not None:
-            return known
-        found = self._search(demand, hidden, weights)
-        if found is None:
+        changed = self.recall(demand, hidden)
+        if changed is not None:
+            return changed
+        atoms = self._search(demand, hidden, weights)
+        if atoms is None:
             return None
-        self.atoms = np.vstack([self.atoms, found])
-        self.deviations = np.vstack([self.deviations, self.cells.rows @ found - self.cells.values])
-        self.changed = np.vstack([self.changed, self.cells.differ(found)])
+        self.atoms = np.vstack([self.atoms, atoms])
+        self.deviations = np.vstack([self.deviations, self.cells.rows @ atoms - self.cells.values])
+        self.changed = np.vstack([self.changed, self.cells.differ(atoms)])
         return np.asarray(self.changed[-1])
 
     def recall(self, demand: Demand, hidden: Mask) -> Mask | None:
         """Return the cells in which a table of an earlier search meets a demand, None without such a table."""
         for number in np.flatnonzero(~(self.changed & ~hidden).any(axis=1)):
             reached = self.deviations[number, demand.cell] / demand.amount
-            atoms, known = self.atoms[number], demand.knowledge
-            if reached >= 1 - SOLVER_SLACK and (atoms >= known.lb).all() and (atoms <= known.ub).all():
+            atoms, bounds = self.atoms[number], demand.knowledge
+            if reached >= 1 - SOLVER_SLACK and (atoms >= bounds.lb).all() and (atoms <= bounds.ub).all():
                 return np.asarray(self.changed[number])
         return None
 
     def _search(self, demand: Demand, hidden: Mask, weights: Floats | None) -> Floats | None:
         """Return a table, for counts an integral one: first among the cells that the linear program changes."""
-        found = self._solve(demand, hidden, weights, integer=False)
-        if found is None or not self.cells.integer:
-            return found
-        if np.abs(found - np.round(found)).max() <= SOLVER_SLACK:
-            return np.asarray(np.round(found))
+        atoms = self._solve(demand, hidden, weights, integer=False)
+        if atoms is None or not self.cells.integer:
+            return atoms
+        if np.abs(atoms - np.round(atoms)).max() <= SOLVER_SLACK:
+            return np.asarray(np.round(atoms))
         if weights is not None:
-            nearby = self._solve(demand, hidden | self.cells.differ(found), None, integer=True)
+            nearby = self._solve(demand, hidden | self.cells.differ(atoms), None, integer=True)
             if nearby is not None:
                 return nearby
         return self._solve(demand, hidden, weights, integer=True)

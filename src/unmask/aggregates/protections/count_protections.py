@@ -101,15 +101,15 @@ class SuppressSmallCounts:
     def _choose(self, rows: Any, atoms: Counts, seconds: float) -> tuple[Mask, Suppression]:
         values = rows @ atoms
         shown_zero = (values == 0) & (self.zeros == "shown")
-        kept, possible = np.flatnonzero(~shown_zero), np.flatnonzero(rows[shown_zero].sum(axis=0) == 0)
-        low = np.full(len(kept), float(self.zeros == "shown"))
-        cells = LinkedCells(rows[kept][:, possible], atoms[possible].astype(np.float64), low, integer=True)
-        shares = values[kept] / max(values.sum(), 1)  # among patterns of few cells, one of small counts
-        weights = np.maximum(values[kept], 1.0) if self.weight == "value" else 1.0 + shares
-        sensitive = values[kept] < self.threshold
+        candidates, possible = np.flatnonzero(~shown_zero), np.flatnonzero(rows[shown_zero].sum(axis=0) == 0)
+        low = np.full(len(candidates), float(self.zeros == "shown"))
+        cells = LinkedCells(rows[candidates][:, possible], atoms[possible].astype(np.float64), low, integer=True)
+        shares = values[candidates] / max(values.sum(), 1)  # among patterns of few cells, one of small counts
+        weights = np.maximum(values[candidates], 1.0) if self.weight == "value" else 1.0 + shares
+        sensitive = values[candidates] < self.threshold
         pattern = suppress_cells(cells, sensitive, self._list_demands(cells, sensitive), weights, seconds=seconds)
         hidden = np.zeros(len(values), dtype=bool)
-        hidden[kept] = pattern.hidden
+        hidden[candidates] = pattern.hidden
         return hidden, pattern
 
     def _list_demands(self, cells: LinkedCells, sensitive: Mask) -> list[Demand]:

@@ -125,9 +125,9 @@ def list_cliques(domain: Domain, column_sets: Iterable[Iterable[str]]) -> list[t
     while neighbors:
         column = min(neighbors, key=lambda name: domain.size(tuple(neighbors[name])))
         clique = neighbors.pop(column)
-        for other in clique - {column}:
-            neighbors[other] = (neighbors[other] | clique) - {column}
-        if not any(clique <= known for known in cliques):
+        for neighbor in clique - {column}:
+            neighbors[neighbor] = (neighbors[neighbor] | clique) - {column}
+        if not any(clique <= larger for larger in cliques):
             cliques.append(clique)
     return [tuple(name for name in domain.columns if name in clique) for clique in reversed(cliques)] or [()]
 
