@@ -60,10 +60,10 @@ def count_columns(project: Project) -> Profile:
 
 def start_counting(project: Project) -> None:
     """Start to count a large table in the background, unless that is done or has failed."""
-    job, key = project.jobs.find(JOB), _key(project)
+    key = _key(project)
     digest = json.dumps(key)
-    if _is_large(key) and (job is None or job.digest != digest or job.state == "stopped"):
-        project.jobs.stop(JOB)
+    job = project.jobs.find_current(JOB, digest) if _is_large(key) else None
+    if _is_large(key) and (job is None or job.state == "stopped"):
         project.jobs.start(JOB, [("count", digest, PROFILE)], digest=digest)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
-from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from hashlib import sha256
@@ -80,7 +79,7 @@ class Door:
         return is_right
 
     def _write(self) -> None:
-        replace_text(self.file, _build_redirect("Open unmask", f"{self.origin}/?key={self.key}"))
+        replace_text(self.file, _build_redirect(f"{self.origin}/?key={self.key}"))
 
 
 @dataclass(frozen=True)
@@ -108,8 +107,8 @@ class Guard:
         refusal = self._find_refusal(request)
         if refusal is None and key and request.method == "GET" and self.door.opens(key):
             cookie = f"{COOKIE}={self.door.session}; Path=/; HttpOnly; SameSite=Strict"
-            page = _build_redirect("Open unmask", "/")  # a redirect by status would lose the cookie
-            await _build_response(200, page, {"set-cookie": cookie})(scope, receive, send)
+            page = _build_redirect("/")  # a redirect by status would lose the cookie
+            await HTMLResponse(page, 200, {**HEADERS, "set-cookie": cookie})(scope, receive, send)
             return
         if refusal is None and not hmac.compare_digest(cookie.encode(), self.door.session.encode()):
             refusal = 403, "Open the file that unmask open printed in the terminal: it holds the key."
@@ -177,17 +176,13 @@ async def _drain(receive: Receive) -> None:
 _HEAD = '<!doctype html><html lang="en-US"><meta charset="utf-8"><title>unmask</title><link rel="icon" href="data:,">'
 
 
-def _build_redirect(text: str, address: str) -> str:
+def _build_redirect(address: str) -> str:
     """Return a page that leads to an address at once."""
     refresh = f'<meta name="referrer" content="no-referrer"><meta http-equiv="refresh" content="0;url={address}">'
-    return f'{_HEAD}{refresh}<p><a href="{address}">{text}</a></p></html>'
+    return f'{_HEAD}{refresh}<p><a href="{address}">Open unmask</a></p></html>'
 
 
 def _build_refusal(status: int, text: str) -> HTMLResponse:
     """Return a page of one sentence, after which the browser connects again."""
     page = f"{_HEAD}<h1>Not answered</h1><p>{escape(text)}</p></html>"
-    return _build_response(status, page, {"connection": "close"} if status == 413 else {})
-
-
-def _build_response(status: int, page: str, headers: Mapping[str, str]) -> HTMLResponse:
-    return HTMLResponse(page, status, {**HEADERS, **headers})
+    return HTMLResponse(page, status, {**HEADERS, **({"connection": "close"} if status == 413 else {})})

@@ -90,6 +90,14 @@ class Jobs:
         is_interrupted = job.state == "running" and not self._is_alive(name)
         return replace(job, state="stopped", message="unmask was closed meanwhile") if is_interrupted else job
 
+    def find_current(self, name: str, digest: str) -> Job | None:
+        """Return the job with this name and digest of its input; stop one with another digest."""
+        job = self.find(name)
+        if job is None or job.digest == digest:
+            return job
+        self.stop(name)
+        return None
+
     def start(
         self, name: str, commands: Sequence[Command], *, digest: str, outputs: Mapping[int, str] | None = None,
         then: Callable[[int], None] = lambda _: None,
@@ -157,16 +165,14 @@ class Jobs:
             if code not in SUCCESS_CODES:
                 break
         with self.lock:
-            if not self._is_stopped(job):
-                self._finish(job, code, log, then)
-
-    def _finish(self, job: Job, code: int, log: Sequence[str], then: Callable[[int], None]) -> None:
-        job = replace(job, seconds=time.time() - job.started)
-        if code in SUCCESS_CODES:
-            then(code)
-            self._write(replace(job, state="finished"))
-        else:
-            self._write(replace(job, state="failed", message=_find_error(log)))
+            if self._is_stopped(job):
+                return
+            job = replace(job, seconds=time.time() - job.started)
+            if code in SUCCESS_CODES:
+                then(code)
+                self._write(replace(job, state="finished"))
+            else:
+                self._write(replace(job, state="failed", message=_find_error(log)))
 
     def _is_stopped(self, job: Job) -> bool:
         current = self.find(job.name)

@@ -13,12 +13,11 @@ from unmask.app.fields import is_upload
 from unmask.app.jobs import format_command
 from unmask.app.preview import DELIMITERS, Preview, read_preview
 from unmask.app.private_folder import format_age
-from unmask.app.project import Project, find_file_name, list_interrupted
+from unmask.app.project import Project, list_interrupted, read_file_name
 from unmask.app.workflow import Workflow
 from unmask.app.workflows import WORKFLOWS, find_workflow
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data.encodings import check_encoding
-from unmask.document import load
 from unmask.languages import mark
 
 READERS: Mapping[str, tuple[str, Mapping[str, str]]] = {
@@ -92,15 +91,8 @@ def _describe(project: Project, workflow: Workflow) -> Preview:
 def _list_recent() -> list[tuple[str, str, str]]:
     """Return name, path and age of the latest documents in the working folder."""
     paths = sorted(Path.cwd().glob("*.toml"), key=lambda path: -path.stat().st_mtime)
-    documents = [(path.name, str(path), format_age(path.stat().st_mtime)) for path in paths if _is_document(path)]
+    documents = [(path.name, str(path), format_age(path.stat().st_mtime)) for path in paths if read_file_name(path)]
     return documents[:MAX_RECENT]
-
-
-def _is_document(path: Path) -> bool:
-    try:
-        return bool(find_file_name(load(path)))
-    except (UnmaskError, AttributeError, TypeError):
-        return False
 
 
 # --- forms ------------------------------------------------------------------------------------------------------------

@@ -234,14 +234,15 @@ def list_interrupted(project: Project) -> list[tuple[Path, str, float]]:
     for folder in list_unlocked(project.parents):
         with suppress(OSError):
             if folder != project.folder:
-                folders.append((folder, _find_file_name_in(folder), folder.stat().st_mtime))
+                folders.append((folder, read_file_name(folder / DOCUMENT), folder.stat().st_mtime))
     return sorted(folders, key=lambda item: -item[2])
 
 
-def _find_file_name_in(folder: Path) -> str:
+def read_file_name(document: Path) -> str:
+    """Return the name of the file that a document in a file is about; "" without a document."""
     try:
-        return find_file_name(load(folder / DOCUMENT))
-    except UnmaskError:
+        return find_file_name(load(document))
+    except (UnmaskError, AttributeError, TypeError):
         return ""
 
 

@@ -37,10 +37,7 @@ CHART = Chart(
 def show(project: Project, query: Mapping[str, str]) -> dict[str, Any]:
     """Return the plane of tried releases, the selected one, and the one that it is compared with."""
     trials, source = _find_trials(project)
-    job = project.jobs.find("study")
-    if job is not None and job.digest != source.compute_digest(project, trials):
-        project.jobs.stop("study")
-        job = None
+    job = project.jobs.find_current("study", source.compute_digest(project, trials))
     points, untested = source.read_points(project, trials) if job else ((), ())
     values = {
         "word": find_workflow(project.document).word,
@@ -65,9 +62,7 @@ def submit(project: Project, form: Mapping[str, Any]) -> str:
     """Start or continue the trials, or use a point for the release."""
     trials, source = _find_trials(project)
     if form.get("do") in ("start", "again"):
-        job = project.jobs.find("study")
-        if job is None or job.digest != source.compute_digest(project, trials):
-            project.jobs.stop("study")
+        project.jobs.find_current("study", source.compute_digest(project, trials))
         source.start(project, trials)
         return "protect"
     points, _ = source.read_points(project, trials)

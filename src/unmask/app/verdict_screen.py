@@ -33,11 +33,9 @@ PARTIAL_AUDIT = f"{AUDIT}.new"
 
 def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
     """Return the report of the audit, or its progress; an audit of an older document is started again."""
-    job = project.jobs.find(JOB)
-    if job is None or job.digest != project.digest:
-        project.jobs.stop(JOB)
+    if project.jobs.find_current(JOB, project.digest) is None:
         start(project)
-        job = project.jobs.find(JOB)
+    job = project.jobs.find(JOB)
     assert job is not None
     is_sample = _is_sample(job)
     is_finished = job.state == "finished" and (project.folder / REPORT).exists()
