@@ -270,7 +270,7 @@ def test_a_belief_says_who_a_target_could_be():
             lambda t: unmask.audit(RING, overlaps=[(0.5, 0.5)], seeds=5),
             "seeds is 5, expected a text, or a list, each a text, or",
         ),
-        (lambda t: unmask.audit(CHANNEL, loss=[["a"]]), "the loss is not an array of numbers"),
+        (lambda t: unmask.audit(CHANNEL, loss=[["a"]]), "the loss is not made of numbers"),
         (lambda t: unmask.audit(CHANNEL, limit="no"), "limit is a str, expected True or False"),
         (lambda t: unmask.audit(unmask.Partition([1, 1]), [1, 1]), "truth is a list, expected a Partition"),
         (lambda t: unmask.audit(*[unmask.Partition([1, 1])] * 2, shuffles=2.5), "shuffles is 2.5, expected a whole"),

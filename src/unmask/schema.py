@@ -11,14 +11,13 @@ from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import import_module
-from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from unmask.core.errors import UnmaskError, explain_unknown, nearest
+from unmask.core.lazy import import_source
 from unmask.ranges import Option, Range, expected
 
 Hints = Mapping[str, Any]
@@ -35,7 +34,7 @@ def parameters(source: str, *names: str) -> Hints:
     >>> parameters("unmask.plan:Budget", "seconds")
     {'seconds': typing.Annotated[float, Range(low=0, high=inf, above=True, below=True)]}
     """
-    return parameter_types(_find(source), *names)
+    return parameter_types(import_source(source), *names)
 
 
 def parameter_types(function: Any, *names: str) -> Hints:
@@ -47,14 +46,14 @@ def parameter_types(function: Any, *names: str) -> Hints:
 @cache
 def defaults(source: str) -> Mapping[str, Any]:
     """Return the defaults of the parameters of a function or a dataclass; None of one without a default."""
-    parameters = inspect.signature(_find(source)).parameters.values()
+    parameters = inspect.signature(import_source(source)).parameters.values()
     return {item.name: None if item.default is item.empty else item.default for item in parameters}
 
 
 @cache
 def declared_options(source: str) -> Mapping[str, Option]:
     """Return the declared command-line form of parameters of a function or a dataclass."""
-    hints = get_type_hints(_find(source), include_extras=True).items()
+    hints = get_type_hints(import_source(source), include_extras=True).items()
     declared = ((name, get_args(hint)[1:]) for name, hint in hints if get_origin(hint) is Annotated)
     return {name: item for name, metadata in declared for item in metadata if isinstance(item, Option)}
 
@@ -67,7 +66,7 @@ def help_lines(source: str) -> Mapping[str, str]:
 
     source : "module:name", imported now
     """
-    function = _find(source)
+    function = import_source(source)
     documented = (function, *getattr(function, "documented_by", ()))
     lines = [parse_field_help(inspect.getdoc(item) or "") for item in documented]
     return ChainMap(*({name: line for name, line in item.items() if not line.startswith("See ")} for item in lines))
@@ -96,11 +95,6 @@ def parse_field_help(doc: str) -> dict[str, str]:
         for name in names.split(", ")
     }
     return {name: f"{line[0].upper()}{line[1:]}." for name, line in lines.items()}
-
-
-def _find(source: str) -> Any:
-    module, _, name = source.partition(":")
-    return attrgetter(name)(import_module(module))
 
 
 def _in_documents(hint: Any) -> Any:

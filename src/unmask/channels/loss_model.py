@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.channels.channel import Channel
 from unmask.channels.matrix_files import match_names, read_matrix, read_named
+from unmask.core.arrays import as_numbers
 from unmask.core.errors import UnmaskError
 from unmask.core.tolerances import LOSS_TIE
 from unmask.measures.losses import LOSS_NAMES, Loss, LossName, as_matrix, check_matrix
@@ -180,7 +181,7 @@ def read_loss_model(
     if isinstance(loss, str | os.PathLike):
         model, name = _read_matrix_loss(Path(loss), secrets or ()), Path(loss).stem
     else:
-        model, name = LossModel(as_numbers("loss", loss), answers=answers), "loss"
+        model, name = LossModel(as_numbers("the loss", loss), answers=answers), "loss"
     return replace(model, name=name, unit=unit or "loss", distortion_unit=unit or "loss")
 
 
@@ -208,7 +209,7 @@ def read_gain(gain: os.PathLike[str] | ArrayLike, secrets: tuple[str, ...] | Non
     if isinstance(gain, str | os.PathLike):
         table, answers = _read_answers(Path(gain), secrets or ())
     else:
-        table, answers = as_numbers("gain", gain), None
+        table, answers = as_numbers("the gain", gain), None
     if table.ndim != 2 or not (table < math.inf).all():
         raise UnmaskError("the gain has a cell that is not a number, or infinite; expected numbers, -inf to forbid one")
     if not np.isfinite(table).all(axis=1).any():
@@ -223,7 +224,7 @@ def _read_points(
     if isinstance(coordinates, str | os.PathLike):
         return read_places(Path(coordinates), secrets or (), loss)[1]
     if coordinates is not None or secrets is None:
-        return None if coordinates is None else as_numbers("coordinates", coordinates)
+        return None if coordinates is None else as_numbers("the coordinates", coordinates)
     try:
         return np.array([[float(name)] for name in secrets])
     except ValueError:
@@ -257,12 +258,4 @@ def read_distortion(distortion: os.PathLike[str] | ArrayLike, channel: Channel) 
     """Return the cost of each output for each secret, from an array or from a CSV with the names of both."""
     if isinstance(distortion, str | os.PathLike):
         return read_named(Path(distortion), channel.x_labels or (), channel.y_labels or ())
-    return as_numbers("distortion", distortion)
-
-
-def as_numbers(name: str, values: ArrayLike) -> Floats:
-    """Return an array of numbers, or raise an error that names it."""
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise UnmaskError(f"the {name} is not an array of numbers; give one, or a file") from None
+    return as_numbers("the distortion", distortion)

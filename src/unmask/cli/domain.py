@@ -13,12 +13,13 @@ import click
 
 from unmask.cli.completion import first_argument
 from unmask.cli.documents import DomainCommand, WritesDocument, allow_code_option, code_folder
-from unmask.cli.generated import grouped, import_source, list_typed_parameters, options, output_option, parse_with
+from unmask.cli.generated import grouped, list_typed_parameters, options, output_option, parse_with
 from unmask.cli.option_types import FILE, AuditSignature, Input
 from unmask.cli.options_table import find_signature
 from unmask.cli.output import Output, at_risk_option, audit_output, risk_file_option, subjects_option
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
+from unmask.core.lazy import import_source
 from unmask.domains import DOMAINS, import_audit, list_further_measures
 from unmask.ranges import Option
 from unmask.results.rows import ORIGINAL

@@ -11,8 +11,6 @@ import itertools
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from operator import attrgetter
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
@@ -36,6 +34,7 @@ from unmask.cli.option_types import (
 )
 from unmask.cli.options_table import read_options
 from unmask.core.errors import UnmaskError
+from unmask.core.lazy import import_source
 from unmask.protection_specs import Spec, parse_specs
 from unmask.ranges import Option, Range
 
@@ -178,12 +177,6 @@ def list_typed_parameters(source: str) -> list[str]:
     function = import_source(source)
     hints = get_type_hints(function, include_extras=True)
     return [name for name in inspect.signature(function).parameters if convert_hint(hints.get(name))]
-
-
-def import_source(source: str) -> Any:
-    """Import a function or a dataclass by "module:name"."""
-    module, _, name = source.partition(":")
-    return attrgetter(name)(import_module(module))
 
 
 def convert_hint(hint: Any) -> dict[str, Any]:

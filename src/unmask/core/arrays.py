@@ -5,6 +5,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.errors import UnmaskError
 from unmask.core.tolerances import QUANTILE_ROUNDING
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -12,6 +13,14 @@ Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 
 Booleans: TypeAlias = NDArray[np.bool_]
+
+
+def as_numbers(name: str, values: object) -> Floats:
+    """Return values as an array of numbers; raise UnmaskError for a text or a ragged list."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise UnmaskError(f"{name} is not made of numbers; give one number for each") from None
 
 
 def weighted_quantiles(value: Floats, weight: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -118,15 +117,15 @@ def from_scores(
     """
     if not np.all(np.isfinite(score)):
         raise UnmaskError("the attack gave infinite or missing scores; omit impossible candidates")
-    belief = from_likelihood(
+    return from_likelihood(
         indptr,
         candidate,
         np.asarray(score, dtype=np.float64),
         n_candidates=n_candidates,
         observation=np.arange(len(indptr) - 1) if observation is None else observation,
+        status="scores",
         provenance=provenance,
     )
-    return replace(belief, status="scores")
 
 
 def compose(

@@ -1,4 +1,4 @@
-"""Packages that import a module when one of its names is first used."""
+"""Imports by name: of a function or a class, and of modules of a package when a name of theirs is first used."""
 
 from __future__ import annotations
 
@@ -6,8 +6,15 @@ import ast
 import sys
 from collections.abc import Callable
 from importlib import import_module
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
+
+
+def import_source(source: str) -> Any:
+    """Import a function or a class by "module:name"."""
+    module, _, name = source.partition(":")
+    return attrgetter(name)(import_module(module))
 
 
 def import_lazily(package: str, stub: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
+from unmask.core.arrays import as_numbers
 from unmask.core.errors import UnmaskError
 from unmask.ranges import Range, check_type
 
@@ -330,14 +331,6 @@ def as_number(name: str, value: object) -> float:
     if math.isnan(number):
         raise UnmaskError(f"{name} is nan, expected a number")
     return number
-
-
-def as_numbers(name: str, values: object) -> Floats:
-    """Return values as an array of numbers; raise UnmaskError for a text or a ragged list."""
-    try:
-        return np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise UnmaskError(f"{name} is not made of numbers; give one number for each") from None
 
 
 def as_amounts(name: str, values: object, n: int) -> Floats:

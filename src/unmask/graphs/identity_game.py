@@ -32,9 +32,9 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from unmask.core.arrays import Booleans, Floats
+from unmask.core.arrays import Booleans, Floats, as_numbers
 from unmask.core.errors import UnmaskError
-from unmask.economics.attacker import as_amounts, as_numbers, is_whole
+from unmask.economics.attacker import as_amounts, is_whole
 
 __all__ = ["Equilibrium", "acceptance", "best_assignment", "equilibrium", "expected_loss", "worst_loss"]
 

@@ -15,6 +15,7 @@ from unmask.core.errors import FailedError
 from unmask.data.databases import escape_path, explain_failure, open_database
 from unmask.data.sql import quote_text
 from unmask.data.writing import replace_file
+from unmask.measures.interval import student
 from unmask.measures.registry import SHARES, described
 from unmask.plan import Cell, Plan
 from unmask.policy.condition import QUANTILES
@@ -167,13 +168,7 @@ def _interval_over_seeds(mean: float | None, spread: float | None, n: int) -> tu
     """Return Student's t interval of a mean over seeds; None if all seeds have the same value."""
     if mean is None or spread is None or n < 2 or not spread > EQUAL_SEEDS * max(abs(mean), 1.0):
         return None
-    return _student(mean, spread, n)
-
-
-def _student(mean: float, deviation: float, n: int) -> tuple[float, float]:
-    from scipy.special import stdtrit  # late import: slow to load, and needed only here
-
-    reach = float(stdtrit(n - 1, 0.975)) * deviation / math.sqrt(n)
+    reach = student(n - 1) * spread / math.sqrt(n)
     return mean - reach, mean + reach
 
 
@@ -197,9 +192,9 @@ def write_results(plan: Plan, journal: Journal, path: Path) -> None:
     rows = [row for cell in plan.cells() for row in _list_rows(cell, journal.results.get(cell.key))]
     columns: dict[str, Any] = {}
     for name in COLUMNS:
-        values = [row.get(name) for row in rows]
+        values = [row.get(name) for row in rows]  # of the journal, which has texts for infinities
         if name in _NUMBERS:
-            columns[name] = np.array([_number(value) for value in values], dtype=np.float64)
+            columns[name] = np.array([math.nan if value is None else float(value) for value in values])
         elif name in ("seed", "n"):
             columns[name] = np.array([value or 0 for value in values], dtype=np.int64)
         else:
@@ -233,8 +228,3 @@ def _list_rows(cell: Cell, result: Result | None) -> Iterator[dict[str, Any]]:
             quantiles = dict(zip(QUANTILES, row.get("quantiles", ()), strict=False))
             labels = names | ({"adversary": CRITERION} if row.get("adversary") == CRITERION else {})
             yield {**row, **quantiles, **labels, "status": result.status, "reason": "", "seconds": result.seconds}
-
-
-def _number(value: object) -> float:
-    """Return a number of the journal, which has texts for infinities and None for unknown values."""
-    return math.nan if value is None else float(value)  # type: ignore[arg-type]

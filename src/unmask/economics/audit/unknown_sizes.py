@@ -8,8 +8,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.arrays import as_numbers
 from unmask.core.errors import UnmaskError
-from unmask.economics.attacker import Attacker, as_numbers
+from unmask.economics.attacker import Attacker
 from unmask.economics.plans.prices import choose_resources
 from unmask.economics.plans.records import EQUAL_RISKS, price_records
 from unmask.results import Block, Column, Table, View

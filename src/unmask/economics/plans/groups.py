@@ -9,10 +9,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.arrays import as_numbers
 from unmask.core.csr_rows import segment_max
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
-from unmask.economics.attacker import Attacker, Floats, as_numbers
+from unmask.economics.attacker import Attacker, Floats
 from unmask.economics.plans.plan import (
     CLEAN,
     CandidateGroups,

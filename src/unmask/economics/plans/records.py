@@ -8,9 +8,10 @@ from typing import Final, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unmask.core.arrays import as_numbers
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
-from unmask.economics.attacker import Attacker, Floats, Whole, as_numbers
+from unmask.economics.attacker import Attacker, Floats, Whole
 from unmask.economics.plans.groups import compute_inside_probability, count_candidates, group_targets
 from unmask.economics.plans.plan import VALUE, CandidateGroups, is_worthwhile
 from unmask.economics.plans.prices import (
