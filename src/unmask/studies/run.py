@@ -179,16 +179,11 @@ def _progress(watch: Watcher, cells: int, missing: int, workers: int) -> Callabl
 
 
 def _create_folder(folder: Path) -> None:
-    """Create the folder of a study, or accept the folder of an earlier run."""
+    """Create the folder of a study; raise if it has files of another source, which a study would overwrite."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise FailedError(f"folder {folder} cannot be created: {error.strerror}; choose another one") from None
-    _check_folder(folder)
-
-
-def _check_folder(folder: Path) -> None:
-    """Raise for a folder without a journal that has files that a study would overwrite."""
     existing = next((name for name in (PLAN, RESULTS) if (folder / name).exists()), None)
     if existing is not None and not (folder / JOURNAL).exists():
         raise UnmaskError(f"folder {folder} has a {existing} from another source; choose another folder")
