@@ -184,7 +184,7 @@ def _limit_block(facts: ChannelFacts) -> Block:
 
 def _error_chart(facts: ChannelFacts) -> Chart | None:
     """Return errors against distortion under the limit; None without a mechanism of finite distortion and error."""
-    if not any(math.isfinite(mechanism.distortion + mechanism.privacy) for mechanism in facts.mechanisms):
+    if not any(mechanism.is_finite for mechanism in facts.mechanisms):
         return None
     unit = facts.model.unit
     errors = "; ".join(f"{mechanism.name} {quantity(mechanism.privacy, unit)}" for mechanism in facts.mechanisms)
@@ -226,13 +226,13 @@ def _spread_chart(facts: ChannelFacts) -> Chart | None:
 
 def _chart_notes(facts: ChannelFacts) -> Iterator[str]:
     """Yield what the chart of errors leaves out, and how to read the limit."""
-    if not any(math.isfinite(mechanism.distortion + mechanism.privacy) for mechanism in facts.mechanisms):
+    if not any(mechanism.is_finite for mechanism in facts.mechanisms):
         return
     if facts.limit:
         yield "No mechanism lies above the limit. The best one reaches it if the adversary's best answer is a secret."
     if facts.model.unit and facts.model.unit == facts.model.distortion_unit:
         yield "Where error equals distortion, all distortion serves privacy; below that line, part of it is wasted."
-    left_out = [one.name for one in facts.mechanisms if not math.isfinite(one.distortion + one.privacy)]
+    left_out = [mechanism.name for mechanism in facts.mechanisms if not mechanism.is_finite]
     if left_out:
         yield f"Not in the chart, because distortion or error is not finite: {', '.join(left_out)}."
 

@@ -75,6 +75,11 @@ class Mechanism(NamedTuple):
     leakage_bits: float
     epsilon: float
 
+    @property
+    def is_finite(self) -> bool:
+        """Return whether distortion and error are finite."""
+        return math.isfinite(self.distortion + self.privacy)
+
 
 class RevealingOutput(NamedTuple):
     """An output: its probability, the best answer, the expected loss of that answer, and the likeliest secrets."""

@@ -17,7 +17,7 @@ from unmask.channels.attacks.disclosure import (
 from unmask.channels.attacks.matching import Method
 from unmask.channels.attacks.profiles import Profiles
 from unmask.channels.audit.learned import evidence_result
-from unmask.channels.audit.rows import EVIDENCE_MEASURES, make_row, score_belief
+from unmask.channels.audit.rows import EVIDENCE_MEASURES, make_mean_row, make_row, score_belief
 from unmask.channels.criteria.logs import rounds_needed
 from unmask.channels.evidence.logs import RoundLog
 from unmask.channels.loss_model import LossModel
@@ -202,11 +202,7 @@ def _rows(name: str, disclosed: DisclosedRounds, *, paired: bool) -> Iterator[Ro
         )  # fmt: skip
         if paired and adversary in disclosed.profiles:
             recall = share_of_receivers_found(disclosed.profiles[adversary], log.shares())
-            low, high, over = of_targets(recall, equal_weights(len(recall)), drawn_from=np.inf, rate=True)
-            yield make_row(
-                name, adversary, "receivers_found", float(recall.mean()), prior=_found_by_chance(log), low=low,
-                high=high, interval=over, n=len(recall), status="model",
-            )  # fmt: skip
+            yield make_mean_row(name, adversary, "receivers_found", recall, prior=_found_by_chance(log), rate=True)
     if paired:
         needed = median_rounds_needed(log)
         yield make_row(name, AVERAGES, "rounds_needed", needed, n=len(log.senders), status="model")

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from unmask.channels._matrices import Ints
+from unmask.channels._matrices import Floats, Ints
 from unmask.channels.loss_model import LossModel
-from unmask.core.posterior import Posterior
+from unmask.core.posterior import Posterior, equal_weights
 from unmask.core.truth import Truth
 from unmask.measures import Measure, estimation_error, realized_error
+from unmask.measures.interval import of_targets
 from unmask.measures.registry import CRITERIA, MEASURES
 from unmask.measures.requested import select_requested
 from unmask.results import Result, Row
@@ -33,18 +34,23 @@ EVIDENCE_MEASURES = frozenset(
 """Measures of a belief that was learned from evidence; worst cases and factors such as delta are not known."""
 
 
-def make_row(
-    release: str,
-    adversary: str,
-    measure: str,
-    value: float,
-    **fields: Any,
-) -> Row:
+def make_row(release: str, adversary: str, measure: str, value: float, **fields: Any) -> Row:
     """Return the row of one number, see `Row.of_number`; its unit and direction are those of the registry."""
     quantity = (MEASURES | CRITERIA)[measure]
     return Row.of_number(
         value, release=release, adversary=adversary, target="system", measure=measure, unit=quantity.unit,
         direction=quantity.direction, quantiles=(value,) * 5, **fields,
+    )  # fmt: skip
+
+
+def make_mean_row(
+    release: str, adversary: str, measure: str, values: Floats, *, prior: float = math.nan, **bounds: Any
+) -> Row:
+    """Return the row of a mean over people, with its interval. bounds : of the values, see `of_targets`"""
+    low, high, over = of_targets(values, equal_weights(len(values)), drawn_from=math.inf, **bounds)
+    return make_row(
+        release, adversary, measure, float(values.mean()), prior=prior, low=low, high=high, interval=over,
+        n=len(values), status="model",
     )  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from unmask.channels._matrices import Floats, Ints
 from unmask.channels.attacks.learning import learn_chain
 from unmask.channels.audit.learned import evidence_result
-from unmask.channels.audit.rows import EVIDENCE_MEASURES, make_row, score_belief
+from unmask.channels.audit.rows import EVIDENCE_MEASURES, make_mean_row, score_belief
 from unmask.channels.audit.tables import loss_column
 from unmask.channels.channel import Channel
 from unmask.channels.criteria.logs import path_entropy_bits
@@ -18,10 +18,9 @@ from unmask.channels.evidence.logs import UNSEEN, TraceLog
 from unmask.channels.hidden_markov import Chain, HiddenMarkovAttack, most_likely_path
 from unmask.channels.loss_model import LossModel
 from unmask.core.errors import UnmaskError
-from unmask.core.posterior import Posterior, equal_weights
+from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.measures import estimation_error, realized_error
-from unmask.measures.interval import of_targets
 from unmask.results import Block, Chart, Column, Result, Row, Table
 from unmask.results.suppression import mark_people
 
@@ -146,9 +145,8 @@ def attack_traces(name: str, log: TraceLog, mechanism: Channel | None, seed: int
     labeled = Channel(learned.p_y_given_x, learned.prior, x_labels=log.places, y_labels=learned.y_labels)
     chain = replace(chain, mechanism=labeled)
     part = TraceLog(log.place[attacked], shown[attacked], log.places, log.outputs)
-    place_shares = np.bincount(log.place[learning][log.place[learning] >= 0], minlength=len(log.places)) + 1 / len(
-        log.places
-    )
+    visits = log.place[learning][log.place[learning] >= 0]
+    place_shares = np.bincount(visits, minlength=len(log.places)) + 1 / len(log.places)
     beliefs = dict(_beliefs(chain, part, shown[attacked], place_shares / place_shares.sum(), rng))
     return TraceAttack(part, chain, shown[attacked], beliefs)
 
@@ -189,20 +187,12 @@ def _trace_rows(name: str, attack: TraceAttack, seed: int) -> Iterator[Row]:
     entropy, prior_entropy = (
         path_entropy_bits(outputs, attack.chain, length=length) * scale for outputs in (attack.outputs, unseen)
     )
-    weight = equal_weights(len(length))
-    low, high, over = of_targets(entropy, weight, drawn_from=np.inf, within=(0.0, np.inf))
-    yield make_row(
-        name, TRACE, "entropy_rate_bits", float(entropy.mean()), prior=float(prior_entropy.mean()), low=low, high=high,
-        interval=over, n=len(length), status="model",
-    )  # fmt: skip
+    prior = float(prior_entropy.mean())
+    yield make_mean_row(name, TRACE, "entropy_rate_bits", entropy, prior=prior, within=(0.0, np.inf))
     path = most_likely_path(attack.outputs, attack.chain, rng=np.random.default_rng(seed))
     is_correct = (path == attack.log.place) | (attack.log.place < 0)
     all_correct: Floats = np.asarray(is_correct.all(axis=1), dtype=np.float64)
-    low, high, over = of_targets(all_correct, weight, drawn_from=np.inf, rate=True)
-    yield make_row(
-        name, PATH, "path_success", float(all_correct.mean()), low=low, high=high, interval=over, n=len(length),
-        status="model",
-    )  # fmt: skip
+    yield make_mean_row(name, PATH, "path_success", all_correct, rate=True)
 
 
 def _evidence_table(attacks: Mapping[str, TraceAttack], logs: Mapping[str, TraceLog]) -> Table:
@@ -246,11 +236,7 @@ def _step_table(attacks: Mapping[str, TraceAttack], model: LossModel) -> Table:
             (adversary, t + 1, float(realized[t]), float(announced[t]), int(users[t]))
             for t in range(min(len(users), MAX_STEPS_SHOWN))
         ]
-    return Table.from_records(
-        "trace_steps",
-        columns,
-        records,
-    )
+    return Table.from_records("trace_steps", columns, records)
 
 
 def _step_block(steps: Table, rows: Sequence[Row]) -> Block:
