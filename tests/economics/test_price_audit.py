@@ -21,6 +21,7 @@ from unmask.render.page import render
 from unmask.render.sections import make_grids
 from unmask.render.summary import summary
 from unmask.results.scope import Scope
+from unmask.tables.audit.attack_scores import Priced
 
 CASE = {
     "gain": 8000,
@@ -94,7 +95,7 @@ def of_attacker(**changes) -> AttackerSource:
 
 def report(data, **changes):
     """Return a report with prices."""
-    return with_facts(data, price=price(**changes))
+    return with_facts(data, price=Priced.of(price(**changes)))
 
 
 @cache

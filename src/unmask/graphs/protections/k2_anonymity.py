@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
-from unmask.graphs.graph import SocialGraph
+from unmask.graphs.graph import SocialGraph, check_nodes
 from unmask.graphs.protections.identities import spans
 
 
@@ -111,7 +111,8 @@ def anonymous_identity(graph: SocialGraph, node: int, *, contacts: int, k: int) 
     """
     if contacts < 1 or k < 2:
         raise UnmaskError(f"contacts is {contacts} and k is {k}, expected at least 1 contact and k of at least 2")
-    near = graph.neighbors(node).astype(np.int64)
+    check_nodes(np.array([node]), graph.n_nodes)
+    near = graph.neighbor[graph.indptr[node] : graph.indptr[node + 1]].astype(np.int64)
     candidate, rows = _candidates(graph, node, near, contacts)
     is_known = np.isin(rows, near)
     shared = is_known.sum(axis=1)

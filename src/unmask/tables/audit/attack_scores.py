@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 import numpy as np
 
 from unmask.core.posterior import Posterior
 from unmask.measures import Measure
-from unmask.results import Row
+from unmask.results import Block, Row
+from unmask.results import Table as ResultTable
 from unmask.results.distribution import Distribution
 from unmask.results.names import APART, IDENTITY, JOURNALIST, MODELER, PROSECUTOR
 from unmask.results.rows import ORIGINAL
@@ -48,6 +49,22 @@ class AttackScores:
     values: list[ValueRisk] = field(default_factory=list)
     classes: list[ClassRisk] = field(default_factory=list)
     priced: tuple[Posterior, int | None] | None = None
+
+
+class Priced(NamedTuple):
+    """Parts of a result about the prices of attacks; empty without an attacker."""
+
+    tables: Sequence[ResultTable] = ()
+    blocks: Sequence[Block] = ()
+    not_run: Sequence[NotRun] = ()
+    cautions: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, facts: PriceFacts) -> Self:
+        """Return the tables, findings and cautions of prices."""
+        from unmask.economics.audit import list_not_run, make_blocks, make_tables  # here: most audits price nothing
+
+        return cls(make_tables(facts), make_blocks(facts), [*list_not_run(facts)], facts.source.attacker.warnings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,16 +140,16 @@ class Scorer:
         """The adversary whose knowledge is priced: a register costs money, and so does every name tried."""
         return PROSECUTOR if self.knowledge.register is None else JOURNALIST
 
-    def price(self, scores: Sequence[AttackScores], releases: Sequence[Release]) -> PriceFacts | None:
+    def price(self, scores: Sequence[AttackScores], releases: Sequence[Release]) -> Priced:
         """Price the attacks of a rational attacker with the strongest knowledge about identity; releases have rows."""
         if self.attacker is None:
-            return None
-        from unmask.economics.audit import price_releases  # here: most audits price nothing
+            return Priced()
+        from unmask.economics.audit import price_releases
 
         priced = {score.release: score.priced for score in scores if score.priced is not None}
         success = "realized_rational_success"
         groups = {release.name: _count_outside(release, self.knowledge.register) for release in releases}
-        return price_releases(
+        facts = price_releases(
             self.attacker,
             self.priced_adversary,
             {name: belief for name, (belief, _) in priced.items()},
@@ -140,6 +157,7 @@ class Scorer:
             realized={row.release: row.posterior for score in scores for row in score.rows if row.measure == success},
             outside={name: counted for name, counted in groups.items() if counted is not None},
         )
+        return Priced.of(facts)
 
 
 def _count_outside(release: Release, register: Table | None) -> OutsideGroups | None:

@@ -65,14 +65,14 @@ class ReleaseFacts(NamedTuple):
         Success without each quasi-identifier; empty for the original, and if classes overlap.
     contributions : sequence of Contribution
         Contributions of the quasi-identifiers, if they are requested.
-    no_contributions : str
-        Reason why they were not computed; "" otherwise.
+    not_run : sequence of tuple of str
+        Requested contributions that were not computed, with the reason.
     """
 
     criteria: Mapping[str, Value]
     column_risks: Sequence[ColumnRisk] = ()
     contributions: Sequence[Contribution] = ()
-    no_contributions: str = ""
+    not_run: Sequence[tuple[str, str]] = ()
 
 
 def measure_release(release: Release, knowledge: AuditorKnowledge) -> ReleaseFacts:
@@ -85,7 +85,7 @@ def measure_release(release: Release, knowledge: AuditorKnowledge) -> ReleaseFac
     try:
         game = criteria.ColumnGame.of(release.complete, overlaps=release.overlaps)
     except UnmaskError as error:
-        return facts._replace(no_contributions=str(error))
+        return facts._replace(not_run=((f"Where the risk sits, {release.name}", str(error)),) if is_source else ())
     if is_source:  # first: all sets of columns share their classes
         facts = facts._replace(contributions=game.contributions())
     return facts._replace(column_risks=tuple(_list_column_risks(release, game))) if has_risks else facts

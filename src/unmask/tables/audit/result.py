@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from unmask.facts import Contribution
 from unmask.findings.properties import criteria_block, criteria_table, plane_table, utility_block, utility_table
@@ -17,6 +16,7 @@ from unmask.results.names import APART, FAILURES, IDENTITY, INSIDER, ORDER_READE
 from unmask.results.result import Value
 from unmask.results.rows import ORIGINAL, PreferredRows, preferred_rows
 from unmask.results.words import join_names, start_with_release
+from unmask.tables.audit.attack_scores import Priced
 from unmask.tables.audit.calibration import CalibrationBin, calibration_block, calibration_table
 from unmask.tables.audit.column_exposure import ColumnExposure, exposure_blocks, exposure_tables
 from unmask.tables.audit.column_shapes import ColumnBin, bin_table, shape_block
@@ -33,9 +33,6 @@ from unmask.tables.audit.quasi_identifiers import (
     step_table,
 )
 from unmask.tables.audit.risk_facts import ValueRisk, value_block, value_table
-
-if TYPE_CHECKING:
-    from unmask.economics.audit import PriceFacts
 
 
 @dataclass(frozen=True)
@@ -60,7 +57,7 @@ class TableFacts:
         Columns before and after protection.
     exposure : ColumnExposure
         Facts that columns reveal.
-    price : PriceFacts, optional
+    price : Priced
         Attacks of a rational attacker.
     """
 
@@ -73,7 +70,7 @@ class TableFacts:
     column_risks: Sequence[ColumnRisk] = ()
     bins: Sequence[ColumnBin] = ()
     exposure: ColumnExposure = field(default_factory=ColumnExposure)
-    price: PriceFacts | None = None
+    price: Priced = field(default_factory=Priced)
 
 
 SUCCESS = ("realized_success", "success_probability")
@@ -96,7 +93,7 @@ def make_result(
         preferred_measures=SUCCESS,
         facts=tuple(tables.values()),
         blocks=(*control_blocks(_heads(rows), rows, adversaries or {}), *make_blocks(rows, facts, tables)),
-        cautions=() if facts.price is None else facts.price.source.attacker.warnings,
+        cautions=facts.price.cautions,
     )
 
 
@@ -114,7 +111,7 @@ def make_tables(rows: Sequence[Row], facts: TableFacts) -> dict[str, Table]:
         calibration_table(facts.calibration),
         bin_table(facts.bins),
         *exposure_tables(facts.exposure),
-        *_price_tables(facts.price),
+        *facts.price.tables,
     )
     return {table.name: table for table in tables}
 
@@ -137,27 +134,11 @@ def make_blocks(rows: Sequence[Row], facts: TableFacts, tables: Mapping[str, Tab
     riskiest, several = riskiest_release(rows), len({row.release for row in rows} - {ORIGINAL}) > 1
     yield from special_blocks(_heads(rows), riskiest, several=several)
     yield from exposure_blocks(facts.exposure, riskiest)
-    yield from _price_blocks(facts.price)
+    yield from facts.price.blocks
     if facts.utility:
         yield utility_block(tables["risk_utility"])
     if facts.criteria:
         yield criteria_block(tables["criteria"])
-
-
-def _price_tables(price: PriceFacts | None) -> Sequence[Table]:
-    if price is None:
-        return ()
-    from unmask.economics.audit import make_tables  # here: most audits price nothing
-
-    return make_tables(price)
-
-
-def _price_blocks(price: PriceFacts | None) -> Iterable[Block]:
-    if price is None:
-        return ()
-    from unmask.economics.audit import make_blocks
-
-    return make_blocks(price)
 
 
 def _heads(rows: Iterable[Row]) -> PreferredRows[Row]:

@@ -48,7 +48,7 @@ from unmask.tables.sensitive_bands import band_sensitive_values
 from unmask.tables.table import Table
 
 if TYPE_CHECKING:
-    from unmask.economics.audit import AttackerSource, PriceFacts
+    from unmask.economics.audit import AttackerSource
 
 
 ATTACKER = Option(metavar="PATH|case-study", names=("case-study",), key="audit.attacker")
@@ -312,10 +312,10 @@ def audit_tables(
         ),
         not_run=(
             *list_not_run(releases, knowledge),
-            *_list_without_contributions(by_name, knowledge),
+            *chain.from_iterable(facts.not_run for facts in measured),
             *dict.fromkeys(_join(scores, "not_run")),
             *group_by_reason(_join(scores, "unmeasured")),
-            *_list_not_priced(price),
+            *price.not_run,
         ),
         adversaries={name: text for name, text in words.items() if name in adversaries},
         explainer=PersonExplainer(releases, knowledge),
@@ -338,27 +338,10 @@ def _check(releases: Mapping[str, Table], knowledge: AuditorKnowledge) -> None:
         raise UnmaskError("the register is counted, and a release in memory is linked row by row; read the register")
 
 
-def _list_without_contributions(
-    measured: Mapping[str, ReleaseFacts], knowledge: AuditorKnowledge
-) -> Iterator[tuple[str, str]]:
-    """Yield the tables whose contributions were not computed, with the reason."""
-    for name, facts in measured.items():
-        if facts.no_contributions and (name == ORIGINAL or knowledge.original is None):
-            yield f"Where the risk sits, {name}", facts.no_contributions
-
-
 def _read_attacker(attacker: str | unmask.economics.Attacker) -> AttackerSource:
     from unmask.economics.audit import AttackerSource  # here: most audits price nothing
 
     return AttackerSource.read(attacker)
-
-
-def _list_not_priced(price: PriceFacts | None) -> Iterable[tuple[str, str]]:
-    if price is None:
-        return ()
-    from unmask.economics.audit import list_not_run
-
-    return list_not_run(price)
 
 
 def _with_prior(source: AttackerSource | None, knowledge: AuditorKnowledge) -> AttackerSource | None:
