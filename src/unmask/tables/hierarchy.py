@@ -197,15 +197,8 @@ class Hierarchy:
         >>> Hierarchy.from_paths([("a", "x", "*"), ("b", "y", "*"), ("c", "x", "*")]).order()
         (0, 2, 1)
         """
-        first = [
-            {label: position for position, label in reversed(list(enumerate(labels)))}
-            for labels in reversed(self.ancestor)
-        ]
-        places = [
-            tuple(rank[label] for rank, label in zip(first, path, strict=True))
-            for path in zip(*reversed(self.ancestor), strict=True)
-        ]
-        return tuple(sorted(range(len(self.leaves)), key=places.__getitem__))
+        first = [np.unique(numbers, return_index=True)[1][numbers] for numbers in self.numbers]
+        return tuple(np.lexsort(first).tolist())
 
 
 def _has_header(rows: Sequence[Sequence[str]], name: str) -> bool:

@@ -103,10 +103,8 @@ class Known:
         behind = np.where(origin < 0, person.max() + 1, person[origin])
         other_rows = found_in(person[self.person], behind).candidate
         is_unlinked = ((link.row_length == 0) & (link.n_unlisted == 0))[link.observation]
-        return Truth(
-            np.where(is_unlinked, ABSENT, np.where(own_truth.candidate < 0, other_rows, own_truth.candidate)),
-            person=behind,
-        )
+        linked = np.where(own_truth.candidate < 0, other_rows, own_truth.candidate)
+        return Truth(np.where(is_unlinked, ABSENT, linked), person=behind)
 
 
 def found_in(wanted: Integers, candidates: Integers) -> Truth:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 import scipy
@@ -184,9 +185,8 @@ def _overlapping_masks(known_masks: Mapping[int, str], released_masks: Mapping[i
             masks_by_prefix[mask.rstrip(EVERYTHING)].append((position, mask))
         for position, mask in masks.items():
             prefix = mask.rstrip(EVERYTHING)
-            for other_position, other_mask in (
-                candidate for n in range(len(prefix) + 1) for candidate in masks_by_prefix.get(prefix[:n], ())
-            ):
+            beginnings = (masks_by_prefix.get(prefix[:n], ()) for n in range(len(prefix) + 1))
+            for other_position, other_mask in chain.from_iterable(beginnings):
                 if overlap(mask, other_mask):
                     yield (other_position, position) if is_swapped else (position, other_position)
 

@@ -84,12 +84,8 @@ def common_beginning(values: Collection[str]) -> str:
     '481'
     """
     first, last = min(values), max(values)
-    differences = (
-        position
-        for position, (first_letter, last_letter) in enumerate(zip(first, last, strict=False))
-        if first_letter != last_letter
-    )
-    return first[: next(differences, min(len(first), len(last)))]
+    letters = enumerate(zip(first, last, strict=False))
+    return first[: next((place for place, (a, b) in letters if a != b), min(len(first), len(last)))]
 
 
 def format_prefix(values: Collection[str], *, width: int) -> str:

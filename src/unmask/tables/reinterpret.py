@@ -253,10 +253,8 @@ def _truncation_rules(original: Levels, released: Levels) -> Iterator[tuple[str,
 
 def _without_masks(labels: Sequence[str], values: Collection[str]) -> dict[str, str]:
     """Return each label without its mask, whose length is the shortest run of mask characters that ends a label."""
-    runs = [
-        len(text) - len(text.rstrip(text[-1:])) for text in labels if text and text not in values and text[-1] in MASKS
-    ]
-    n = min(runs, default=0)
+    masked = (text for text in labels if text and text not in values and text[-1] in MASKS)
+    n = min((len(text) - len(text.rstrip(text[-1])) for text in masked), default=0)
     ends = {mask * n for mask in MASKS}
     return {label: label[:-n] if n and label[-n:] in ends else label for label in labels}
 
@@ -318,9 +316,8 @@ def read_renamed(original: Column, released: Column, origin: Integers) -> Column
         return None
     texts = [EVERYTHING if new else text for new, text in zip(counts.new, released.levels.labels, strict=True)]
     for label in np.unique(counts.label[is_chosen]).tolist():
-        texts[label] = _write_values(
-            original, np.unique(counts.value[(is_chosen | is_unchanged) & (counts.label == label)])
-        )
+        values = counts.value[(is_chosen | is_unchanged) & (counts.label == label)]
+        texts[label] = _write_values(original, np.unique(values))
     read = write_cells(original, texts, released.codes)
     return replace(released, levels=read.levels, codes=read.codes, hierarchy=original.hierarchy)
 
@@ -371,9 +368,8 @@ class _LabelCounts(NamedTuple):
         """Return True if enough rows, of values that occur at least twice, follow the rule."""
         n_repeated = self.n * (np.bincount(self.value, weights=self.n)[self.value] > 1)
         is_enough = has_intervals or 2 * n_repeated[self.renamed].sum() >= self.n[self.renamed].sum()
-        return bool(
-            self.renamed.any() and is_enough and n_repeated[follows_rule].sum() >= MIN_RULE_SHARE * n_repeated.sum()
-        )
+        is_followed = n_repeated[follows_rule].sum() >= MIN_RULE_SHARE * n_repeated.sum()
+        return bool(self.renamed.any() and is_enough and is_followed)
 
     def has_intervals(self, original: Column, is_chosen: Booleans) -> bool:
         """Return True if the new labels divide numbers into disjoint intervals with at least two rows on average."""

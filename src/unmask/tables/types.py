@@ -192,9 +192,9 @@ class _Column:
 
     def recognize(self, typed: _Typed) -> Recognized:
         """Return the texts in the notation of the type."""
-        missing_texts = (
-            self.missing_codes | self.missing_numbers if KIND[typed.type] == "numeric" else self.missing_codes
-        )
+        missing_texts = self.missing_codes
+        if KIND[typed.type] == "numeric":
+            missing_texts |= self.missing_numbers
         texts = tuple(None if text is None or text in missing_texts else typed.to(text) for text in self.texts)
         notes = tuple(filter(None, (typed.note, self._missing(missing_texts))))
         return Recognized(typed.type, texts, notes, typed.numbers_as_code)

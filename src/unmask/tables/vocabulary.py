@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.notation import EVERYTHING, MASK, MISSING, format_set, split_set
-from unmask.tables.scales import NUMBERS, Bounds
+from unmask.tables.scales import NUMBERS
 
 _SEPARATORS = (",", "|", "~")
 
@@ -104,11 +105,9 @@ class Vocabulary:
         labels : values known from elsewhere; they may be parts of a set, and are not sets themselves
         """
         present, parts = [text for text in texts if text], frozenset(labels)
-        sets = {
-            text: parts_of_text for text in present if (parts_of_text := split_set(text) or _split_plain(text, parts))
-        }
-        values = {part for parts_of_text in sets.values() for part in parts_of_text}
-        values.update(text for text in present if text not in sets and not _hides(text))
+        values: set[str] = set()
+        for text in present:
+            values.update(split_set(text) or _split_plain(text, parts) or (() if _hides(text) else (text,)))
         domain = _by_number(values, column) if ordinal else tuple(sorted(values))
         return cls(domain, parts, ordinal=ordinal)
 
@@ -149,7 +148,8 @@ class Vocabulary:
             if len(ends) == 2 and 0 <= ends[0] <= ends[1]:
                 return tuple(range(ends[0], ends[1] + 1))
         if self.closed and (bounds := NUMBERS.read(text)):
-            return tuple(position for position, value in enumerate(self.domain) if _is_within(value, bounds))
+            numbers = (NUMBERS.read(value) or (math.nan, math.nan) for value in self.domain)
+            return tuple(place for place, (low, high) in enumerate(numbers) if bounds[0] <= low and high <= bounds[1])
         return ()
 
     def _union(self, parts: Iterable[str]) -> tuple[int, ...]:
@@ -185,11 +185,6 @@ def _by_number(values: Iterable[str], column: str) -> tuple[str, ...]:
     if any(pair is None for pair in ends.values()):
         raise UnmaskError(f"ordinal column {column!r} has values that are not numbers; declare their order in `orders`")
     return tuple(sorted(ends, key=lambda value: (ends[value] or (0.0, 0.0), value)))
-
-
-def _is_within(value: str, bounds: Bounds) -> bool:
-    pair = NUMBERS.read(value)
-    return pair is not None and bounds[0] <= pair[0] and pair[1] <= bounds[1]
 
 
 def _split_plain(text: str, parts: frozenset[str]) -> tuple[str, ...] | None:

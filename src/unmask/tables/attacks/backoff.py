@@ -383,9 +383,8 @@ class _ValueModel(NamedTuple):
         def smooth(strength: float, block: slice = slice(None)) -> Floats:
             return np.asarray((n_same_value[block] + strength * self.p[block]) / (n_agreeing[block] + strength))
 
-        blocks = [
-            slice(start, start + CHUNK) for start in range(0, len(n_same_value), CHUNK)
-        ]  # each block fits into the cache
+        starts = range(0, len(n_same_value), CHUNK)  # each block fits into the cache
+        blocks = [slice(start, start + CHUNK) for start in starts]
         likelihood = [[(self.times[block] * np.log(smooth(a, block))).sum() for a in STRENGTHS] for block in blocks]
         strength = STRENGTHS[int(np.argmax(np.sum(likelihood, axis=0)))]
         return self._replace(p=smooth(strength)), strength

@@ -98,9 +98,7 @@ def _value_numbers(releases: Sequence[Table], columns_by: Sequence[str] | None) 
     names = columns_by
     if names is None:
         released_names = [[column.name for column in (*table.sensitive, *table.kept)] for table in releases]
-        names = [
-            name for name in released_names[0] if all(name in further_names for further_names in released_names[1:])
-        ]
+        names = [name for name in released_names[0] if all(name in further for further in released_names)]
     if not names:
         raise NotRunError("no column is unchanged in all releases, so that records of one person cannot be recognized")
     codes = []
@@ -242,15 +240,13 @@ def _make_belief(
     pairs, pair = np.unique(key, return_inverse=True)
     p = np.bincount(pair, np.concatenate([f_listed / n_o[o_listed], mass]), minlength=len(pairs))
     o, group_of_pair = np.divmod(pairs, n_groups)
-    first = np.append(
-        -1, first_rows_of((side.group_of - 1).astype(np.int32), n_groups - 1)
-    )  # first record of each group
-    order = np.lexsort((first[group_of_pair], o))
+    first_record = np.append(-1, first_rows_of((side.group_of - 1).astype(np.int32), n_groups - 1))
+    order = np.lexsort((first_record[group_of_pair], o))
     o, group_of_pair, p = o[order], group_of_pair[order], p[order]
     mass_of_people = np.bincount(o, weights=p, minlength=len(n_o))
     return Posterior.from_entries(
         np.concatenate(([0], np.cumsum(np.bincount(o, minlength=len(n_o))))),
-        first[group_of_pair],
+        first_record[group_of_pair],
         np.log(p / side.sizes[group_of_pair]),
         unlisted=np.where(mass_of_people < 1.0 - PRIOR_ROUNDING, 1.0 - mass_of_people, 0.0),
         observation=observation,
@@ -258,7 +254,7 @@ def _make_belief(
         log_prior=-float(np.log(len(observation))),
         status="model",
         provenance=provenance,
-        representative=first[side.group_of].astype(np.int32),
+        representative=first_record[side.group_of].astype(np.int32),
     )
 
 

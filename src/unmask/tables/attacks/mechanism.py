@@ -190,10 +190,8 @@ def _evidence_by_kernel(
     by_people = _density_of_people(protection, pairing, population, released_cells, seeds)
     share = fit_mixture_share(by_people, independent, pairing.sizes.astype(np.float64))
     log_out = np.log(share * by_people + (1 - share) * independent)
-    tables = [
-        np.where(
-            known_column.levels.unknown[:, None], margin, kernel.log_k[kernel.true]
-        )  # an unknown cell is no evidence
+    tables = [  # an unknown cell is no evidence
+        np.where(known_column.levels.unknown[:, None], margin, kernel.log_k[kernel.true])
         for (known_column, _), kernel, margin in zip(pairing.columns, kernels, margins, strict=True)
     ]
     candidates = list_likeliest(tables, pairing.observed, released_cells, -log_out, pairing.klass, drop=MAX_DROPPED)

@@ -171,18 +171,15 @@ def _least_distance(pairing: Pairing, *, wildcard: bool, spans: Mapping[str, flo
     of_class = [part for _, part, _ in parts]
     levels, distances = int(pairing.classes.max()) + 1, []
     for people in _pieces(pairing.observed, MAX_DISTANCES // levels):
-        sides = zip(pairing.columns, people.T, pairing.classes.T, strict=True)
-        columns = [_Distances.of(*side, wildcard, spans.get(side[0][0].name)) for side in sides]
+        sides = zip(pairing.columns, zip(people.T, pairing.classes.T, strict=True), strict=True)
+        columns = [_Distances.of(*side, wildcard=wildcard, span=spans.get(side[0][0].name)) for side in sides]
         sets = [[(columns[j], cells[:, i]) for i, j in enumerate(columns_of_set)] for columns_of_set, _, cells in parts]
         nearest, positions = np.zeros(len(people)), np.arange(len(people))
-        at_zero = np.concatenate(
-            [_is_at_distance_zero(sets, of_class, block) for block in _pieces(positions, PEOPLE_IN_BIT_SET)]
-        )
+        blocks = _pieces(positions, PEOPLE_IN_BIT_SET)
+        at_zero = np.concatenate([_is_at_distance_zero(sets, of_class, block) for block in blocks])
         for block in _pieces(positions[~at_zero], PEOPLE_AT_ONCE):
-            nearest[block] = _minimum_over_classes(
-                [_sum(distance(cells, block) for distance, cells in columns_of_set) for columns_of_set in sets],
-                of_class,
-            )
+            tables = [_sum(distance(cells, block) for distance, cells in columns_of_set) for columns_of_set in sets]
+            nearest[block] = _minimum_over_classes(tables, of_class)
         distances.append(nearest)
     return np.concatenate(distances)
 
@@ -200,13 +197,9 @@ def _is_at_distance_zero(
     Most people have distance 0 if the release is generalized. Bit sets test 128 people in about the time of one
     distance.
     """
-    near = [
-        np.bitwise_and.reduce([distance.near(cells, people) for distance, cells in columns_of_set])
-        for columns_of_set in sets
-    ]
-    bits_of_people = np.bitwise_or.reduce(
-        np.bitwise_and.reduce([bits[part] for bits, part in zip(near, parts, strict=True)])
-    )
+    near = (np.bitwise_and.reduce([distance.near(cells, people) for distance, cells in columns]) for columns in sets)
+    of_classes = np.bitwise_and.reduce([bits[part] for bits, part in zip(near, parts, strict=True)])
+    bits_of_people = np.bitwise_or.reduce(of_classes)
     return np.unpackbits(bits_of_people, count=len(people)).astype(np.bool_)
 
 
@@ -263,12 +256,7 @@ class _Distances(NamedTuple):
 
     @classmethod
     def of(
-        cls,
-        columns: tuple[Column, Column],
-        people: NDArray[np.int32],
-        cells: NDArray[np.int32],
-        wildcard: bool,
-        span: float | None,
+        cls, columns: tuple[Column, Column], codes: tuple[NDArray[np.int32], ...], *, wildcard: bool, span: float | None
     ) -> Self:
         """Return the distances between two columns.
 
@@ -276,10 +264,8 @@ class _Distances(NamedTuple):
         people, cells : codes of the known and of the released column
         wildcard, span : see `gower`
         """
-        (known_column, known_place), (released, place) = (
-            _select_used_levels(*side) for side in zip(columns, (people, cells), strict=True)
-        )
-        return cls(gower(known_column, released, wildcard=wildcard, span=span).T, place, known_place[people])
+        (known_column, known_place), (released, place) = map(_select_used_levels, columns, codes)
+        return cls(gower(known_column, released, wildcard=wildcard, span=span).T, place, known_place[codes[0]])
 
     def __call__(self, cells: NDArray[np.int32], people: Integers) -> Floats:
         """Return (n_cells, n_people) distances of a selection of released levels and people."""

@@ -91,18 +91,10 @@ class BayesAttack:
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """Return the belief about each known person."""
         pairing = pair(people_of(knowledge, self), release)
-        tables = [
-            self.log_table(known_column, released, missing=release.missing)
-            for known_column, released in pairing.columns
-        ]
-        row, klass, log_likelihood = select_sums(
-            pairing, tables, lambda s: s > s.max(axis=1, keepdims=True) - MAX_LOG_GAP
-        )
-        indptr, candidate, log_likelihood = pairing.expand(row, klass, log_likelihood)
+        tables = [self.log_table(*sides, missing=release.missing) for sides in pairing.columns]
+        likely = select_sums(pairing, tables, lambda s: s > s.max(axis=1, keepdims=True) - MAX_LOG_GAP)
         return from_likelihood(
-            indptr,
-            candidate,
-            log_likelihood,
+            *pairing.expand(*likely),
             n_candidates=pairing.n_candidates,
             observation=pairing.observation.astype(np.int64),
             status="model",
@@ -182,10 +174,7 @@ class NearestNeighbor:
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """Return the belief about each known person: uniform over the nearest records."""
         pairing = pair(people_of(knowledge, self), release)
-        tables = [
-            gower(known_column, released, wildcard=release.missing == "wildcard")
-            for known_column, released in pairing.columns
-        ]
+        tables = [gower(*sides, wildcard=release.missing == "wildcard") for sides in pairing.columns]
         row, klass, _ = select_sums(pairing, tables, lambda s: s <= s.min(axis=1, keepdims=True) + TIE_DISTANCE)
         indptr, candidate, _ = pairing.expand(row, klass, np.zeros(len(row)))
         return pairing.uniform_posterior(indptr, candidate, attack=repr(self))

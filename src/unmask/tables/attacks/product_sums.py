@@ -146,9 +146,8 @@ class _ColumnSplit:
             for block in _chunks(rows, max(1, CHUNK // shape[1])):
                 distinct, number = np.unique(self.b.of_released[block], return_inverse=True)
                 second_kernel = self.b.kernel(distinct)
-                sums[block] = np.einsum(
-                    "ju,ju->j", first_sums[self.a.of_released[block] - first], second_kernel[number]
-                )
+                sums_of_block = first_sums[self.a.of_released[block] - first]
+                sums[block] = np.einsum("ju,ju->j", sums_of_block, second_kernel[number])
         return sums
 
 
@@ -201,14 +200,8 @@ def list_likeliest(
         is_listed = ((depth < n_depths[:, None]) & (mass > 0))[:, klass]
         entry = np.flatnonzero(is_listed)
         row, candidate = np.divmod(entry, len(klass))
-        chunks.append(
-            (
-                is_listed.sum(axis=1),
-                candidate.astype(np.int32),
-                total[row, klass[candidate]],
-                deeper[offset[:, 0] // N_DEPTHS, n_depths],
-            )
-        )
+        left_out = deeper[np.arange(len(total)), n_depths]
+        chunks.append((is_listed.sum(axis=1), candidate.astype(np.int32), total[row, klass[candidate]], left_out))
     length, candidate, value, left_out = (np.concatenate(part) for part in zip(*chunks, strict=True))
     return np.concatenate(([0], np.cumsum(length))), candidate, value, left_out
 

@@ -141,14 +141,11 @@ def check_coverage(matched: int, *, coverage: float, released: int) -> None:
     expected = coverage * released
     if matched < expected - 3 * math.sqrt(expected * (1.0 - coverage)) - SETTLED_CHANGE:
         share_matched = math.floor(1000 * matched / released) / 1000
+        advice = f"give a coverage of at most {share_matched:g}"
+        advice = advice if share_matched else "check that both tables write their cells alike"
         raise UnmaskError(
             f"a coverage of {coverage:g} means that {expected:,.0f} of {released:,} records have their owner in the "
-            f"register, but its people match at most {matched:,}; "
-            + (
-                f"give a coverage of at most {share_matched:g}"
-                if share_matched
-                else "check that both tables write their cells alike"
-            )
+            f"register, but its people match at most {matched:,}; {advice}"
         )
 
 
@@ -174,9 +171,8 @@ def expected_matches(n: Floats, n_people: Floats, t: Floats) -> Floats:
     array([1.753525])
     """
     total = n + n_people + 1.0 / t
-    mode = (
-        2 * n * n_people / (total + np.sqrt(np.maximum(total * total - 4 * n * n_people, 0.0)))
-    )  # (n - i) (N - i) t = i
+    # (n - i) (N - i) t = i
+    mode = 2 * n * n_people / (total + np.sqrt(np.maximum(total * total - 4 * n * n_people, 0.0)))
     reach = 40.0 + 12.0 * np.sqrt(mode)
     low = np.maximum(0.0, np.floor(mode - reach))
     terms = (np.minimum(np.minimum(n, n_people), np.ceil(mode + reach)) - low).astype(np.int64) + 1

@@ -113,9 +113,8 @@ def _select_nearest(d: Floats) -> tuple[Integers, Floats]:
     """
     n = min(N_NEAREST, d.shape[1])
     classes = np.argpartition(d, n - 1, axis=1)[:, :n]
-    classes = np.take_along_axis(
-        classes, np.argsort(np.take_along_axis(d, classes, axis=1), axis=1, kind="stable"), axis=1
-    )
+    order = np.argsort(np.take_along_axis(d, classes, axis=1), axis=1, kind="stable")
+    classes = np.take_along_axis(classes, order, axis=1)
     return classes, np.take_along_axis(d, classes, axis=1)
 
 
@@ -132,9 +131,8 @@ def learn_weights(
     for _ in range(N_RUNS):
         protected_again = _protect_again(protection, pairing, population, rng)
         cells = protected_again.observed[protected_again.observation]
-        near = find_nearest(
-            protection, protected_again, cells, unknown[rng.integers(len(unknown), size=len(cells))], population
-        )
+        gaps = unknown[rng.integers(len(unknown), size=len(cells))]
+        near = find_nearest(protection, protected_again, cells, gaps, population)
         runs.append((*near, near.possible & (near.klass == protected_again.klass[:, None])))
     width = min(part[0].shape[1] for part in runs)
     *parts, is_own_class = (np.concatenate([run[:, :width] for run in part]) for part in zip(*runs, strict=True))

@@ -122,9 +122,8 @@ class ShadowMembership:
         shadow_releases = (self.protection(table, rng=rng)[0] for table in tables)
         scores = np.stack([self._scores(table, knowledge, rng) for table in shadow_releases])
         evidence, check = _cross_fit_evidence(scores, is_member)
-        p = _calibrated_probability(
-            evidence, is_member, _evidence(scores, is_member, self._scores(release, knowledge, rng)[None])
-        )[0]
+        of_release = _evidence(scores, is_member, self._scores(release, knowledge, rng)[None])
+        p = _calibrated_probability(evidence, is_member, of_release)[0]
         belief = belief_from_scores(np.log(p) - np.log1p(-p), np.arange(people.n_rows), attack_name=repr(self))
         status: Status = "scores" if check.refuted or self.shadows < MIN_SHADOWS else "calibrated"
         return replace(belief, status=status, provenance={**belief.provenance, "check": str(check)})

@@ -68,9 +68,7 @@ def count_matches(tables: Iterable[Table], predicates: Sequence[Predicate]) -> I
     for table in tables:
         counts = np.zeros(len(predicates), dtype=np.int64)
         sizes = {column.name: dict(zip(column.levels.labels, column.counts, strict=True)) for column in table.columns}
-        for i in np.flatnonzero(
-            is_value
-        ).tolist():  # looked up, because a numeric column may have as many values as rows
+        for i in np.flatnonzero(is_value).tolist():  # a numeric column may have as many values as rows
             counts[i] = sizes[predicates[i][0].column].get(predicates[i][0].label, 0)
         conditions = [(table.column(condition.column), condition) for condition in number]
         counts[~is_value] = _count_rows(table.n_rows, conditions, numbers)
@@ -245,10 +243,8 @@ class SinglingOut:
             for column, rows in ((column, column.take(first_rows)) for column in release.quasi_identifiers)
             for item in _conditions_of(column, exact=self.exact)
         ]
-        drawn, single = (
-            self._draw_predicates(release, conditions, chance),
-            tuple(dict.fromkeys(_single_column_predicates(release))),
-        )
+        drawn = self._draw_predicates(release, conditions, chance)
+        single = tuple(dict.fromkeys(_single_column_predicates(release)))
         repeated = np.where(drawn < 0, drawn.max(axis=1, keepdims=True), drawn)
         conjunctions = drawn[_count_rows(len(first_rows), conditions, repeated) == 1][: self.guesses]
         chosen = np.sort(chance.permutation(len(single))[: self.guesses])

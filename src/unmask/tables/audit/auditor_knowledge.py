@@ -276,7 +276,7 @@ class Release:
 
     @cached_property
     def overlaps(self) -> bool:
-        """Whether equivalence classes may contain the same people."""
+        """True if equivalence classes may contain the same people."""
         return relation_of(self.complete) is not None
 
     def search_columns(self, known: Known | None) -> SinglingSearch:

@@ -75,12 +75,8 @@ def l_entropy(counts: CountMatrix) -> Floats:
     log = np.log(count, out=np.zeros_like(count), where=count > 0)
     effective = np.exp(np.log(view.sizes) - view.sum_by_class(count * log) / view.sizes)
     nearest_integer = np.rint(effective)
-    return np.asarray(
-        np.where(
-            np.abs(effective - nearest_integer) <= WHOLE_NUMBER_TOLERANCE * nearest_integer, nearest_integer, effective
-        ),
-        dtype=np.float64,
-    )
+    is_whole = np.abs(effective - nearest_integer) <= WHOLE_NUMBER_TOLERANCE * nearest_integer
+    return np.where(is_whole, nearest_integer, effective)
 
 
 def l_recursive(counts: CountMatrix, *, l: int = 2) -> Floats:  # noqa: E741 - the literature's name

@@ -120,8 +120,10 @@ class Histograms:
 
         nodes : (m,) node of each value
         """
+        ones, place = np.ones(len(nodes), dtype=np.int64), (np.arange(len(nodes)), nodes)
+        to_nodes = scipy.sparse.csr_array((ones, place), (len(nodes), int(nodes.max()) + 1))
         return Histograms.of(
-            self.matrix.to_scipy() @ _to_nodes(nodes), overall=np.bincount(nodes, self.overall).astype(np.int64)
+            self.matrix.to_scipy() @ to_nodes, overall=np.bincount(nodes, self.overall).astype(np.int64)
         )
 
 
@@ -154,11 +156,6 @@ def _read_matrix(counts: Integers | scipy.sparse.csr_array[Any, Any]) -> CsrRows
     matrix.eliminate_zeros()
     matrix.sort_indices()
     return CsrRows(matrix.data, matrix.indices, matrix.indptr, matrix.shape)
-
-
-def _to_nodes(nodes: NDArray[np.int32]) -> scipy.sparse.csr_array[Any, Any]:
-    ones = np.ones(len(nodes), dtype=np.int64)
-    return scipy.sparse.csr_array((ones, (np.arange(len(nodes)), nodes)), (len(nodes), int(nodes.max()) + 1))
 
 
 Counts: TypeAlias = "Integers | scipy.sparse.csr_array[Any, Any] | CsrRows"

@@ -107,12 +107,11 @@ class Microaggregate:
         columns = people.quasi_identifiers
         aggregated = [column for column in columns if self.is_aggregated(column)]
         if not aggregated:
-            needed = (
-                "a quasi-identifier that is not a stratum"
-                if self.distance == "gower"
-                else ('a numeric quasi-identifier; add distance="gower" for other columns')
-            )
-            raise UnmaskError(f"{self!r} needs {needed}")
+            needed = {
+                "gower": "a quasi-identifier that is not a stratum",
+                "euclidean": 'a numeric quasi-identifier; add distance="gower" for other columns',
+            }
+            raise UnmaskError(f"{self!r} needs {needed[self.distance]}")
         if people.n_rows < self.k:
             raise FailedError(f"{people.n_rows} rows are complete, expected at least k = {self.k}; lower k")
         group = self._group_people(aggregated, [column for column in columns if column.name in self.strata], rng)

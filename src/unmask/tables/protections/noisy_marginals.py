@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from math import prod
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,17 +102,12 @@ class NoisyMarginals:
         total = max(float(next(iter(consistent.values())).sum()), 1.0)
         shares = {subset: project_on_simplex(cells / total) for subset, cells in consistent.items()}
         rng = secret_unless(rng)
-        drawn = {
-            column.name: replace(column, codes=codes)
-            for column, codes in zip(columns, draw_rows(shares, sizes, round(total), rng), strict=True)
-        }
-        quasi_identifiers, sensitive, kept = (
-            tuple(drawn[column.name] for column in role)
-            for role in (people.quasi_identifiers, people.sensitive, people.kept)
-        )
-        release = Table(
-            quasi_identifiers, sensitive, kept, missing=people.missing, order=people.order, library=people.library
-        )
+        rows = draw_rows(shares, sizes, round(total), rng)
+        drawn = iter([replace(column, codes=codes) for column, codes in zip(columns, rows, strict=True)])
+        roles = people.quasi_identifiers, people.sensitive, people.kept  # as in `Table.columns`
+        quasi_identifiers, sensitive, kept = (tuple(itertools.islice(drawn, len(role))) for role in roles)
+        settings: dict[str, Any] = {name: getattr(people, name) for name in ("missing", "order", "library")}
+        release = Table(quasi_identifiers, sensitive, kept, **settings)
         return sort_release(release, np.arange(release.n_rows), rng)[0], None
 
     def _discretize(self, column: Column) -> Column:
@@ -130,7 +125,7 @@ class NoisyMarginals:
         self, codes: list[NDArray[np.int32]], sizes: tuple[int, ...], rng: np.random.Generator | None
     ) -> Marginals:
         """Return the marginals with noise."""
-        subsets = list(combinations(range(len(sizes)), min(self.order, len(sizes))))
+        subsets = list(itertools.combinations(range(len(sizes)), min(self.order, len(sizes))))
         shapes = [tuple(sizes[column] for column in subset) for subset in subsets]
         if (n_cells := sum(map(prod, shapes))) > MAX_CELLS:
             raise FailedError(

@@ -128,9 +128,8 @@ class PRAM:
     def row_kernel(self, true: Column, released: Column, *, rng: Rng) -> Kernel:  # noqa: ARG002 - closed form
         """Return K of a column; q is the distribution of the released cells."""
         if true.name in self.matrices:
-            return Kernel.of(
-                self._probabilities(true.name, true.levels.labels, released.levels.labels, released.counts)
-            )
+            labels = true.levels.labels, released.levels.labels
+            return Kernel.of(self._probabilities(true.name, *labels, released.counts))
         keep, q = self._keep(true.name), released.counts / released.counts.sum()
         return Kernel.of(keep * compatible(true.levels, released.levels, missing="own") + (1 - keep) * q)
 
@@ -359,10 +358,8 @@ def _simulate_swaps(n_bins: int, n: int, share: float, rng: Rng) -> Floats:
         pair_counts += np.bincount(pairs, minlength=n_bins**2).reshape(n_bins, n_bins)
     reach = int(share * n_bins / 8)
     padded = np.pad(pair_counts, reach)
-    total = sum(
-        (padded[offset : offset + n_bins, offset : offset + n_bins] for offset in range(2 * reach + 1)),
-        np.zeros_like(pair_counts),
-    )
+    shifts = (slice(offset, offset + n_bins) for offset in range(2 * reach + 1))
+    total = sum((padded[shift, shift] for shift in shifts), np.zeros_like(pair_counts))
     return np.asarray(total / total.sum(axis=1, keepdims=True))
 
 

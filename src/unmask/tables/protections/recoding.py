@@ -5,6 +5,7 @@ A coordinate orders the levels of a column. Neither coordinates nor new cells de
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -81,10 +82,8 @@ def _code_axis(levels: Levels, used: NDArray[np.intp]) -> tuple[Floats, Integers
     coordinate = np.zeros(len(levels))
     coordinate[used[ordered]] = np.arange(used.size)
     nodes = [np.unique(labels[ordered].astype(f"U{n}"), return_inverse=True)[1] for n in range(levels.longest, 0, -1)]
-    different = [
-        position for position, node in enumerate(nodes) if not position or node.max() < nodes[position - 1].max()
-    ]
-    return coordinate, np.stack([*(nodes[position] for position in different), np.zeros(used.size, dtype=np.int64)])
+    is_coarser = np.diff([node.max() for node in nodes], prepend=used.size) < 0
+    return coordinate, np.stack([*itertools.compress(nodes, is_coarser), np.zeros(used.size, dtype=np.int64)])
 
 
 def _depth_first(levels: Levels, hierarchy: Hierarchy | None) -> NDArray[np.intp] | None:
@@ -202,9 +201,8 @@ def _prefix_texts(column: Column, cells: CsrRows) -> tuple[list[str], NDArray[np
     def text(key: int) -> str:
         if key < 0:
             return EVERYTHING if key == -1 else levels.labels[-2 - key]
-        return format_prefix(
-            (shown_texts[key // len(shown_texts)], shown_texts[key % len(shown_texts)]), width=levels.longest
-        )
+        first_and_last = [shown_texts[position] for position in divmod(key, len(shown_texts))]
+        return format_prefix(first_and_last, width=levels.longest)
 
     return list(map(text, distinct.tolist())), text_of_box
 
@@ -325,9 +323,8 @@ def _masked_texts(column: Column, characters: int) -> list[str]:
         vague = label in (MISSING, EVERYTHING) or not characters
         has_text = levels.place[position] >= 0 or position in levels.masks
         texts_of_level = [label] if has_text else [levels.domain[i] for i in levels.covered(position)]
-        texts.append(
-            label if vague else format_prefix([text[:n_shown] for text in texts_of_level], width=levels.longest)
-        )
+        shown = [text[:n_shown] for text in texts_of_level]
+        texts.append(label if vague else format_prefix(shown, width=levels.longest))
     return texts
 
 

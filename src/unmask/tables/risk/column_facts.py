@@ -100,10 +100,8 @@ def _limit_quasi_identifiers(facts: Sequence[ColumnFacts]) -> Iterator[ColumnFac
     """
     quasi_identifiers = [item for item in facts if item.suggestion == "quasi-identifier"]
     unlikely = {item.name for item in quasi_identifiers if item.reason == POSSIBLY_KNOWN and not is_visible(item.name)}
-    crowded = (
-        len(quasi_identifiers) > MAX_QUASI_IDENTIFIERS
-        and len(quasi_identifiers) - len(unlikely) >= MIN_QUASI_IDENTIFIERS
-    )
+    n, n_likely = len(quasi_identifiers), len(quasi_identifiers) - len(unlikely)
+    crowded = n > MAX_QUASI_IDENTIFIERS and n_likely >= MIN_QUASI_IDENTIFIERS
     reason = f"one of {len(quasi_identifiers)} columns, too many for one outsider; add it with -q if one knows it"
     for item in facts:
         yield replace(item, suggestion="keep", reason=reason) if crowded and item.name in unlikely else item
@@ -261,11 +259,8 @@ def _count_printed(column: Column, original: Table | None) -> Printed:
     if original is None or column.name not in original.names:
         return Printed(column.name, len(texts), None, len(column.codes))
     original_column = original.column(column.name)
-    inside = (
-        np.array([text in texts for text in original_column.levels.labels])
-        & original_column.levels.atomic
-        & (original_column.counts > 0)
-    )
+    inside = np.array([text in texts for text in original_column.levels.labels]) & (original_column.counts > 0)
+    inside &= original_column.levels.atomic
     if original.person is None:
         n_unique = int(np.count_nonzero(inside & (original_column.counts == 1)))
     else:

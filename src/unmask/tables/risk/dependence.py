@@ -109,11 +109,9 @@ def _dependence(
     chance = guess_from_other_rows(counts)
     chance = np.where(np.isnan(chance), target.p_right[counts.indices], chance)
     restored = float(counts.data @ chance) / n
-    return (
-        Restored(target.column.name, source.column.name, n, target.guessed, restored, exact)
-        if exact or restored >= required
-        else None
-    )
+    if not exact and restored < required:
+        return None
+    return Restored(target.column.name, source.column.name, n, target.guessed, restored, exact)
 
 
 def restored_cells(original: Table, release: Table, origin: Integers) -> tuple[Restored, ...]:
@@ -154,9 +152,8 @@ def _restored(true: Column, cell: Column, unchanged_columns: Sequence[Column]) -
         counts = class_counts(of_row, len(classes), value, n_levels)
         chance = guess_from_other_rows(counts)
         class_of_entry = np.repeat(levels[:, 0], np.diff(counts.indptr))
-        chance = np.where(
-            np.isnan(chance), np.asarray(p_right_by_cell[class_of_entry, counts.indices]).reshape(-1), chance
-        )
+        of_cell = np.asarray(p_right_by_cell[class_of_entry, counts.indices]).reshape(-1)
+        chance = np.where(np.isnan(chance), of_cell, chance)
         restored = float(counts.data @ chance) / len(changed)
         if restored - guessed > noise:
             exact = bool(np.diff(counts.indptr).max() == 1)
