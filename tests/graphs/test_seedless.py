@@ -93,7 +93,7 @@ def test_more_than_are_found_and_none_are_refused():
     graph = friends()
     with pytest.raises(UnmaskError, match=r"299 seeds are too many: \d+ people are found without seeds"):
         match_profiles(graph, graph, 299, rng=np.random.default_rng(0))
-    with pytest.raises(UnmaskError, match="n is 0, expected at least 1 seed"):
+    with pytest.raises(UnmaskError, match="n is 0, expected a whole number at least 1"):
         match_profiles(graph, graph, 0, rng=np.random.default_rng(0))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,9 +11,12 @@ from numpy.typing import ArrayLike
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.graphs.graph import SocialGraph
+from unmask.ranges import FINITE, Range, check_type, check_types
 
 
-def erdos_renyi(n: int, p: float, *, rng: np.random.Generator) -> SocialGraph:
+def erdos_renyi(
+    n: Annotated[int, Range(0)], p: Annotated[float, Range(0, 1)], *, rng: np.random.Generator
+) -> SocialGraph:
     """Draw G(n, p): each pair of n nodes is an edge with probability p, independently.
 
     Gaps between edges in the list of all pairs are geometric, so the time is proportional to the number of edges.
@@ -40,8 +44,7 @@ def erdos_renyi(n: int, p: float, *, rng: np.random.Generator) -> SocialGraph:
     ----------
     V. Batagelj, U. Brandes, "Efficient generation of large random networks", Physical Review E 71, 2005.
     """
-    _check_count("n", n, 0)
-    _check_probability(p)
+    check_types(erdos_renyi, {"n": n, "p": p})
     n_pairs = n * (n - 1) // 2
     if p == 0 or not n_pairs:
         return SocialGraph.from_edges([], [], n_nodes=n)
@@ -98,8 +101,8 @@ def barabasi_albert(n: int, m: int, *, rng: np.random.Generator) -> SocialGraph:
     ----------
     A.-L. Barabasi, R. Albert, "Emergence of scaling in random networks", Science 286, 1999.
     """
-    _check_count("m", m, 1)
-    _check_count("n", n, m + 1)
+    check_type("m", m, Annotated[int, Range(1)])
+    check_type("n", n, Annotated[int, Range(m + 1)])
     ends = np.empty(2 * m * (n - m), dtype=np.int64)  # contains each node as often as its degree
     ends[0 : 2 * m : 2], ends[1 : 2 * m : 2] = 0, np.arange(1, m + 1)
     for node in range(m + 1, n):
@@ -153,7 +156,9 @@ def chung_lu(degrees: ArrayLike, *, rng: np.random.Generator) -> SocialGraph:
     return SocialGraph.from_edges(u, rng.permutation(v), n_nodes=len(w))
 
 
-def power_law_degrees(n: int, *, exponent: float, mean: float) -> Floats:
+def power_law_degrees(
+    n: Annotated[int, Range(1)], *, exponent: Annotated[float, Range(2, above=True)], mean: Annotated[float, FINITE]
+) -> Floats:
     """Return expected degrees for `chung_lu` with a power-law tail, P(degree > x) ~ x^(1 - exponent).
 
     w_i = c (i + 1/2)^(-1 / (exponent - 1)) for i = 0, 1, ...; c is chosen so that the mean is `mean`.
@@ -177,9 +182,7 @@ def power_law_degrees(n: int, *, exponent: float, mean: float) -> Floats:
     >>> power_law_degrees(4, exponent=3, mean=2).round(2)
     array([3.33, 1.92, 1.49, 1.26])
     """
-    _check_count("n", n, 1)
-    if not exponent > 2 or not 0 < mean < math.inf:
-        raise UnmaskError(f"exponent is {exponent} and mean is {mean}, expected an exponent above 2 and a mean above 0")
+    check_types(power_law_degrees, {"n": n, "exponent": exponent, "mean": mean})
     w = (np.arange(n) + 0.5) ** (-1 / (exponent - 1))
     return np.asarray(w * (mean / w.mean()), dtype=np.float64)
 
@@ -215,7 +218,7 @@ def watts_strogatz(n: int, k: int, p: float, *, rng: np.random.Generator) -> Soc
     ----------
     D. J. Watts, S. H. Strogatz, "Collective dynamics of 'small-world' networks", Nature 393, 1998.
     """
-    _check_probability(p)
+    check_type("p", p, Annotated[float, Range(0, 1)])
     if k < 0 or k % 2 or k >= n:
         raise UnmaskError(f"k is {k} for {n} nodes, expected an even number from 0 to {n - 1}")
     tied: list[set[int]] = [{(node + step) % n for step in range(-k // 2, k // 2 + 1)} - {node} for node in range(n)]
@@ -237,13 +240,3 @@ def _move(tied: list[set[int]], node: int, old: int, rng: np.random.Generator) -
     tied[old].remove(node)
     tied[node].add(new)
     tied[new].add(node)
-
-
-def _check_count(name: str, value: int, lowest: int) -> None:
-    if value < lowest:
-        raise UnmaskError(f"{name} is {value}, expected at least {lowest}")
-
-
-def _check_probability(p: float) -> None:
-    if not 0 <= p <= 1:
-        raise UnmaskError(f"p is {p}, expected a probability from 0 to 1")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
-from unmask.core.errors import UnmaskError
 from unmask.linkage.items import Feature, Items
+from unmask.ranges import Range, check_type
 
 __all__ = ["synthetic_traces"]
 
@@ -29,10 +31,9 @@ def synthetic_traces(n_users: int, n_items: int, *, rng: np.random.Generator, di
     >>> synthetic_traces(3, 4, rng=np.random.default_rng(1))
     Items(12 items, features=x0+x1+x2+place, 3 pseudonyms)
     """
-    if min(n_users, n_items) < 1:
-        raise UnmaskError(f"n_users is {n_users} and n_items is {n_items}, expected at least 1 of each")
-    if not 0 <= difficulty <= 1:
-        raise UnmaskError(f"the difficulty is {difficulty}, expected a number from 0 to 1")
+    check_type("n_users", n_users, Annotated[int, Range(1)])
+    check_type("n_items", n_items, Annotated[int, Range(1)])
+    check_type("difficulty", difficulty, Annotated[float, Range(0, 1)])
     n = n_users * n_items
     user = rng.permutation(np.repeat(np.arange(n_users), n_items))
     center, noise = rng.standard_normal((n_users, N_NUMERIC)), rng.standard_normal((n, N_NUMERIC))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 import numpy as np
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import chunks
-from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.measures.measure import Measure, implement, refuse_scores
 from unmask.measures.posterior_rows import Rows, blocks, fill_block, map_rows, mask_block, unpack_rows
 from unmask.measures.registry import FAMILIES, declare_all
+from unmask.ranges import Range, check_type
 
 SOURCE = "Rebollo-Monedero et al. 2012, section V-A1; A. Renyi, 'On measures of entropy and information', 1961"
 
@@ -91,7 +92,7 @@ def renyi_entropy(alpha: float) -> Measure:
     >>> [float(renyi_entropy(a).per_target(belief)[0].round(4)) for a in (0, 1, np.inf)]
     [1.585, 1.5, 1.0]
     """
-    _check_order(alpha)
+    check_type("alpha", alpha, Annotated[float, Range(0)])
     texts = (
         {}
         if alpha in _NAMED
@@ -103,13 +104,6 @@ def renyi_entropy(alpha: float) -> Measure:
     )
     name = _NAMED.get(alpha, "shannon_entropy_bits")
     return implement(name, **texts, of_rows=lambda rows: _renyi(rows, alpha), needs_probabilities=True)
-
-
-def _check_order(alpha: float) -> None:
-    if not alpha >= 0:
-        raise UnmaskError(
-            f"alpha is {alpha}, expected 0 (Hartley), 1 (Shannon), inf (min-entropy) or any number above 0"
-        )
 
 
 _NAMED = {0.0: "hartley_entropy_bits", 1.0: "shannon_entropy_bits", np.inf: "min_entropy_bits"}
@@ -149,7 +143,7 @@ def renyi_entropies(belief: Posterior, orders: Sequence[float] = (0, 1, 2, np.in
     """
     refuse_scores(belief, "an entropy")
     for alpha in orders:
-        _check_order(alpha)
+        check_type("alpha", alpha, Annotated[float, Range(0)])
     parts = (unpack_rows(belief, start, stop) for start, stop in chunks(belief.indptr))
     return np.concatenate([np.stack([_renyi(rows, alpha) for alpha in orders]) for rows in parts], axis=1)
 
@@ -256,8 +250,7 @@ def confidence_set_size(level: float) -> Measure:
     >>> [int(confidence_set_size(p).per_target(belief)[0]) for p in (0.5, 0.6, 0.9, 1)]
     [1, 2, 3, 3]
     """
-    if not 0.0 < level <= 1.0:
-        raise UnmaskError(f"the level is {level}, expected above 0 and at most 1")
+    check_type("level", level, Annotated[float, Range(0, 1, above=True)])
     return Measure(
         name=f"confidence_set_size_{level:g}",
         label=f"Candidates for {100 * level:g} % confidence",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +16,7 @@ from unmask.measures.entropy import log_power_mean, min_entropy_smith
 from unmask.measures.measure import Measure, implement, measure_whole, refuse_scores
 from unmask.measures.posterior_rows import Rows, log_ratio, map_functions
 from unmask.measures.registry import FAMILIES, declare_all
+from unmask.ranges import Range, check_type
 
 LN2 = float(np.log(2.0))
 
@@ -228,8 +230,7 @@ def sibson_leakage(belief: Posterior, alpha: float) -> float:
     [0.1887, 0.3219, 0.585]
     """
     refuse_scores(belief, "leakage")
-    if not alpha > 0:
-        raise UnmaskError(f"the order of a leakage is {alpha}, expected a number above 0, or inf")
+    check_type("alpha", alpha, Annotated[float, Range(0, above=True)])
     if alpha == 1:
         return leakages(belief).mutual_information_bits
     if np.isinf(alpha):
@@ -247,8 +248,7 @@ def sibson_leakage_bits(alpha: float) -> Measure:
     >>> round(sibson_leakage_bits(2)(Posterior.from_dense(np.array([[0.75, 0.25], [0.25, 0.75]]))), 4)
     0.3219
     """
-    if not alpha > 0:
-        raise UnmaskError(f"the order of a leakage is {alpha}, expected a number above 0, or inf")
+    check_type("alpha", alpha, Annotated[float, Range(0, above=True)])
     return measure_whole(
         f"sibson_leakage_{alpha:g}_bits", lambda belief: sibson_leakage(belief, alpha),
         label=f"Leakage of order {alpha:g} (Sibson)", unit="bits", source='R. Sibson, "Information radius", 1969',

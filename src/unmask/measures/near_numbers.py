@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from unmask.core.arrays import Floats, Integers
-from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
 from unmask.measures.measure import Measure, UndefinedError
 from unmask.measures.registry import FAMILIES
+from unmask.ranges import Range, check_type
 
 SOURCE = "M. Giomi et al., 'A unified framework for quantifying privacy risk in synthetic data', PoPETs 2023, with 5 %"
 
@@ -125,8 +125,7 @@ def realized_success_within(share: float) -> Measure:
 
 
 def _declare(share: float, name: str, realizes: str, function: object) -> Measure:
-    if not 0 <= share < 1:
-        raise UnmaskError(f"the share is {share:g}, expected from 0 and below 1")
+    check_type("share", share, Annotated[float, Range(0, 1, below=True)])
     side = {"realized" if realizes else "self_assessed": function}
     return Measure(
         f"{name}_{share:g}", f"Success within {100 * share:g} %",

@@ -21,14 +21,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
-from unmask.ranges import check_type
+from unmask.ranges import Range, check_type, check_types
 
 __all__ = ["Model", "clique_failure", "intact_cliques", "overall_failure", "top_border", "top_failure"]
 
@@ -56,8 +56,8 @@ REACH: Final = 10.0
 def clique_failure(
     degree: ArrayLike,
     probabilities: ArrayLike,
-    clique_size: int = 4,
-    tolerance: float = 0.05,
+    clique_size: Annotated[int, Range(2)] = 4,
+    tolerance: Annotated[float, Range(0, 1, below=True)] = 0.05,
     *,
     model: Model = "basic",
 ) -> Floats:
@@ -98,9 +98,7 @@ def clique_failure(
     array([0.651, 0.95 , 1.   ])
     """
     p, N = _shares(probabilities, model), _degrees(degree)
-    _check_whole("clique_size", clique_size, at_least=2)
-    if not 0 <= tolerance < 1:
-        raise UnmaskError(f"tolerance is {tolerance}, expected at least 0 and below 1")
+    check_types(clique_failure, {"clique_size": clique_size, "tolerance": tolerance})
     inner = clique_size - 1
     if np.any(inner > N):
         raise UnmaskError(
@@ -115,7 +113,9 @@ def clique_failure(
     return np.asarray(np.clip(1 - recognized.sum(axis=-1), 0.0, 1.0))[()]
 
 
-def intact_cliques(separating: float, clique_size: int = 4, probabilities: ArrayLike = ()) -> float:
+def intact_cliques(
+    separating: Annotated[float, Range(0, 1)], clique_size: Annotated[int, Range(2)] = 4, probabilities: ArrayLike = ()
+) -> float:
     """Return the expected share of intact k-cliques if each user separates with probability P(Y > 1), (5.3) and (5.4).
 
     The share is (1 - P(Y > 1) + P(Y > 1) sum_i p_i^(k-1))^k. A member who separates keeps a clique intact if all its
@@ -142,9 +142,7 @@ def intact_cliques(separating: float, clique_size: int = 4, probabilities: Array
     >>> round(intact_cliques(0.2), 4), round(intact_cliques(0.2, probabilities=[0.5, 0.5]), 4)
     (0.4096, 0.522)
     """
-    if not 0 <= separating <= 1:
-        raise UnmaskError(f"separating is {separating}, expected a share of the users from 0 to 1")
-    _check_whole("clique_size", clique_size, at_least=2)
+    check_types(intact_cliques, {"separating": separating, "clique_size": clique_size})
     p = np.asarray(probabilities, dtype=np.float64)
     share_together = float((_shares(p, "best") ** (clique_size - 1)).sum()) if p.size else 0.0
     return float((1 - separating + separating * share_together) ** clique_size)
@@ -193,7 +191,7 @@ def top_failure(degree: ArrayLike, probabilities: ArrayLike, border: int, *, mod
     array([0.693, 0.044, 0.   ])
     """
     p, N = _shares(probabilities, model), _degrees(degree)
-    _check_whole("border", border, at_least=1)
+    check_type("border", border, Annotated[int, Range(1)])
     if model == "realistic":
         from scipy.stats import binom
 
@@ -226,7 +224,7 @@ def top_border(degrees: ArrayLike, size: int) -> int:
     7
     """
     N = _degrees(degrees)
-    _check_whole("size", size, at_least=1)
+    check_type("size", size, Annotated[int, Range(1)])
     if size > N.size:
         raise UnmaskError(f"size is {size}, expected at most the number of nodes, {N.size}")
     return int(np.sort(N, axis=None)[-size])
@@ -369,8 +367,3 @@ def _degrees(degree: ArrayLike) -> Integers:
     if not np.issubdtype(N.dtype, np.integer) or (N < 0).any():
         raise UnmaskError("a degree is not a whole number of at least 0; give numbers of contacts")
     return N.astype(np.int64)
-
-
-def _check_whole(name: str, value: object, *, at_least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < at_least:
-        raise UnmaskError(f"{name} is {value!r}, expected a whole number of at least {at_least}")

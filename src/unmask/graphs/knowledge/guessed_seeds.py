@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from unmask.core.errors import UnmaskError
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge.seeding import clique
 from unmask.graphs.seeds import Guessed
+from unmask.ranges import Range, check_type
 
 _CORE_SHARE: Final = 0.2  # search cliques among the 20 % of source nodes of highest degree: other cliques look alike
 
@@ -55,8 +56,7 @@ def match_top(source: SocialGraph, target: SocialGraph, n: int) -> Guessed:
     >>> match_top(graph, graph.take([4, 3, 2, 1, 0]), 2)
     Guessed(source=array([0, 3]), target=array([4, 1]))
     """
-    if n < 0:
-        raise UnmaskError(f"n is {n}, expected at least 0 seeds")
+    check_type("n", n, Annotated[int, Range(0)])
     (source_order, source_unique), (target_order, target_unique) = _ranking(source), _ranking(target)
     ranks = min(len(source_order), len(target_order))
     usable = np.flatnonzero(source_unique[:ranks] & target_unique[:ranks])

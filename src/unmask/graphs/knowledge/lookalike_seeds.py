@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from unmask.graphs.graph import SocialGraph
 from unmask.graphs.protections.edges import SwitchEdges
 from unmask.graphs.seeds import Guessed
 from unmask.graphs.similarity import Auxiliary
+from unmask.ranges import Range, check_type
 
 MAX_HUBS: Final = 10_000
 """Number of nodes of highest degree in each graph that are matched; `Rematch` extends the matches to all nodes."""
@@ -114,8 +115,7 @@ def match_profiles(source: SocialGraph, target: SocialGraph, n: int, *, rng: np.
     >>> bool(np.all(seeds.source == seeds.target))
     True
     """
-    if n < 1:
-        raise UnmaskError(f"n is {n}, expected at least 1 seed")
+    check_type("n", n, Annotated[int, Range(1)])
     result = _match(source, target, max(n, MIN_SEEDS))
     evidence = _test_against_chance(result, source, target, rng)
     if len(result.surest) < n:

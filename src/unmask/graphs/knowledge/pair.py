@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
 import scipy
@@ -17,6 +17,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.truth import ABSENT, UNKNOWN, Truth
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.seeds import SeedPairs, from_file, nodes_of
+from unmask.ranges import Range, check_types
 
 NO_NODE: Final = -1
 """Entry of `Pair.truth` for a person without a target node."""
@@ -201,8 +202,8 @@ def _origin(people: Integers, nodes: Integers, n_source: int, n_target: int) -> 
 
 def split(
     graph: SocialGraph,
-    node_overlap: float,
-    edge_overlap: float,
+    node_overlap: Annotated[float, Range(0, 1)],
+    edge_overlap: Annotated[float, Range(0, 1, above=True)],
     rng: np.random.Generator,
     *,
     largest_component: bool = False,
@@ -251,8 +252,7 @@ def split(
     >>> pair, pair.edge_overlap
     (Pair(4 source nodes, 4 target nodes, 4 in both), 1.0)
     """
-    _check_share("node_overlap", node_overlap, lowest=0.0)
-    _check_share("edge_overlap", edge_overlap, lowest=math.nextafter(0.0, 1.0))
+    check_types(split, {"node_overlap": node_overlap, "edge_overlap": edge_overlap})
     people = rng.permutation(graph.n_nodes)
     n_common = round(node_overlap * graph.n_nodes)
     half = (graph.n_nodes - n_common) // 2
@@ -268,12 +268,6 @@ def split(
     labeled_source = replace(source, labels=names[source_people])
     pair = Pair(labeled_source, target, number[source_people])
     return pair.take(labeled_source.largest_component(), target.largest_component()) if largest_component else pair
-
-
-def _check_share(name: str, share: float, *, lowest: float) -> None:
-    if not lowest <= share <= 1:
-        bound = "0 to 1" if lowest == 0 else "above 0, to 1"
-        raise UnmaskError(f"{name} is {share}, expected {bound}")
 
 
 def _thin(graph: SocialGraph, share: float, rng: np.random.Generator) -> SocialGraph:

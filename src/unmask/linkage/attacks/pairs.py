@@ -15,7 +15,7 @@ from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.partition import Partition, View
 from unmask.linkage.items import Feature, Items
-from unmask.ranges import CheckedParameters, Range
+from unmask.ranges import CheckedParameters, Range, check_type
 
 MAX_PAIRS = 100_000_000
 """Largest number of pairs to compare; they need about 5 GB."""
@@ -62,8 +62,7 @@ class Links:
 
     def clusters(self, threshold: float) -> Partition:
         """Return the partition of the items if pairs of at least this probability are linked."""
-        if not 0 <= threshold <= 1:
-            raise UnmaskError(f"the threshold is {threshold}, expected a probability from 0 to 1")
+        check_type("threshold", threshold, Annotated[float, Range(0, 1)])
         linked, n = self.probability >= threshold, self.release.partition.n_clusters
         return partition_items(self.release, connect(self.first[linked], self.second[linked], n))
 
