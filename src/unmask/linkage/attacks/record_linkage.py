@@ -32,7 +32,7 @@ SIMILAR = 0.6
 _LEVELS = 3
 _SAMPLE = 1_000_000
 _BLOCK_PAIRS = 1_000_000
-_FIRST_M = np.array([0.05, 0.15, 0.8])
+_FIRST_M, _FIRST_M_WITHOUT_NEAR = np.array([0.05, 0.15, 0.8]), np.array([0.2, 0.0, 0.8])
 _ROUNDS = 200
 
 
@@ -144,7 +144,7 @@ class RecordLinkage(Linker):
         u = np.array(
             [_estimate_u(f, compare_cells(f, *sample), allow) for f, allow in zip(features, allowed, strict=True)]
         )
-        m = np.array([_start(allow) for allow in allowed])
+        m = np.where(allowed[:, 1:2], _FIRST_M, _FIRST_M_WITHOUT_NEAR)
         learned: list[tuple[Booleans, Floats, float]] = []
         for rule, (first, second) in zip(self.blocks, pairs, strict=True):
             if len(first):
@@ -170,10 +170,6 @@ def _estimate_u(feature: Feature, level: NDArray[np.int8], allowed: Booleans) ->
     near = (np.count_nonzero(level == 1) + 0.5) / (n_present + 1) if allowed[1] else 0.0
     near = min(near, (1 - equal) * 0.999)
     return np.array([1 - equal - near, near, equal])
-
-
-def _start(allowed: Booleans) -> Floats:
-    return _FIRST_M if allowed[1] else np.array([_FIRST_M[0] + _FIRST_M[1], 0.0, _FIRST_M[2]])
 
 
 def _expectation_maximization(
