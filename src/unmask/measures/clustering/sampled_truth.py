@@ -59,7 +59,9 @@ def bounds(counts: Contingency, *, alpha: float = 0.5, beta: float = 0.8, min_si
     ----------
     counts : Contingency
         Counts of the truth and the guess, without weights and parameters of single subjects.
-    alpha, beta, min_size
+    alpha, beta : float
+        See `evaluate`.
+    min_size : int
         See `evaluate`.
 
     Returns
