@@ -397,15 +397,14 @@ def build_number_row(measure: Quantity, value: float, interval: Interval = NO_IN
 
 def is_worst(value: Floats, worst: float) -> Booleans:
     """Return a mask of the values that equal the worst one, up to the rounding of the largest value."""
-    largest = np.max(np.abs(value), where=np.isfinite(value), initial=0.0)
-    with np.errstate(invalid="ignore"):  # infinite minus infinite
-        is_near = np.abs(value - worst) <= VALUE_TIE * largest
-    return np.asarray(is_near | (value == worst))
+    largest = np.abs(value[np.isfinite(value)]).max(initial=0.0)
+    is_near = np.abs(value - worst) <= VALUE_TIE * largest if np.isfinite(worst) else value == worst
+    return np.asarray(is_near)
 
 
 def _mean(value: Floats, weight: Floats) -> float:
     """Return the weighted mean, clipped to the values: rounding may sum 200 times 1 / 200 to more than 1."""
-    return float(np.clip(dot(weight, value), value.min(), value.max()))
+    return float(min(max(dot(weight, value), value.min()), value.max()))
 
 
 def compute_gain(prior: float, posterior: float, direction: str) -> float:

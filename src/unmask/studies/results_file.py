@@ -192,9 +192,9 @@ def write_results(plan: Plan, journal: Journal, path: Path) -> None:
     rows = [row for cell in plan.cells() for row in _list_rows(cell, journal.results.get(cell.key))]
     columns: dict[str, Any] = {}
     for name in COLUMNS:
-        values = [row.get(name) for row in rows]  # of the journal, which has texts for infinities
+        values = [row.get(name) for row in rows]
         if name in _NUMBERS:
-            columns[name] = np.array([math.nan if value is None else float(value) for value in values])
+            columns[name] = np.array(values, dtype=np.float64)  # None is nan, and infinities are texts
         elif name in ("seed", "n"):
             columns[name] = np.array([value or 0 for value in values], dtype=np.int64)
         else:
