@@ -43,8 +43,8 @@ class Domain:
     def __post_init__(self) -> None:
         object.__setattr__(self, "categories", {name: tuple(labels) for name, labels in self.categories.items()})
         copied = {
-            column: {name: {label: tuple(group) for label, group in level.items()} for name, level in named.items()}
-            for column, named in self.levels.items()
+            column: {name: {label: tuple(group) for label, group in level.items()} for name, level in levels.items()}
+            for column, levels in self.levels.items()
         }
         object.__setattr__(self, "levels", copied)
         if not self.categories:

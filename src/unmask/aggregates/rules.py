@@ -156,8 +156,8 @@ class Rule:
             return (2 * counts + base) // (2 * base) * base
         if self.rounding == "half-down":
             return -((base - 2 * counts) // (2 * base)) * base
-        quotient, rest = np.divmod(counts, base)
-        up = (2 * rest > base) | ((2 * rest == base) & (quotient % 2 == 1))
+        quotient, remainder = np.divmod(counts, base)
+        up = (2 * remainder > base) | ((2 * remainder == base) & (quotient % 2 == 1))
         return np.asarray((quotient + up) * base, dtype=np.int64)
 
     def check_values(self, values: NDArray[np.float64], place: str) -> None:
@@ -197,11 +197,11 @@ class Rule:
         """
         published = np.where(markers == Marker.PUBLISHED, values, 0.0)
         below, above = self._spread(published)
-        whole = np.rint(published).astype(np.int64)
-        low = np.maximum(whole - below, 0)
-        high = np.minimum(np.maximum(whole + above, 0), UNBOUNDED)
+        rounded = np.rint(published).astype(np.int64)
+        low = np.maximum(rounded - below, 0)
+        high = np.minimum(np.maximum(rounded + above, 0), UNBOUNDED)
         if self.threshold:  # a shown zero is a zero, unless a large base rounds counts above the threshold to zero
-            shown_zero = (whole == 0) & (self.zeros == "shown")
+            shown_zero = (rounded == 0) & (self.zeros == "shown")
             high = np.where(shown_zero & (high < self.threshold), 0, high)
             low = np.where(shown_zero, low, np.maximum(low, self.threshold))
         hidden = markers == Marker.SUPPRESSED

@@ -134,16 +134,16 @@ def propose(records: Ints, n: int, cross: Cross, links: Links, change: Change, r
         move_record(records, first, new, links, change)
         return True
     second = int(rng.random() * n)
-    other, shift = cross.flat[records[second]], 0
+    second_flat, shift = cross.flat[records[second]], 0
     for column in range(n_columns):
         if rng.random() < 0.5:
             size, stride = cross.sizes[column], cross.strides[column]
-            shift += (other // stride % size - flat // stride % size) * stride
-    new, new_other = cross.place[flat + shift], cross.place[other - shift]
-    if first == second or new < 0 or new_other < 0:
+            shift += (second_flat // stride % size - flat // stride % size) * stride
+    new, new_second = cross.place[flat + shift], cross.place[second_flat - shift]
+    if first == second or new < 0 or new_second < 0:
         return False
     move_record(records, first, new, links, change)
-    move_record(records, second, new_other, links, change)
+    move_record(records, second, new_second, links, change)
     return True
 
 

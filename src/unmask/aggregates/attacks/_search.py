@@ -48,7 +48,7 @@ class State(NamedTuple):
     """Bounds of the cells, and what undoes their changes.
 
     low, high : bounds of each cell
-    least, greatest : sums of these over each row
+    smallest, largest : sums of these over each row
     trail : (cell, low, high) before each change
     queue, queued : rows to propagate, and whether a row is among them
     size : length of the trail, first row of the queue, and rows of the queue
@@ -56,8 +56,8 @@ class State(NamedTuple):
 
     low: Ints
     high: Ints
-    least: Ints
-    greatest: Ints
+    smallest: Ints
+    largest: Ints
     trail: NDArray[np.int64]
     queue: Ints
     queued: Ints
@@ -77,8 +77,8 @@ def set_bounds(links: Links, state: State, cell: int, low: int, high: int) -> No
     size[0] += 1
     for place in range(links.cell_start[cell], links.cell_start[cell + 1]):
         row = links.cell_row[place]
-        state.least[row] += low - state.low[cell]
-        state.greatest[row] += high - state.high[cell]
+        state.smallest[row] += low - state.low[cell]
+        state.largest[row] += high - state.high[cell]
         if state.queued[row] == 0:
             state.queued[row] = 1
             state.queue[(size[1] + size[2]) % len(state.queue)] = row
@@ -97,8 +97,8 @@ def propagate(links: Links, state: State) -> bool:
         state.queued[row] = 0
         if not feasible:
             continue
-        above = links.row_high[row] - state.least[row]
-        below = state.greatest[row] - links.row_low[row]
+        above = links.row_high[row] - state.smallest[row]
+        below = state.largest[row] - links.row_low[row]
         if above < 0 or below < 0:
             feasible = False
             continue
@@ -111,8 +111,8 @@ def propagate(links: Links, state: State) -> bool:
                     feasible = False
                     break
                 set_bounds(links, state, cell, new_low, new_high)
-                above = links.row_high[row] - state.least[row]
-                below = state.greatest[row] - links.row_low[row]
+                above = links.row_high[row] - state.smallest[row]
+                below = state.largest[row] - links.row_low[row]
     return feasible
 
 
@@ -189,8 +189,8 @@ def undo(links: Links, state: State, length: int) -> None:
         low, high = state.trail[state.size[0], 1], state.trail[state.size[0], 2]
         for place in range(links.cell_start[cell], links.cell_start[cell + 1]):
             row = links.cell_row[place]
-            state.least[row] += low - state.low[cell]
-            state.greatest[row] += high - state.high[cell]
+            state.smallest[row] += low - state.low[cell]
+            state.largest[row] += high - state.high[cell]
         state.low[cell], state.high[cell] = low, high
 
 
@@ -198,15 +198,15 @@ def undo(links: Links, state: State, length: int) -> None:
 def make_state(links: Links, low: Ints, high: Ints) -> State:
     """Return the state of cells with these bounds, which it shares; all rows are queued."""
     n_rows, n_cells = len(links.row_low), len(low)
-    least, greatest = np.zeros(n_rows, np.int64), np.zeros(n_rows, np.int64)
+    smallest, largest = np.zeros(n_rows, np.int64), np.zeros(n_rows, np.int64)
     for row in range(n_rows):
         for place in range(links.row_start[row], links.row_start[row + 1]):
-            least[row] += low[links.row_cell[place]]
-            greatest[row] += high[links.row_cell[place]]
+            smallest[row] += low[links.row_cell[place]]
+            largest[row] += high[links.row_cell[place]]
     trail = np.zeros((64 * n_cells + 65536, 3), np.int64)
     size = np.zeros(3, np.int64)
     size[2] = n_rows
-    return State(low, high, least, greatest, trail, np.arange(n_rows), np.ones(n_rows, np.int64), size)
+    return State(low, high, smallest, largest, trail, np.arange(n_rows), np.ones(n_rows, np.int64), size)
 
 
 @allocating

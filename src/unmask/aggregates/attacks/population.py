@@ -105,7 +105,7 @@ def count_pseudo_people(population: NDArray[np.float64], shape: tuple[int, ...])
     array([2., 2., 2., 2.])
     """
     table, axes = population.reshape(shape), range(len(shape))
-    independent = _cross([table.sum(axis=tuple(other for other in axes if other != axis)) for axis in axes])
+    independent = _cross([table.sum(axis=tuple(dropped for dropped in axes if dropped != axis)) for axis in axes])
     return np.asarray(PSEUDO_PEOPLE * np.exp(entr(independent).sum()) * independent)
 
 
@@ -206,8 +206,8 @@ def _fit(fitted: NDArray[np.float64], part: sparse.csr_array, target: NDArray[np
 def _count_intervals(release: AggregateRelease) -> Intervals:
     """Return the distinct intervals of each row of the system over areas, and in how many areas they occur."""
     is_noisy = np.array([item.rule.noise != "none" for item in release.by_area])[release.row_tables]
-    shown = np.where(is_noisy & (release.markers == Marker.PUBLISHED), np.maximum(release.values, 0.0), np.nan)
-    low, high = (np.where(np.isnan(shown), bound, shown).astype(np.int64) for bound in release.bounds_by_area)
+    noisy = np.where(is_noisy & (release.markers == Marker.PUBLISHED), np.maximum(release.values, 0.0), np.nan)
+    low, high = (np.where(np.isnan(noisy), bound, noisy).astype(np.int64) for bound in release.bounds_by_area)
     rows = np.broadcast_to(np.arange(low.shape[1]), low.shape)
     distinct, number = np.unique(np.stack([rows, low, high]).reshape(3, -1), axis=1, return_counts=True)
     return distinct[0], distinct[1], distinct[2], number

@@ -111,8 +111,8 @@ class AreaSystem:
 def count_people(members: NDArray[np.bool_], matrix: sparse.csr_array, row_low: Counts, row_high: Counts) -> int | None:
     """Return the number of people of a group if an exact count is of its cells and no other, otherwise None."""
     sums = matrix @ members.astype(np.float64)
-    same = (sums == members.sum()) & (matrix.sum(axis=1) == members.sum()) & (row_low == row_high)
-    return int(row_low[same][0]) if same.any() else None
+    matching = (sums == members.sum()) & (matrix.sum(axis=1) == members.sum()) & (row_low == row_high)
+    return int(row_low[matching][0]) if matching.any() else None
 
 
 def link(matrix: sparse.csr_array, row_low: Counts, row_high: Counts) -> Links:

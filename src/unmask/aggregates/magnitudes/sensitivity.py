@@ -99,18 +99,18 @@ class SensitivityRule:
             In the unit of the contributions. A cell with too few contributors has the level that keeps the largest
             contribution from competitors who know all others, by `percent`.
         """
-        first, rest = largest[:, 0], totals - largest[:, 0] - largest[:, 1]
+        first, remainder = largest[:, 0], totals - largest[:, 0] - largest[:, 1]
         levels = np.zeros(len(totals))
         if self.dominance is not None:
             n, k = self.dominance
             levels = np.maximum(levels, 100 / k * largest[:, :n].sum(axis=1) - totals)
         if self.p_percent is not None:
-            levels = np.maximum(levels, self.p_percent / 100 * first - rest)
+            levels = np.maximum(levels, self.p_percent / 100 * first - remainder)
         if self.prior_posterior is not None:
             p, q = self.prior_posterior
-            levels = np.maximum(levels, p / q * first - rest)
-        few = n_contributors < self.min_contributors
-        levels = np.where(few, np.maximum(levels, self.percent / 100 * first), levels)
+            levels = np.maximum(levels, p / q * first - remainder)
+        is_rare = n_contributors < self.min_contributors
+        levels = np.where(is_rare, np.maximum(levels, self.percent / 100 * first), levels)
         return np.where(levels > LEVEL_ROUNDING * totals, levels, 0.0)
 
 

@@ -6,7 +6,6 @@ studies only; by default random numbers come from the operating system.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
@@ -92,7 +91,7 @@ class SuppressSmallCounts:
     ) -> AggregateRelease:
         """Return the tables with suppressed cells. No random numbers are drawn."""
         hidden = np.array([hidden for hidden, _ in self.choose_patterns(tables, counts)])
-        return publish(tables, self.rule, (tables.matrix @ counts.T).T.astype(np.float64), hidden)
+        return publish(tables, self.rule, tables.values, hidden)
 
     def choose_patterns(self, tables: AggregateRelease, counts: Counts) -> list[tuple[Mask, Suppression]]:
         """Return the suppressed cells of each area, and the pattern among its cells that are not a known zero."""
@@ -116,7 +115,7 @@ class SuppressSmallCounts:
         knowledge, demands = outsider(len(cells.atoms)), []
         for cell in np.flatnonzero(sensitive):
             value = cells.values[cell]
-            down = min(self.lower, value - cells.least(int(cell)))
+            down = min(self.lower, value - cells.find_minimum(int(cell)))
             up = max(self.threshold - value, self.sliding - down)
             demands += [Demand(int(cell), amount, knowledge) for amount in (up, -down) if amount]
         return demands
@@ -172,16 +171,14 @@ class RoundCounts:
         self, tables: AggregateRelease, counts: Counts, *, rng: np.random.Generator | None = None
     ) -> AggregateRelease:
         """Return the rounded tables."""
-        rng = secret_unless(rng)
-
-        def round_cells(rows: Any, atoms: Floats) -> Floats:
-            if self.method == "nearest":
-                return np.asarray(self.rule.apply((rows @ atoms).astype(np.int64))[0])
-            if self.method == "controlled":
-                return round_controlled(rows, atoms, self.base, rng=rng)
-            return round_randomly(rows @ atoms, self.base, rng=rng)
-
-        return publish(tables, self.rule, _map_areas(tables, counts, round_cells))
+        if self.method == "controlled":
+            areas = counts.astype(np.float64)
+            rounded = np.array([round_controlled(tables.matrix, atoms, self.base, rng=rng) for atoms in areas])
+        elif self.method == "random":
+            rounded = round_randomly(tables.values, self.base, rng=rng)
+        else:
+            rounded = self.rule.apply(tables.values.astype(np.int64))[0]
+        return publish(tables, self.rule, rounded)
 
 
 @dataclass(frozen=True)
@@ -238,19 +235,13 @@ class PerturbByCellKeys:
         self, tables: AggregateRelease, counts: Counts, *, rng: np.random.Generator | None = None
     ) -> AggregateRelease:
         """Return the perturbed tables."""
-        rule, rng = self.rule, secret_unless(rng)
-
-        def perturb(rows: Any, atoms: Floats) -> Floats:
-            return perturb_counts(rows @ atoms, draw_cell_keys(rows, atoms, rng=rng), np.array(rule.perturbation))
-
-        return publish(tables, rule, _map_areas(tables, counts, perturb))
+        rule, generator = self.rule, secret_unless(rng)
+        keys = [draw_cell_keys(tables.matrix, atoms, rng=generator) for atoms in counts.astype(np.float64)]
+        transitions, pairs = np.array(rule.perturbation), zip(tables.values, keys, strict=True)
+        return publish(tables, rule, np.array([perturb_counts(values, key, transitions) for values, key in pairs]))
 
 
 CountProtection = SuppressSmallCounts | RoundCounts | PerturbByCellKeys
-
-
-def _map_areas(tables: AggregateRelease, counts: Counts, function: Callable[[Any, Floats], Floats]) -> Floats:
-    return np.array([function(tables.matrix, atoms.astype(np.float64)) for atoms in counts])
 
 
 def publish(tables: AggregateRelease, rule: Rule, published: Floats, hidden: Mask | None = None) -> AggregateRelease:

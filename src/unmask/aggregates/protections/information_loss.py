@@ -61,20 +61,20 @@ def measure_loss(values: Floats, published: Floats, hidden: Mask) -> TableLoss:
     >>> measure_loss(np.array([4.0, 1.0, 5.0]), np.array([4.0, 0.0, 5.0]), np.array([False, True, False])).suppressed
     1
     """
-    shown = np.where(hidden, 0.0, published)
+    numbers = np.where(hidden, 0.0, published)
     total = values.sum()
-    deviation = np.abs(shown - values)[~hidden]
+    deviation = np.abs(numbers - values)[~hidden]
     return TableLoss(
         len(values),
         int(hidden.sum()),
         float(values[hidden].sum() / total) if total else 0.0,
         float(deviation.mean()) if deviation.size else 0.0,
-        _hellinger(values, shown),
+        _hellinger(values, numbers),
     )
 
 
-def _hellinger(values: Floats, shown: Floats) -> float:
-    if not values.sum() or not shown.sum():
-        return float(values.sum() != shown.sum())
-    roots = np.sqrt(values / values.sum()) - np.sqrt(shown / shown.sum())
+def _hellinger(values: Floats, numbers: Floats) -> float:
+    if not values.sum() or not numbers.sum():
+        return float(values.sum() != numbers.sum())
+    roots = np.sqrt(values / values.sum()) - np.sqrt(numbers / numbers.sum())
     return float(np.sqrt((roots**2).sum() / 2))

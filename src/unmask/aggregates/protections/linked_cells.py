@@ -68,7 +68,7 @@ class LinkedCells:
         """Return the cells in which another table differs from the true one."""
         return np.asarray(np.abs(self.rows @ atoms - self.values) > SOLVER_SLACK * np.maximum(1.0, self.values))
 
-    def least(self, cell: int) -> float:
+    def find_minimum(self, cell: int) -> float:
         """Return the smallest value of a cell if all cells are suppressed: cells that it contains have a minimum."""
         optimum = self.maximize(cell, -1.0, np.ones(self.n_cells, dtype=bool), outsider(len(self.atoms)))
         return -optimum.value if optimum.x is not None else float(self.values[cell])

@@ -42,8 +42,8 @@ def round_randomly(values: Floats, base: int, *, rng: np.random.Generator | None
     >>> sorted(set(rounded.tolist())), bool(abs(rounded.mean() - 7) < 0.05)
     ([5.0, 10.0], True)
     """
-    quotient, rest = np.divmod(values, base)
-    up = secret_unless(rng).random(np.shape(values)) < rest / base
+    quotient, remainder = np.divmod(values, base)
+    up = secret_unless(rng).random(np.shape(values)) < remainder / base
     return np.asarray((quotient + up) * base, dtype=np.float64)
 
 
