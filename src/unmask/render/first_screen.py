@@ -74,9 +74,9 @@ def make_screen(scope: Scope) -> Screen:
         decision = replace(retranslate_item(decision), items=tuple(map(retranslate_item, select_items(decision.items))))
         at_risk = result.at_risk and retranslate_risk(result.at_risk)
         return Screen(decision, retranslate(result.headline), at_risk, advice=complete_advice(result))
-    select_distribution, people = _find_at_risk(scope)
+    at_risk, people = _find_at_risk(scope)
     headline = first_sentence(next(iter(sentences(result)), ""))
-    return Screen(_make_decision(result), headline, select_distribution, people, _give_advice(scope))
+    return Screen(_make_decision(result), headline, at_risk, people, _give_advice(scope))
 
 
 def _make_decision(result: Result) -> Decision:
