@@ -226,21 +226,20 @@ class _Search:
         large_halves = self.measure(items, _offsets(sizes[is_large]), offset[is_large], rows[is_large])
         return uncut._replace(n_tried=uncut.n_tried + 1).join(large_halves)
 
-    def _sort(self, boxes: _Boxes) -> tuple[_Boxes, Integers, Integers]:
+    def _sort(self, boxes: _Boxes) -> tuple[_Boxes, Integers, NDArray[np.int32]]:
         """Sort the points of each box by its current column. Returns the boxes, and box and rank of each point.
 
         A key combines box number and rank in one integer.
         """
-        n_boxes, sizes, items = boxes.rows.size, boxes.sizes, boxes.items
-        rank_bits = int(self.coordinate.size).bit_length()
+        sizes, items = boxes.sizes, boxes.items
         ranks = np.take(self.ranks, np.repeat(boxes.column * self.counts.size, sizes) + items)
-        keys = np.repeat(np.arange(n_boxes, dtype=np.int64) << rank_bits, sizes) | ranks
+        box_of_item, rank_bits = np.repeat(np.arange(sizes.size, dtype=np.int64), sizes), int(ranks.max()).bit_length()
+        keys = box_of_item << rank_bits | ranks
         if self.rng is not None:
             shuffled = self.rng.permutation(items.size)
-            items, keys = items[shuffled], keys[shuffled]
-        place = argsort_digits(keys, n_boxes << rank_bits)
-        items, keys = items[place], keys[place]
-        return boxes._replace(items=items), keys >> rank_bits, keys & ((1 << rank_bits) - 1)
+            items, ranks, keys = items[shuffled], ranks[shuffled], keys[shuffled]
+        place = argsort_digits(keys, sizes.size << rank_bits)
+        return boxes._replace(items=items[place]), box_of_item, ranks[place]
 
     def _best_cuts(self, boxes: _Boxes) -> tuple[_Boxes, Integers, Integers, Integers]:
         """Return the boxes, sorted by their current column, and the best allowed cut of each box that has one.
@@ -251,7 +250,7 @@ class _Search:
         until = np.append(0, np.cumsum(self.counts[boxes.items]))
         cuts = np.arange(ranks.size - 1)
         if self.rng is None:
-            cuts = np.flatnonzero((ranks[1:] != ranks[:-1]) | (box_of_item[1:] != box_of_item[:-1]))
+            cuts = np.flatnonzero(ranks[1:] != ranks[:-1])
         box = box_of_item[cuts]
         left_rows = until[cuts + 1] - until[boxes.starts[box]]
         is_large_enough = (left_rows >= self.k) & (boxes.rows[box] - left_rows >= self.k)
@@ -268,7 +267,7 @@ class _Search:
         return boxes, cuts[nearest], box[nearest], left_rows[nearest]
 
     def _are_between_children(
-        self, ancestors: Integers, boxes: _Boxes, ranks: Integers, cuts: Integers, box: Integers
+        self, ancestors: Integers, boxes: _Boxes, ranks: NDArray[np.int32], cuts: Integers, box: Integers
     ) -> Booleans:
         """Return a mask of the cuts that separate two children of the lowest common ancestor of their box."""
         first = self.first[boxes.column]
