@@ -35,7 +35,7 @@ from unmask.tables import (
     Table,
     datasets,
 )
-from unmask.tables.attacks.membership import margins_of
+from unmask.tables.attacks.marginal_counts import Margins
 from unmask.tables.control.membership_calibration import cross_fit, join_scores
 
 SEEDS = 6
@@ -312,7 +312,7 @@ def _aucs_of_vulnerable(scene: Scene) -> list[float]:
 
 def measure_rarity(people: Table, reference: Table) -> Floats:
     """Return (n_people,) the rarity of each in a population, by the margins of at most three columns."""
-    return -margins_of(people, [reference], reference).log_shares()[0]
+    return -Margins.of(people, [reference], reference).log_shares()[0]
 
 
 def _mean_distance(table: Table) -> Floats:

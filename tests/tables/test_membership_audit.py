@@ -16,7 +16,7 @@ from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 from unmask.tables import Background, Mondrian, ShadowMembership, Table
 from unmask.tables import audit as cases
-from unmask.tables.attacks.membership import margins_of
+from unmask.tables.attacks.marginal_counts import Margins
 from unmask.tables.audit import auditor_knowledge
 from unmask.tables.audit.membership_audit import CLOSEST, COMPANIONS, RECORD, sample_members
 from unmask.tables.control.holdout import Sample
@@ -255,7 +255,7 @@ def test_the_rare_are_apart_and_ranked():
 def test_rare_people_are_most_vulnerable():
     people = Table.read({"a": ["x"] * 5 + ["y"], "b": ["p"] * 6}, quasi_identifiers=("a", "b"))
     reference = Table.read({"a": ["x"] * 9 + ["y"], "b": ["p"] * 10}, quasi_identifiers=("a", "b"))
-    of_x, of_y = -margins_of(people, [reference], reference).log_shares()[0][[0, 5]]
+    of_x, of_y = -Margins.of(people, [reference], reference).log_shares()[0][[0, 5]]
     shares = [[9.5, 10.5, 9.5], [1.5, 10.5, 1.5]]
     assert [of_x, of_y] == pytest.approx([-np.mean(np.log(np.array(share) / 11)) for share in shares])
 

@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
 from unmask.tables.attacks.comparisons import find_compatible_levels
+from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.column import Column, classes_of
 from unmask.tables.grouping import count_distinct, pack
 from unmask.tables.levels import Missing
+from unmask.tables.table import Table
 
 MAX_COUNTED_CELLS = 1 << 18
 """Largest number of cells of a margin that are all counted. For a larger margin, only the needed cells are counted."""
@@ -77,16 +79,12 @@ def _bin_numbers(reference: Column, columns: Sequence[Column], bins: int, missin
 def _bin_values(reference: Column, columns: Sequence[Column], missing: Missing) -> list[Entries]:
     """Return the entries of columns whose values are bins."""
     vague = reference.levels.open(missing)
-    number = {
-        label: bin_of_level for bin_of_level, label in enumerate(reference.levels.labels) if not vague[bin_of_level]
-    }
+    number = {label: place for place, label in enumerate(reference.levels.labels) if not vague[place]}
     entries = []
     for column in columns:
         levels = column.levels
-        is_exact = (
-            levels.atomic | levels.is_missing | np.array([label in number for label in levels.labels], dtype=np.bool_)
-        )
-        is_exact &= ~levels.open(missing)
+        is_bin = np.array([label in number for label in levels.labels], dtype=np.bool_)
+        is_exact = (levels.atomic | levels.is_missing | is_bin) & ~levels.open(missing)
         wide = np.flatnonzero(~is_exact)
         bin_, level_number = find_compatible_levels(reference.levels, levels.select(wide), missing=missing)
         bin_, level_number = bin_[~vague[bin_]], level_number[~vague[bin_]]
@@ -125,25 +123,17 @@ class Margins:
     cached_shares: dict[Subset, list[Floats]] = field(default_factory=dict)
 
     @classmethod
-    def of(
-        cls,
-        known_columns: Sequence[Column],
-        general: Sequence[Column],
-        tables: Sequence[Sequence[Column]],
-        *,
-        bins: int,
-    ) -> Self:
-        """Return the margins of tables. People, reference and tables have the same columns in the same order."""
-        columns_of_each = zip(general, *tables, known_columns, strict=True)
-        share, *of_tables, of_known = zip(
-            *(bin_shares(first, others_columns, bins=bins) for first, *others_columns in columns_of_each), strict=True
-        )
-        distinct_people = classes_of(known_columns)
-        bins_of_people = np.stack(
-            [largest_bins(share_of_known)[distinct_people.levels[:, j]] for j, share_of_known in enumerate(of_known)]
-        )
-        sides = [_Rows.of(*side) for side in zip(tables, of_tables, strict=True)]
-        return cls(general, share, bins_of_people, distinct_people.of_row, sides)
+    def of(cls, people: Table, tables: Sequence[Table], reference: Table, *, bins: int = 32) -> Self:
+        """Return the margins of tables, over the columns that people share with the first table."""
+        known_columns, _ = zip(*shared_columns(people, tables[0]), strict=True)
+        general, *rows = ([side.column(column.name) for column in known_columns] for side in (reference, *tables))
+        columns_of_each = zip(general, *rows, known_columns, strict=True)
+        shares = (bin_shares(first, further_columns, bins=bins) for first, *further_columns in columns_of_each)
+        share, *of_tables, of_known = zip(*shares, strict=True)
+        distinct = classes_of(known_columns)
+        bins_of_people = [largest_bins(known)[codes] for known, codes in zip(of_known, distinct.levels.T, strict=True)]
+        sides = [_Rows.of(*side) for side in zip(rows, of_tables, strict=True)]
+        return cls(general, share, np.stack(bins_of_people), distinct.of_row, sides)
 
     def log_shares(self, names: Collection[str] | None = None, *, columns: int = 3, sets: int = 500) -> list[Floats]:
         """Return (n_people,) for each table: the mean over sets of columns of ln((c + 1/2) / (n + 1)).

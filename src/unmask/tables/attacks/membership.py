@@ -20,7 +20,7 @@ from unmask.core.posterior import Posterior
 from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.marginal_counts import Margins
 from unmask.tables.attacks.noisy import find_span, gower
-from unmask.tables.attacks.pairing import Pairing, pair, require_rows, shared_columns
+from unmask.tables.attacks.pairing import Pairing, pair, require_rows
 from unmask.tables.background import Attack, Background, Rng, people_of
 from unmask.tables.column import Column
 from unmask.tables.grouping import group
@@ -87,7 +87,7 @@ class MarginalRatio:
         """Return the scores of the known people as log-odds."""
         people, reference = people_of(knowledge, self), reference_of(knowledge, self)
         require_rows(release, reference)
-        return self.score_margins(margins_of(people, (release, reference), reference, bins=self.bins))
+        return self.score_margins(Margins.of(people, (release, reference), reference, bins=self.bins))
 
     def score_margins(self, margins: Margins, names: Collection[str] | None = None) -> Posterior:
         """Return the scores of people whose margins are counted already.
@@ -96,13 +96,6 @@ class MarginalRatio:
         """
         of_release, of_reference = margins.log_shares(names, columns=self.columns, sets=self.sets)
         return belief_from_scores(of_release - of_reference, np.arange(len(of_release)), attack_name=repr(self))
-
-
-def margins_of(people: Table, tables: Sequence[Table], reference: Table, *, bins: int = 32) -> Margins:
-    """Return the margins of tables, over the columns that people share with the first table."""
-    columns, _ = zip(*shared_columns(people, tables[0]), strict=True)
-    general, *rows = ([table.column(column.name) for column in columns] for table in (reference, *tables))
-    return Margins.of(columns, general, rows, bins=bins)
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,6 @@ from unmask.results.names import MEMBERSHIP, PROSECUTOR, RARE
 from unmask.scoring import Audit, score
 from unmask.tables.attacks import ClosestRecord, MarginalRatio
 from unmask.tables.attacks.marginal_counts import Margins
-from unmask.tables.attacks.membership import margins_of
 from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, explain_shift
 from unmask.tables.background import Attack, Background
@@ -89,7 +88,7 @@ def audit_membership(scene: AttackedRelease, knowledge: AuditorKnowledge) -> Aud
         twins = f"{sample.twins:,} people of the sample have the same record as a person of the other kind"
         return Audit((), ((QUESTION, twins),))
     release = scene.table.known_by(scene.table.columns)
-    margins = margins_of(sample.people, (release, sample.reference), sample.reference)
+    margins = Margins.of(sample.people, (release, sample.reference), sample.reference)
     attacks, not_run = [], []
     for adversary, names in _known_columns(scene.table, sample).items():
         if reason := knowledge.explain_shift(names):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -84,15 +83,14 @@ def calibrate_by_control(belief: Posterior, control: Posterior, truth: Truth) ->
     p_value = rows.probabilities[observation, np.maximum(truth.candidate, 0)]
     people = _People(rows.group_of_row[observation], truth.candidate, p_value, control.weight)
     halves = [people.take(targets[half[targets] == number]) for number in (0, 1)]
-    models = [_Calibration.fit(people, rows) for people in halves]
-    strength = tuple(_choose_strength(people, rows) for people in halves)
-    if set(strength) == {STRENGTHS[-1]}:
+    calibrations = [(_fit_blocks(people, rows), _choose_strength(people, rows)) for people in halves]
+    if {strength for _, strength in calibrations} == {STRENGTHS[-1]}:
         return belief, control
-    calibrated_control = _calibrate(control, rows, half, models, strength, status=control.status)
+    calibrated_control = _calibrate(control, rows, half, calibrations, status=control.status)
     check = _check(calibrated_control, truth, targets)
     status: Status = belief.status if check.refuted or len(targets) < HELD_OUT else "calibrated"
     alternating = np.arange(belief.n_targets) % 2
-    calibrated = _calibrate(belief, _Rows.of(belief), alternating, models, strength, status=status, check=str(check))
+    calibrated = _calibrate(belief, _Rows.of(belief), alternating, calibrations, status=status, check=str(check))
     return calibrated, calibrated_control
 
 
@@ -144,42 +142,37 @@ class _People(NamedTuple):
         return type(self)(self.group[rows], self.value[rows], self.p_value[rows], self.weight[rows])
 
 
-class _Calibration(NamedTuple):
-    """Isotonic regression for each likeliest value.
-
-    blocks : likeliest value t -> p(t | x) at which each block starts, and (n_blocks, n_values) counts of values
-    """
-
-    blocks: Mapping[int, tuple[Floats, Floats]]
-
-    @classmethod
-    def fit(cls, people: _People, rows: _Rows) -> Self:
-        """Fit the regressions, with weights scaled to the effective number of people."""
-        weight, shape = people.weight, (len(rows.top), rows.n_values)
-        weight = weight * weight.sum() / (weight @ weight)
-        cell = people.group * rows.n_values + people.value
-        counts: Floats = np.bincount(cell, weights=weight, minlength=shape[0] * shape[1]).astype(np.float64)
-        present = np.flatnonzero(np.bincount(people.group, minlength=shape[0]))
-        counts, top, confidence = counts.reshape(shape)[present], rows.top[present], rows.confidence[present]
-        ends = [0, *(np.flatnonzero(np.diff(top)) + 1).tolist(), len(top)]
-        return cls({int(top[i]): _fit_blocks(counts[i:j], int(top[i]), confidence[i:j]) for i, j in pairwise(ends)})
-
-    def count_similar(self, rows: _Rows) -> tuple[Floats, Floats]:
-        """Return (n_groups, n_values) h and (n_groups, 1) n of similar people; 0 without such people."""
-        h = np.zeros((len(rows.top), rows.n_values))
-        for t, (start, counts) in self.blocks.items():
-            groups = slice(*np.searchsorted(rows.top, (t, t + 1)).tolist())
-            h[groups] = counts[np.maximum(np.searchsorted(start, rows.confidence[groups], side="right") - 1, 0)]
-        return h, h.sum(axis=1, keepdims=True)
+_Blocks = Mapping[int, tuple[Floats, Floats]]
+"""Isotonic regression of "has t" on p(t | x) for each likeliest value t: p(t | x) at which each block starts, and
+(n_blocks, n_values) counts of values.
+"""
 
 
-def _fit_blocks(counts: Floats, t: int, confidence: Floats) -> tuple[Floats, Floats]:
-    """Return the start and the counts of each block of the isotonic regression of "has t" on p(t | x)."""
+def _fit_blocks(people: _People, rows: _Rows) -> _Blocks:
+    """Fit the regressions, with weights scaled to the effective number of people."""
     from scipy.optimize import isotonic_regression  # importing it takes half a second
 
-    people = counts.sum(axis=1)
-    first = isotonic_regression(counts[:, t] / people, weights=people).blocks[:-1]
-    return confidence[first], np.add.reduceat(counts, first)
+    weight, shape = people.weight, (len(rows.top), rows.n_values)
+    weight = weight * weight.sum() / (weight @ weight)
+    cell = people.group * rows.n_values + people.value
+    all_counts = np.bincount(cell, weights=weight, minlength=shape[0] * shape[1]).astype(np.float64).reshape(shape)
+    present = np.flatnonzero(np.bincount(people.group, minlength=shape[0]))
+    blocks = {}
+    for groups in np.split(present, np.flatnonzero(np.diff(rows.top[present])) + 1):
+        t, counts = int(rows.top[groups[0]]), all_counts[groups]
+        n_people = counts.sum(axis=1)
+        first = isotonic_regression(counts[:, t] / n_people, weights=n_people).blocks[:-1]
+        blocks[t] = rows.confidence[groups][first], np.add.reduceat(counts, first)
+    return blocks
+
+
+def _count_similar(blocks: _Blocks, rows: _Rows) -> tuple[Floats, Floats]:
+    """Return (n_groups, n_values) h and (n_groups, 1) n of similar people; 0 without such people."""
+    h = np.zeros((len(rows.top), rows.n_values))
+    for t, (start, counts) in blocks.items():
+        groups = slice(*np.searchsorted(rows.top, (t, t + 1)).tolist())
+        h[groups] = counts[np.maximum(np.searchsorted(start, rows.confidence[groups], side="right") - 1, 0)]
+    return h, h.sum(axis=1, keepdims=True)
 
 
 def _choose_strength(people: _People, rows: _Rows) -> float:
@@ -187,7 +180,7 @@ def _choose_strength(people: _People, rows: _Rows) -> float:
     likelihood, fold = np.zeros(len(STRENGTHS)), np.arange(len(people.value)) % N_FOLDS
     for in_fold in (fold == number for number in range(min(N_FOLDS, len(fold)))):
         test = people.take(in_fold)
-        h, n = _Calibration.fit(people.take(~in_fold), rows).count_similar(rows)
+        h, n = _count_similar(_fit_blocks(people.take(~in_fold), rows), rows)
         h, n = h[test.group, test.value], n[test.group, 0]
         probability = [(h + a * test.p_value) / (n + a) for a in STRENGTHS]
         likelihood += np.log(np.maximum(probability, 1e-300)) @ test.weight
@@ -198,22 +191,21 @@ def _calibrate(
     belief: Posterior,
     rows: _Rows,
     half: Integers,
-    models: Sequence[_Calibration],
-    strength: tuple[float, ...],
+    calibrations: Sequence[tuple[_Blocks, float]],
     *,
     status: Status,
     **provenance: str,
 ) -> Posterior:
     """Return the belief about both halves, each calibrated by the model of the other half."""
     p, group = rows.probabilities, rows.group_of_row
-    similar = ((*model.count_similar(rows), a) for model, a in zip(models[::-1], strength[::-1], strict=True))
+    similar = ((*_count_similar(blocks, rows), a) for blocks, a in reversed(calibrations))
     return Posterior.from_dense(
         np.concatenate([(h[group] + a * p) / (n[group] + a) for h, n, a in similar]),
         prior=np.exp(np.broadcast_to(belief.log_prior, belief.n_candidates)),
         observation=belief.observation + half * len(p),
         weight=belief.weight,
         status=status,
-        provenance={**belief.provenance, "strength": strength, **provenance},
+        provenance={**belief.provenance, "strength": tuple(a for _, a in calibrations), **provenance},
         candidate_label=belief.candidate_label,
     )
 

@@ -227,10 +227,7 @@ class MembershipSample:
 
     def known_by(self, names: Sequence[str]) -> Self:
         """Return the same people with a selection of their columns."""
-        tables = (
-            replace(table, quasi_identifiers=tuple(map(table.column, names))) for table in (self.people, self.reference)
-        )
-        people, reference = tables
+        people, reference = (table.known_by(map(table.column, names)) for table in (self.people, self.reference))
         return replace(self, people=people, reference=reference)
 
     @property
