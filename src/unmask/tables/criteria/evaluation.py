@@ -187,6 +187,12 @@ class Criteria(Disclosure, IdentityCriteria):
 
     Parameters
     ----------
+    l_distinct, l_entropy, l_recursive, t_equal, t_ordered, t_kl, t_hierarchical : float | None
+        See `Disclosure`.
+    delta_disclosure, delta_up, beta_likeness, beta_basic, alpha, p_sensitive : float | None
+        See `Disclosure`.
+    map_error, average_privacy_risk, prior_error, information_bits : float | None
+        See `Disclosure`.
     rows, classes, k, unique_rows : int
         See `IdentityCriteria`.
     unique_share, unique_share_low, unique_share_high : float | None
@@ -203,12 +209,6 @@ class Criteria(Disclosure, IdentityCriteria):
         See `IdentityCriteria`.
     household_k, household_risk_average, household_risk_max : float | None
         See `IdentityCriteria`.
-    l_distinct, l_entropy, l_recursive, t_equal, t_ordered, t_kl, t_hierarchical : float | None
-        See `Disclosure`.
-    delta_disclosure, delta_up, beta_likeness, beta_basic, alpha, p_sensitive : float | None
-        See `Disclosure`.
-    map_error, average_privacy_risk, prior_error, information_bits : float | None
-        See `Disclosure`.
     reference : Literal["original", "release"]
         Table with the reference distribution q: "original" (before protection) or "release".
     missing : Missing
