@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import allocating, copy_into, inner
+from unmask.compiled import allocating, compiled, copy_into, inner
 from unmask.economics.campaigns.targets import TryList
 
 Floats = NDArray[np.float64]
@@ -348,3 +348,23 @@ def search_jointly(
                 value[won, up] += mass * q * s
                 value[lost, up] += mass * q * (1.0 - s)
     return optimum, success, tries, fines
+
+
+@compiled
+def exponential(tries: TryList, count: NDArray[np.int64], rate: float, fine: float, single: bool) -> float:
+    """Return log prod A_i(0) of bound U4, A(j) = max(exp(-rate f(j)), (1 - q_j (1 - e)) (s_j + (1 - s_j) A(j + 1))).
+
+    A is 1 at the end; e = exp(-rate fine), 0 with a cap of 1 (`single`).
+
+    count : (m,) targets of each group
+    """
+    e = 0.0 if single else np.exp(-rate * fine)
+    total = 0.0
+    for i in range(len(count)):
+        a = 1.0
+        for k in range(tries.start[i + 1] - 2, tries.start[i] - 1, -1):
+            s = tries.hit[k] / tries.large[k]
+            detected = tries.detection[k - tries.start[i]] * (1.0 - e)
+            a = max(np.exp(-rate * tries.unfined[k] / tries.large[k]), (1.0 - detected) * (s + (1.0 - s) * a))
+        total += count[i] * np.log(a)
+    return total

@@ -148,16 +148,16 @@ def bound_by_residual(targets: Targets) -> float:
 def bound_by_exponential(targets: Targets, cap: int) -> float:
     """Return bound U4: V <= F - n C_p + exp(L n C_p - 1) / L prod_i A_i(0) for every L > 0, least over L.
 
-    By y+ <= exp(L y - 1) / L at y = (k - D) C_p - F; A is in `_kernels`. For n = 1 a detection ends A, and
+    By y+ <= exp(L y - 1) / L at y = (k - D) C_p - F; A is in `_chains`. For n = 1 a detection ends A, and
     L >= 1 / C_p.
     """
-    from unmask.economics.plans import _kernels
+    from unmask.economics.campaigns import _chains
 
     fine, total = targets.attacker.fine, targets.unfined_value
 
     def bound(log_rate: float) -> float:
         rate = float(np.exp(log_rate)) / fine
-        logs = _kernels.exponential(targets.try_list, targets.count, rate, fine, cap == 1)
+        logs = _chains.exponential(targets.try_list, targets.count, rate, fine, cap == 1)
         exponent = rate * cap * fine - 1 + logs
         return total - cap * fine + (float(np.exp(exponent)) / rate if exponent <= MAX_EXPONENT else np.inf)
 

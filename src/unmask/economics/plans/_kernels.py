@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.compiled import allocating, compiled, copy_into, inner
-
-if TYPE_CHECKING:
-    from unmask.economics.campaigns.targets import TryList
+from unmask.compiled import allocating, copy_into, inner
 
 Floats = NDArray[np.float64]
 
@@ -201,26 +196,6 @@ def list_tries(
                 success[k], n_tried[k] = sum_hit[stop] - sum_hit[k], sum_large[stop] - sum_large[k]
         first_entry = end + 1
     return hit, large, unfined, success, n_tried
-
-
-@compiled
-def exponential(tries: TryList, count: NDArray[np.int64], rate: float, fine: float, single: bool) -> float:
-    """Return log prod A_i(0) of bound U4, A(j) = max(exp(-rate f(j)), (1 - q_j (1 - e)) (s_j + (1 - s_j) A(j + 1))).
-
-    A is 1 at the end; e = exp(-rate fine), 0 with a cap of 1 (`single`).
-
-    count : (m,) targets of each group
-    """
-    e = 0.0 if single else np.exp(-rate * fine)
-    total = 0.0
-    for i in range(len(count)):
-        a = 1.0
-        for k in range(tries.start[i + 1] - 2, tries.start[i] - 1, -1):
-            s = tries.hit[k] / tries.large[k]
-            detected = tries.detection[k - tries.start[i]] * (1.0 - e)
-            a = max(np.exp(-rate * tries.unfined[k] / tries.large[k]), (1.0 - detected) * (s + (1.0 - s) * a))
-        total += count[i] * np.log(a)
-    return total
 
 
 @allocating
