@@ -48,7 +48,8 @@ def audit_files(
     Result
     """
     release = read_release(tables)
-    name = tables.resolve().parent.name if tables.name == DESCRIPTION else tables.resolve().name
+    folder = tables.parent if tables.name == DESCRIPTION else tables
+    name = folder.resolve().name if folder != Path() else ""  # a result does not depend on the present folder
     truth = None if original is None else read_columns(original, _list_columns(release))
     return audit({name or "release": release}, truth=truth, **options)
 
