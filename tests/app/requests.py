@@ -18,6 +18,7 @@ FIELDS = {
         "do", *(f"role-{index}" for index in range(10)), "role-999", "type-0", "type-1", "type-8", "hierarchy",
         "column", "level", "node", "group", "new", "name-0", "start", "size", "widths", "origin", "finest",
         "linkage.truth", "linkage.item", "linkage.clusters", "linkage.guesses", "linkage.missing",
+        "aggregates.tables", "aggregates.original",
         "protections.adopters", "protections.model", "protections.budget", "channel.loss", "channel.prior",
     ),
     "adversaries": (
@@ -25,6 +26,7 @@ FIELDS = {
         "parts-on",
         "part-0", "part-1", "attacker-on", "gain", "fine", "colleague-on", "error", "audit.targets", "policy",
         "require",
+        "aggregates.sensitive", "aggregates.group_size",
         "linkage.beta", "linkage.min_size", "linkage.wanted", "breached<=", "graph.seeds",
         "graph.attacks", "recall<=", "estimation_error>=",
     ),
@@ -43,14 +45,18 @@ VALUES = (
     "", "0", "1", "-1", "1e999", "nan", "inf", "99999999999999999999", "0x10", "\u0661", "\u00b2", "\x00", "\u202e",
     "'\"<>&",
     "drop", "quasi-identifier", "sensitive", "keep", "weight", "continue", "apply", "open", "read", "another", "demo",
-    "workflow", "linkage", "graph", "channel",
+    "workflow", "linkage", "graph", "channel", "aggregates",
     "zip", "sex", "alone", "alphabetical", "rare", "parts", "intervals", "move", "rename", "add", "finest", "import",
     "resume", "discard", "start", "again", "use", "change", "own", "ema-0.09", "strict", "k >= 5", "k >= ",
     "utf-16", "hex", "idna", "rot13", "\t", ";", "date", "ordinal", "date:day-first", "/etc/passwd", "/dev/zero", "/",
     "~", "~nobody", "..", "no.csv", "unmask.toml", "x" * 5_000, "{{ 7 * 7 }}", "%s%n", "\U0001f600", "a\r\nb: c",
 )  # fmt: skip
-SENT = ("upload", "register.file file", "file", "linkage.guesses file", "channel.prior file")
-FILES = (b"", b"a\n1\n", b"PAR1PAR1", b"PK\x03\x04", b"\x1f\x8b", b"\xff\xfe", b"\x00" * 100, b'a,"b\n', b"[data]\n")
+SENT = ("upload", "register.file file", "file", "linkage.guesses file", "channel.prior file", "aggregates.tables file")
+DESCRIPTION = b"[domain]\na = ['b']\n[[tables]]\nfile = 't.csv'\ncolumns = ['a']\n"
+FILES = (
+    b"", b"a\n1\n", b"PAR1PAR1", b"PK\x03\x04", b"\x1f\x8b", b"\xff\xfe", b"\x00" * 100, b'a,"b\n', b"[data]\n",
+    DESCRIPTION,
+)  # fmt: skip
 
 
 def generated(n: int, *, seed: int) -> Iterator[dict[str, Any]]:

@@ -9,6 +9,7 @@ from unmask.document import list_sections, section_type
 from unmask.schema import Either, Table, defaults, parameters
 
 SAMPLES = {
+    "aggregates": Sample("tables.toml", {}),
     "graph": Sample("calls.csv", {"caller": ["a", "b"], "callee": ["b", "c"]}),
     "linkage": Sample("guess.csv", {"item": ["a", "b"], "cluster": ["1", "2"]}),
     "channel": Sample("places.csv", {"place": ["a", "b"], "x": ["0", "1"], "y": ["1", "2"]}),

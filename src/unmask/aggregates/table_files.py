@@ -90,10 +90,7 @@ def read_release(path: Path) -> AggregateRelease:
         If a file does not fit the description. Errors have numbers of rows, and no content of cells.
     """
     path = path / DESCRIPTION if path.is_dir() else path
-    description = read_toml(path, "description of tables")
-    check(description, FORM, path.name)
-    if len(description["tables"]) > MAX_TABLES:
-        raise UnmaskError(f"{path.name} names {len(description['tables']):,} tables, expected at most {MAX_TABLES:,}")
+    description = read_description(path)
     domain = Domain(description["domain"], description.get("levels", {}))
     geography = description.get("geography", "")
     if geography in domain.categories:
@@ -111,9 +108,18 @@ def read_release(path: Path) -> AggregateRelease:
     return AggregateRelease(domain, counts, geography, areas, statistics)
 
 
+def read_description(path: Path) -> dict[str, Any]:
+    """Return the content of a description; raise an error if its keys or the number of its tables are not valid."""
+    description = read_toml(path, "description of tables")
+    check(description, FORM, path.name)
+    if len(description["tables"]) > MAX_TABLES:
+        raise UnmaskError(f"{path.name} names {len(description['tables']):,} tables, expected at most {MAX_TABLES:,}")
+    return description
+
+
 def _read_texts(folder: Path, table: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
     """Return the columns of the file of a table, as texts."""
-    path = _locate(folder, table["file"])
+    path = locate_table(folder, table["file"])
     expected = [*table["columns"], _name_numbers(table)]
     columns = list_columns(path)
     missing = next((column for column in expected if column not in columns), None)
@@ -129,7 +135,7 @@ def _name_numbers(table: Mapping[str, Any]) -> str:
     return str(table.get("statistic", COUNT))
 
 
-def _locate(folder: Path, name: str) -> Path:
+def locate_table(folder: Path, name: str) -> Path:
     """Return the path of a file in the folder of the description; refuse others, and large ones."""
     if "\0" in name or not (folder / name).resolve().is_relative_to(folder.resolve()):
         raise UnmaskError(

@@ -17,7 +17,7 @@ from unmask.schema import check, defaults, help_lines, parameters
 if TYPE_CHECKING:
     from unmask.app.project import Project
 
-BoxType = Literal["number", "integer", "percent", "text", "file", "files", "choice", "choices", "switch"]
+BoxType = Literal["number", "integer", "percent", "text", "file", "files", "choice", "choices", "switch", "parts"]
 
 Options = Mapping[str, str]
 """Value -> its label."""
@@ -199,6 +199,8 @@ def read_field(project: Project, field: Field, form: Any, previous: Any) -> Any:
     box, options = field.box_type, field.options_in(project)
     if box == "switch":
         return True if form.get(field.key) else None
+    if box == "parts":
+        return _store_parts(project, field, form, previous)
     if box in ("file", "files"):
         return _read_files(project, field, form, previous)
     if box == "choices":
@@ -260,6 +262,20 @@ def _read_files(project: Project, field: Field, form: Any, previous: Any) -> Any
     if field.box_type == "file":
         return (sent or selected or [None])[0]
     return [*selected, *sent] or None
+
+
+def _store_parts(project: Project, field: Field, form: Any, previous: Any) -> Any:
+    """Store the sent parts of a file under the names that it gives them; to continue, all of them are needed."""
+    names = list(field.options_in(project))
+    for upload in filter(is_upload, read_list(form, f"{field.key} file")):
+        name = upload.filename
+        if name not in names:
+            raise UnmaskError(f"{previous} names no file {name[:MAX_TEXT]!r}; expected {', '.join(names)}")
+        project.write_copy(upload.file, name)
+    missing = [name for name in names if not (project.folder / name).exists()]
+    if missing and form.get("do") == "continue":
+        raise UnmaskError(f"{len(missing)} of {len(names)} files are missing: {', '.join(missing)}; add them")
+    return previous
 
 
 def is_upload(value: Any) -> bool:

@@ -8,11 +8,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from unmask.app.project import Project, check_path, find_file_name, list_outputs
+from unmask.app.project import (
+    DESCRIPTION_SUFFIX,
+    Project,
+    check_path,
+    find_description,
+    find_file_name,
+    list_outputs,
+    list_table_names,
+)
 from unmask.app.workflow import Sample, Workflow
 from unmask.app.workflows import WORKFLOWS, find_workflow, guess_workflow, read_sample
 from unmask.core.errors import FailedError, UnmaskError
-from unmask.data.files import read_text
+from unmask.data.files import read_text, read_toml
 from unmask.document import group_by_role, load
 
 MAX_CELLS = 200_000_000
@@ -35,12 +43,15 @@ TOML_SECTIONS = ("audit", "policy")
 
 def open_path(project: Project, path: Path) -> None:
     """Open a file, or a document with its files; the present content of the project is lost once they can be read."""
-    path = path.expanduser().absolute()
-    if path.suffix == ".toml":
+    path = find_description(path)
+    is_description = _is_description(path)
+    if path.suffix == DESCRIPTION_SUFFIX and not is_description:
         _open_document(project, path)
         return
     sample = check_file(path)
+    tables = _find_tables(path, complete=False) if is_description else {}
     project.clear()
+    _copy_tables(project, tables)
     _begin(project, sample._replace(name=project.link_file(path)))
 
 
@@ -84,6 +95,8 @@ def change_workflow(project: Project, word: str) -> None:
 def check_file(path: Path) -> Sample:
     """Return the first rows of a file, or raise an error if it is too large, or not a table or a network."""
     path = check_path(path)
+    if path.name.lower().endswith(DESCRIPTION_SUFFIX):
+        list_table_names(path)  # raises an error for another file
     _check_unpacked_size(path)
     sample = read_sample(path, path.name)
     if sample.columns:
@@ -101,6 +114,35 @@ def _save_first_document(project: Project, workflow: Workflow, sample: Sample) -
     project.save({"title": f"Release of {sample.name}", **workflow.begin(sample)})
 
 
+# --- published tables -------------------------------------------------------------------------------------------------
+
+
+def _is_description(path: Path) -> bool:
+    """Return whether a file lists categories and tables, as a description of published tables does."""
+    return path.suffix == DESCRIPTION_SUFFIX and {"domain", "tables"} <= read_toml(path, "document").keys()
+
+
+def _find_tables(description: Path, *, complete: bool) -> dict[str, Path]:
+    """Return the tables that a description names, by name, without those that are missing unless all are needed."""
+    from unmask.aggregates.table_files import locate_table
+
+    tables = {}
+    for name in list_table_names(description):
+        try:
+            tables[name] = locate_table(description.parent, name)
+        except FailedError:
+            if complete:
+                raise
+    return tables
+
+
+def _copy_tables(project: Project, tables: Mapping[str, Path]) -> None:
+    """Copy tables to the folder of the project: a link would lead out of the folder of the description."""
+    for name, path in tables.items():
+        with path.open("rb") as file:
+            project.write_copy(file, name)
+
+
 # --- documents --------------------------------------------------------------------------------------------------------
 
 
@@ -112,10 +154,12 @@ def _open_document(project: Project, path: Path) -> None:
         raise UnmaskError(f"document {path.name!r} has no file of a table; expected [data] and below it a file")
     group_by_role(document.get("columns", {}))
     check_file(path.parent / name)
+    tables = _find_tables(check_path(path.parent / name), complete=True) if "aggregates" in document else {}
     paths: dict[str, Path] = {}
     _rename_files(document, lambda name: str(paths.setdefault(name, check_path(path.parent / name))))
     template = read_text(path)
     project.clear()
+    _copy_tables(project, tables)
     links = {name: project.link_file(target) for name, target in paths.items()}
     project.save(_rename_files(document, links.__getitem__), template=template)
     project.add_notes(confirmed=["roles"])

@@ -81,4 +81,5 @@ WORKFLOW = Workflow(
     commands=lambda _: (("audit", "linkage", DOCUMENT, *AUDIT_OPTIONS),),
     forms={"roles": FILES, "adversaries": ADVERSARIES},
     file_keys=("truth", "guesses"),
+    advice=mark("Assign pseudonyms in another way, and open the new guesses."),
 )

@@ -13,12 +13,13 @@ from contextlib import suppress
 from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from unmask.app.jobs import Jobs
 from unmask.app.private_folder import LOCK, PREFIX, list_parents, list_unlocked, lock_folder, replace_text
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.document import check_sections, list_datasets, load
+from unmask.domains import DOMAINS
 from unmask.toml_text import DOCUMENT, format_document, update_document
 
 RELEASE, ORIGIN, AT_RISK, REPORT, AUDIT = "release.csv", "origin.csv", "at-risk.csv", "report.html", "audit.json"
@@ -43,12 +44,18 @@ NOT_AUDITED = ("title", "certificate", "publisher", "attackers")
 
 FILE_KEYS = (
     ("data", "file"), ("linkage", "truth"), ("channel", "channels"), ("channel", "coordinates"), ("channel", "prior"),
-    ("graph", "release"),
+    ("graph", "release"), ("aggregates", "tables"),
 )  # fmt: skip
 """Keys of a document that may name the opened file: the first one that names no output."""
 
 NETWORK_SUFFIXES = (".txt", ".txt.gz", ".net", ".graphml", ".graphml.gz", ".gexf", ".json")
 """Endings of files that hold networks only."""
+
+PUBLISHED = DOMAINS["aggregates"].release_file
+"""Description of the published tables of a folder."""
+
+DESCRIPTION_SUFFIX = ".toml"
+"""Ending of a description of published tables."""
 
 MAX_NAME = 100
 """Characters of a file name."""
@@ -144,7 +151,15 @@ class Project:
     def list_inputs(self) -> Iterator[Path]:
         """Yield the files that the document names and no command writes."""
         files = {path.name: path for path in self.folder.iterdir() if path.is_file()}
-        yield from (files[name] for name in sorted(set(_list_texts(self.document)) & files.keys() - set(OUTPUTS)))
+        names = {*_list_texts(self.document), *self.list_published_tables()}
+        yield from (files[name] for name in sorted(names & files.keys() - set(OUTPUTS)))
+
+    def list_published_tables(self) -> list[str]:
+        """Return the names of the tables that the opened description names; [] without a valid description."""
+        try:
+            return list_table_names(self.folder / self.document["aggregates"]["tables"])
+        except (UnmaskError, KeyError, TypeError):
+            return []
 
     def is_done(self, name: str) -> bool:
         """Return whether a job has finished for the present document and files."""
@@ -175,16 +190,21 @@ class Project:
     def store_upload(self, upload: Any) -> str:
         """Store a file that the browser sent; return its name in the folder."""
         path = self.reserve_path(upload.filename)
-        with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-            shutil.copyfileobj(upload.file, file, 1 << 20)
+        self.write_copy(upload.file, path.name)
         return path.name
+
+    def write_copy(self, source: BinaryIO, name: str) -> None:
+        """Write a private file of the folder; no other file is written through a link with its name."""
+        self.delete(name)
+        with open(self.folder / name, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            shutil.copyfileobj(source, file, 1 << 20)
 
     def reserve_path(self, name: str) -> Path:
         """Return an unused path in the folder."""
         name = _clean_name(name)
         stem, dot, ending = name.partition(".")
         numbered = (f"{stem}-{number}{dot}{ending}" for number in range(2, 10_000))
-        used = {*OUTPUTS, *(path.name for path in self.folder.iterdir())}
+        used = {*OUTPUTS, *self.list_published_tables(), *(path.name for path in self.folder.iterdir())}
         return self.folder / next(name for name in (name, *numbered) if name not in used)
 
     def delete(self, *names: str) -> None:
@@ -210,11 +230,31 @@ def _load(path: Path, _changed: tuple[int, int, int]) -> dict[str, Any]:
 
 def check_path(path: Path) -> Path:
     """Return the absolute path of a file, or raise an error if it is missing or has another ending."""
-    path = path.expanduser().absolute()
+    path = find_description(path)
     if not path.is_file():
         raise FailedError(f"file {path.name!r} does not exist or is not a file; check the path")
     _clean_name(path.name)
     return path
+
+
+def find_description(path: Path) -> Path:
+    """Return the absolute path of a file, of the description in a folder of published tables."""
+    path = path.expanduser().absolute()
+    return path / PUBLISHED if path.is_dir() else path
+
+
+def list_table_names(description: Path) -> list[str]:
+    """Return the files that a description of published tables names; raise an error for one outside its folder."""
+    from unmask.aggregates.table_files import read_description
+
+    names = list(dict.fromkeys(table["file"] for table in read_description(description)["tables"]))
+    for name in names:
+        if name in OUTPUTS or name.lower().endswith(DESCRIPTION_SUFFIX) or _clean_name(name) != name:
+            raise UnmaskError(
+                f"{description.name} names the file {name[:MAX_NAME]!r}, expected the name of a table next to it, "
+                "such as ages.csv; rename or move it"
+            )
+    return names
 
 
 def _clean_name(name: str) -> str:

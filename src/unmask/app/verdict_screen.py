@@ -37,7 +37,7 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         start(project)
     job = project.jobs.find(JOB)
     assert job is not None
-    is_sample = _is_sample(job)
+    workflow, is_sample = find_workflow(project.document), _is_sample(job)
     is_finished = job.state == "finished" and (project.folder / REPORT).exists()
     busy = job if job.state == "running" else project.jobs.find(pages.CHANGES) if is_finished else None
     return {
@@ -49,7 +49,8 @@ def show(project: Project, _query: Mapping[str, str]) -> dict[str, Any]:
         "changes": _read_changes(project) if is_finished else [],
         "sample": read_sample(project) if is_finished else None,
         "commands": list_commands(project),
-        "has_trials": find_workflow(project.document).trials is not None,
+        "has_trials": workflow.trials is not None,
+        "advice": workflow.advice,
     }
 
 

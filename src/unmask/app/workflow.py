@@ -111,6 +111,7 @@ class Workflow:
     trials       : protections to try; None if there is no protection
     describe     : function that describes the file in a sentence; None if its first rows are shown
     file_keys    : keys of its section that may name files
+    advice       : next step after a verdict that is not acceptable, without protections to try
     """
 
     word: str
@@ -126,6 +127,7 @@ class Workflow:
     trials: Trials | None = None
     describe: Callable[[Project], str] | None = None
     file_keys: tuple[str, ...] = ()
+    advice: str = ""
 
     def list_steps(self, project: Project) -> Iterator[Step]:
         """Yield the screens of a project in their order."""

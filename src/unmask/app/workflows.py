@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from unmask.app import channel_workflow, graph_workflow, linkage_workflow, table_workflow
-from unmask.app.project import NETWORK_SUFFIXES
+from unmask.app import aggregates_workflow, channel_workflow, graph_workflow, linkage_workflow, table_workflow
+from unmask.app.project import DESCRIPTION_SUFFIX, NETWORK_SUFFIXES
 from unmask.app.workflow import Sample, Workflow
 from unmask.core.errors import UnmaskError
 
-WORKFLOWS = (channel_workflow.WORKFLOW, linkage_workflow.WORKFLOW, graph_workflow.WORKFLOW, table_workflow.WORKFLOW)
+WORKFLOWS = (
+    aggregates_workflow.WORKFLOW, channel_workflow.WORKFLOW, linkage_workflow.WORKFLOW, graph_workflow.WORKFLOW,
+    table_workflow.WORKFLOW,
+)  # fmt: skip
 """Workflows in the order in which files are compared with them."""
 
 SAMPLE_ROWS = 200
@@ -28,10 +31,13 @@ def find_workflow(document: Mapping[str, Any]) -> Workflow:
 
 
 def read_sample(path: Path, name: str) -> Sample:
-    """Return the columns and first rows of a file; no columns of a network. name : name in the folder"""
+    """Return the columns and first rows of a file; no columns of a network or a description.
+
+    name : name in the folder
+    """
     from unmask.tables.reading import column_names, first_rows
 
-    if path.name.lower().endswith(NETWORK_SUFFIXES):
+    if path.name.lower().endswith((*NETWORK_SUFFIXES, DESCRIPTION_SUFFIX)):
         return Sample(name, {})
     try:
         rows = first_rows(path, SAMPLE_ROWS)
