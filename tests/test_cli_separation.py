@@ -179,8 +179,8 @@ def test_both_files_or_neither(friends):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("adopters=1.5", "a share from 0.0 to 1.0"),
-        ("adopters=nan", "a share from 0.0 to 1.0"),
+        ("adopters=1.5", "a number from 0 to 1"),
+        ("adopters=nan", "a number from 0 to 1"),
         ("adopters=many", "adopters of IdentitySeparation is a text, expected a number"),
         ("adopters=9999", "lower adopters"),
         ("model=good", "model of IdentitySeparation is 'good', expected one of basic"),

@@ -196,8 +196,8 @@ def test_the_order_of_numbers_is_a_list_of_numbers(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("word", "text", "message"),
     [
-        ("linkage", "beta = [0.5]", "linkage.beta is a list, expected a number above 0, to 1"),
-        ("linkage", "beta = { a = 1 }", "linkage.beta is a table, expected a number above 0, to 1"),
+        ("linkage", "beta = [0.5]", "linkage.beta is a list, expected a number above 0 and at most 1"),
+        ("linkage", "beta = { a = 1 }", "linkage.beta is a table, expected a number above 0 and at most 1"),
         ("linkage", 'document = "x.toml"', "has a key 'document' that does not exist"),
         ("linkage", "own = 3", "linkage.own is 3, expected a text, or a list, each a text, or a table"),
         ("linkage", 'gates = ["breached>1"]', "has a key 'gates' that does not exist"),
@@ -460,7 +460,7 @@ def test_a_table_of_a_document_comes_before_its_other_sections(sections: Path) -
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"beta": 2}, "linkage.beta is 2, expected a number above 0, to 1"),
+        ({"beta": 2}, "linkage.beta is 2, expected a number above 0 and at most 1"),
         ({"betta": 0.5}, "linkage has a key 'betta' that does not exist; did you mean 'beta'?"),
         ({"missing": "eror"}, "linkage.missing is 'eror', did you mean 'error'?"),
     ],

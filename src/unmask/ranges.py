@@ -23,7 +23,7 @@ class Range:
     below : without high itself
 
     >>> str(Range(0, 1)), str(Range(0, 1, above=True)), str(Range(1)), str(Range(0, 1, below=True)), str(FINITE)
-    ('from 0 to 1', 'above 0, to 1', 'at least 1', 'from 0, below 1', 'above 0, and finite')
+    ('from 0 to 1', 'above 0 and at most 1', 'at least 1', 'from 0 to below 1', 'above 0 and finite')
     """
 
     low: float
@@ -41,10 +41,10 @@ class Range:
     def __str__(self) -> str:
         if self.high is None:
             return f"above {self.low}" if self.above else f"at least {self.low}"
-        low = f"above {self.low}," if self.above else f"from {self.low}"
+        low = f"above {self.low} and" if self.above else f"from {self.low} to"
         if self.below:
-            return f"{low.removesuffix(',')}, {'and finite' if self.high == math.inf else f'below {self.high}'}"
-        return f"{low} to {self.high}"
+            return f"{low} {'finite' if self.high == math.inf else f'below {self.high}'}"
+        return f"{low} {'at most ' if self.above else ''}{self.high}"
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,7 @@ def check(value: Any, hint: Any, place: str) -> None:
 
     >>> check({"coverage": 2}, Table({"coverage": Annotated[float, Range(0, 1, above=True)]}), "register")
     Traceback (most recent call last):
-    unmask.core.errors.UnmaskError: register.coverage is 2, expected a number above 0, to 1
+    unmask.core.errors.UnmaskError: register.coverage is 2, expected a number above 0 and at most 1
     """
     if not _fits(value, hint):
         raise UnmaskError(_explain(value, hint, place))

@@ -89,7 +89,7 @@ def test_a_document_without_a_truth_is_asked_for_one(browser: Browser, project: 
     ("fields", "message"),
     [
         ({"linkage.beta": "0"}, "beta"),
-        ({"linkage.beta": "140"}, "is 140 %, expected a percentage above 0, to 100"),
+        ({"linkage.beta": "140"}, "is 140 %, expected a percentage above 0 and at most 100"),
         ({"breached<=": ""}, "give at least one limit"),
         ({"require": "nonsense"}, "the condition is"),
     ],

@@ -195,7 +195,7 @@ def test_a_standard_adversary_that_is_off_is_not_run(browser: Browser, project: 
     ("fields", "message"),
     [
         ({"register-on": "1", "register.coverage": "100"}, "has no register"),
-        ({"control-on": "1", "data.hold_back": "100"}, "is 100 %, expected a percentage from 0, below 100"),
+        ({"control-on": "1", "data.hold_back": "100"}, "is 100 %, expected a percentage from 0 to below 100"),
         ({"control-on": "1", "data.hold_back": ""}, "has no control group"),
         ({"parts-on": "1", "part-0": "0"}, "one of the two sources has no column"),
         ({"audit.targets": "-3"}, "expected a whole number of at least 0"),

@@ -311,7 +311,7 @@ class Hidden:
     [
         (lambda items: ExactMatch(("nme",))(items), "feature 'nme' is not in the release; its features are x0"),
         (lambda items: ExactMatch()(Items.read({"t": [1]}, time="t")), "0 features, expected at least 1"),
-        (lambda items: Threshold(0), "distance is 0, expected a number above 0, and finite"),
+        (lambda items: Threshold(0), "distance is 0, expected a number above 0 and finite"),
         (lambda items: Threshold(1, scale="range"), "the scale is 'range'"),
         (lambda items: Threshold(1, scale={"x0": 0}), "the scale of 'x0' is 0"),
         (

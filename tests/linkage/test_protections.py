@@ -92,7 +92,7 @@ def test_the_place_of_an_item_says_nothing():
 @pytest.mark.parametrize(
     ("protect", "match"),
     [
-        (lambda items, rng: PerPeriod(0), "length is 0, expected a number above 0, and finite"),
+        (lambda items, rng: PerPeriod(0), "length is 0, expected a number above 0 and finite"),
         (lambda items, rng: Split(0), "k is 0, expected a whole number at least 1"),
         (lambda items, rng: PerPeriod(1)(items, rng=rng), "have no time, which PerPeriod needs"),
         (lambda items, rng: PerContext()(items, rng=rng), "have no context, which PerContext needs"),

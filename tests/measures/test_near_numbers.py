@@ -56,7 +56,7 @@ def test_texts_and_shares_of_one_are_refused():
     belief = dataclasses.replace(Posterior.from_dense(np.array([[0.5, 0.5]])), candidate_label=("flu", "[1, 2]"))
     with pytest.raises(UndefinedError, match="the candidates are not numbers"):
         success_within(0.1)(belief)
-    with pytest.raises(UnmaskError, match="share is 1, expected a number from 0, below 1"):
+    with pytest.raises(UnmaskError, match="share is 1, expected a number from 0 to below 1"):
         success_within(1)
 
 

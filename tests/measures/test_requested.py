@@ -96,9 +96,9 @@ def test_a_policy_that_names_a_measure_takes_it():
     [
         ("renyi_entropy_bits", "lacks its number; write renyi_entropy_bits:NUMBER"),
         ("renyi_entropy_bits:two", "lacks its number"),
-        ("renyi_entropy_bits:-1", "expected 0"),
+        ("renyi_entropy_bits:-1", "expected a number at least 0"),
         ("sibson_leakage_bits:0", "expected a number above 0"),
-        ("confidence_set_size:1.5", "expected above 0 and at most 1"),
+        ("confidence_set_size:1.5", "expected a number above 0 and at most 1"),
         ("diaz_degre", "did you mean 'diaz_degree'"),
         ("zzz", "unmask list"),
     ],

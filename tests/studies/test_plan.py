@@ -170,7 +170,7 @@ def test_the_order_of_keys_does_not_change_a_digest():
             lambda text: text + '[[data]]\nuse = "graphs.SocialGraph.read"\nname = "friends"\n',
             "graphs.watts_strogatz, graphs.file",
         ),
-        (lambda text: text + '[[adversaries]]\nuse = "graphs.Nar09"\nknows = {edge_overlap = 0}\n', "above 0, to 1"),
+        (lambda text: text + '[[adversaries]]\nuse = "graphs.Nar09"\nknows = {edge_overlap = 0}\n', "above 0 and at"),
     ],
 )
 def test_a_wrong_plan_is_reported_in_one_sentence_with_the_place(tmp_path, change, message):

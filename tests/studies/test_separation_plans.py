@@ -190,7 +190,7 @@ def test_an_attack_on_several_identities_is_made_of_another(tmp_path):
         ('use = "graphs.IdentitySeparation"\nwith = { cooperation = "degre" }', "", "", "did you mean 'degree'"),
         ('use = "graphs.IdentitySeparation"\nwith = { model = "realistc" }', "", "", "did you mean 'realistic'"),
         ('use = "graphs.IdentitySeparation"\nwith = { refuse_to = 0.1 }', "", "", "did you mean 'refuse_top'"),
-        ('use = "graphs.IdentitySeparation"\nwith = { refuse_top = 2 }', "", "", "expected a share from 0 to 1"),
+        ('use = "graphs.IdentitySeparation"\nwith = { refuse_top = 2 }', "", "", "expected a number from 0 to 1"),
         ('use = "graphs.Decoy"\nwith = { adopters = 1.5 }', "", "", "adopters is 1.5"),
         ('use = "graphs.Together"\nwith = { parts = [[1, { use = "graphs.Decoi" }]] }', "", "", "mean 'graphs.Decoy'"),
         (

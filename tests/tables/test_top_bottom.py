@@ -40,7 +40,7 @@ def test_other_columns_and_missing_cells_stay_and_every_person_is_in_their_class
     ("protection", "error", "message"),
     [
         (lambda: TopBottomCode(k=0), UnmaskError, "k is 0, expected a whole number at least 1"),
-        (lambda: TopBottomCode(ends="left"), UnmaskError, "ends is a str, expected one of both, top, bottom"),
+        (lambda: TopBottomCode(ends="left"), UnmaskError, "ends is 'left', expected one of both, top, bottom"),
         (lambda: TopBottomCode(k=5), FailedError, "column 'age' has too few rows for tails of 5"),
         (lambda: TopBottomCode(columns="sex"), UnmaskError, "column 'sex' has cells that are not exact numbers"),
         (lambda: TopBottomCode(columns="agee"), UnmaskError, "column 'agee' is not in the table; did you mean 'age'"),

@@ -98,7 +98,9 @@ def headline(facts: AggregateFacts) -> str:
     if facts.violations:
         return f"The original contradicts the stated rule of {join_names(tuple(facts.violations))}. Check the rule."
     if n_areas == 1:
-        sentence = f"{'Only one' if n_one else 'More than one'} set of records fits the tables."
+        sentence = (
+            "Only one set of records fits the tables." if n_one else "More than one set of records fits the tables."
+        )
     else:
         share = percent(n_one / n_areas)
         sentence = f"In {n_one:,} of {n_areas:,} areas ({share}), only one set of records fits the tables."
@@ -113,11 +115,11 @@ def headline(facts: AggregateFacts) -> str:
 def describe_risk(facts: AggregateFacts) -> AtRisk:
     """Return the people whose sensitive value is certain, for the column about which the tables reveal most."""
     value, columns = facts.values[facts.strongest], facts.knows[facts.strongest]
-    further = f" and {join_names(columns)}" if columns else ""
-    sentence = (
-        f"of {value['people']:,} people have a {value['sensitive']} that is certain to an adversary who knows their "
-        f"area{further}"
-    )
+    n, sensitive, names = f"{value['people']:,}", value["sensitive"], join_names(columns)
+    if columns:
+        sentence = f"of {n} people have a {sensitive} that is certain to an adversary who knows their area and {names}"
+    else:
+        sentence = f"of {n} people have a {sensitive} that is certain to an adversary who knows their area"
     guess = f"right for {percent(facts.reach(value))}; without these tables {percent(value['baseline'])}"
     lines = [
         Fact("One solution", f"{facts.summary['one_solution']:,} of {facts.summary['areas']:,} areas"),
