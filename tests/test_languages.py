@@ -79,6 +79,11 @@ def test_a_text_that_is_too_long_for_a_message_stays_in_english():
         assert retranslate(text) == text.replace("2,000", "2.000")
 
 
+def test_an_empty_item_of_a_list_is_not_the_header_of_the_catalog():
+    with use_language("de"):
+        assert retranslate(" and a fine of 1") == " and a fine of 1"
+
+
 def test_plurals_follow_the_language():
     forms = "{n} condition missed", "{n} conditions missed"
     with use_language("fr"):

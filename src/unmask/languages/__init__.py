@@ -234,7 +234,7 @@ def _recognize_list(text: str, language: Language) -> str | None:
 
 def _recognize(text: str, language: Language) -> str | None:
     """Return the translation of an English text; None if no message has its words, or if it is too long."""
-    if len(text) > MAX_LENGTH:
+    if not text or len(text) > MAX_LENGTH:  # the catalog's entry of an empty message is its header
         return None
     translated = _recognize_exactly(text, language)
     if translated is None and text[:1].isupper():
