@@ -57,6 +57,12 @@ def test_a_table_of_all_columns_reconstructs_every_record():
     assert summary["certain_combinations"] == summary["certain_true"]
 
 
+def test_a_table_of_one_column_has_an_adversary_who_knows_the_area_only():
+    domain = Domain({"ill": ("n", "y")})
+    release = AggregateRelease(domain, (tabulate({"ill": ["n", "n", "y"]}, ["ill"], Rule(), domain),))
+    assert unmask.audit(release).at_risk.sentence.endswith("who knows their area")
+
+
 def test_success_is_announced_as_it_is_realized_and_compared_with_the_population():
     """300 blocks: the standard error of a share is one point."""
     records = draw_records(1, blocks=300)

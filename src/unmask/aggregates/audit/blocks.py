@@ -115,8 +115,9 @@ def headline(facts: AggregateFacts) -> str:
 def describe_risk(facts: AggregateFacts) -> AtRisk:
     """Return the people whose sensitive value is certain, for the column about which the tables reveal most."""
     value, columns = facts.values[facts.strongest], facts.knows[facts.strongest]
-    n, sensitive, names = f"{value['people']:,}", value["sensitive"], join_names(columns)
+    n, sensitive = f"{value['people']:,}", value["sensitive"]
     if columns:
+        names = join_names(columns)
         sentence = f"of {n} people have a {sensitive} that is certain to an adversary who knows their area and {names}"
     else:
         sentence = f"of {n} people have a {sensitive} that is certain to an adversary who knows their area"
