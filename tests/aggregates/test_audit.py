@@ -2,6 +2,7 @@
 
 import csv
 import json
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -131,6 +132,13 @@ def test_the_description_of_the_tables_is_a_release_and_no_document(files):
     folder = invoke("audit", "aggregates", "published", "--json")
     description = invoke("audit", "aggregates", "published/tables.toml", "--json")
     assert json.loads(description.stdout)["results"] == json.loads(folder.stdout)["results"]
+
+
+def test_inputs_have_digests_of_the_tables_and_none_of_the_original(files):
+    done = invoke("audit", "aggregates", "published", "--original", "records.csv", "--json")
+    inputs = {entry["name"]: entry["sha256"] for entry in json.loads(done.stdout)["inputs"]}
+    assert inputs.pop("records.csv") is None
+    assert inputs == {path.name: sha256(path.read_bytes()).hexdigest() for path in (files / "published").iterdir()}
 
 
 def test_tables_that_contradict_each_other_in_every_area_are_named(files):

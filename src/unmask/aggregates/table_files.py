@@ -117,6 +117,13 @@ def read_description(path: Path) -> dict[str, Any]:
     return description
 
 
+def list_release_files(path: Path) -> list[Path]:
+    """Return the description of a release, or the one in its folder, and the files of tables that it names."""
+    path = path / DESCRIPTION if path.is_dir() else path
+    names = dict.fromkeys(table["file"] for table in read_description(path)["tables"])
+    return [path, *(locate_table(path.parent, name) for name in names)]
+
+
 def _read_texts(folder: Path, table: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
     """Return the columns of the file of a table, as texts."""
     path = locate_table(folder, table["file"])

@@ -159,10 +159,15 @@ def list_inputs(rows: Mapping[str, Sequence[Any]] | None = None) -> list[dict[st
 
     params = click.get_current_context().params
     secret = OWNER_FILES | ({"release"} if params.get("overlaps") else frozenset())  # the release is made of it
+    files = {role: _list_texts(params[role]) for role in sorted(params.keys() & (OWNER_FILES | OTHER_FILES))}
+    if isinstance(params.get("tables"), Path):  # a list of crosses in commands that make tables
+        from unmask.aggregates.table_files import list_release_files
+
+        files["tables"] = [str(file) for file in list_release_files(params["tables"])]
     return [
         {"role": role, "name": file.name, "sha256": None if role in secret else hash_file(file), "rows": n}
-        for role in sorted(params.keys() & (OWNER_FILES | OTHER_FILES))
-        for file, n in _pair_with_rows(_list_texts(params[role]), (rows or {}).get(role, ()))
+        for role, texts in files.items()
+        for file, n in _pair_with_rows(texts, (rows or {}).get(role, ()))
     ]
 
 
