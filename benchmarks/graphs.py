@@ -297,7 +297,8 @@ def of_large(chosen: argparse.Namespace) -> Iterator[Race]:
     """A million people; their graphs are made in a process of their own."""
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         harness.run_apart(build_large, folder)
-        for name, attack, at_most, limit in (("Nar09", NAR09, 8, SPREADS), ("Rematch", "rematch:Rematch", 40, SCORED)):
+        attacks = (("Nar09", NAR09, 35, SPREADS), ("Rematch", "rematch:Rematch", 120, SCORED))
+        for name, attack, at_most, limit in attacks:
             case = Case("ours", large, (attack, folder), long=True, at_most=at_most, mib_at_most=1024, limit=limit)
             part = Case("SciPy, one pass, a 200th scaled", large_product, (200,), long=True, times=200)
             yield Race("large", f"{name}, 1,000,000 people, 2000 seeds", (case,), (part,), "ten million edges")

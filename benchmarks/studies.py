@@ -144,7 +144,7 @@ def races(_: argparse.Namespace) -> Iterable[Race]:
             "tiny",
             "10,000 tiny cells",
             "two workers, results written",
-            Case("ours", tiny, (10_000,), at_most=60, limit=CELLS),
+            Case("ours", tiny, (10_000,), at_most=50, limit=CELLS),
         ),
         (
             "page",
