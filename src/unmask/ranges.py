@@ -39,12 +39,14 @@ class Range:
         return from_low and (self.high is None or number < self.high or (number == self.high and not self.below))
 
     def __str__(self) -> str:
+        low = f"above {self.low}" if self.above else f"at least {self.low}"
         if self.high is None:
-            return f"above {self.low}" if self.above else f"at least {self.low}"
-        low = f"above {self.low} and" if self.above else f"from {self.low} to"
-        if self.below:
-            return f"{low} {'finite' if self.high == math.inf else f'below {self.high}'}"
-        return f"{low} {'at most ' if self.above else ''}{self.high}"
+            return low
+        if self.high == math.inf:
+            return f"{low} and finite"
+        if self.above:
+            return f"{low} and {'below' if self.below else 'at most'} {self.high}"
+        return f"from {self.low} to {'below ' if self.below else ''}{self.high}"
 
 
 @dataclass(frozen=True)

@@ -221,7 +221,7 @@ def test_conjunction_is_the_logical_and():
         (lambda: KAnonymity(0), "k is 0, expected a whole number at least 1"),
         (lambda: DistinctL(2.5), "l is 2.5"),
         (lambda: DistinctL(True), "l is True"),
-        (lambda: EntropyL(0.5), "l is 0.5, expected a number from 1, and finite"),
+        (lambda: EntropyL(0.5), "l is 0.5, expected a number at least 1 and finite"),
         (lambda: RecursiveL(c=0.0, l=2), "c is 0.0, expected a number above 0"),
         (lambda: RecursiveL(c=1.0, l=0), "l is 0"),
         (lambda: TCloseness(math.nan), "t is nan"),
