@@ -71,7 +71,7 @@ LEGEND = """\
 * Each case runs in a fresh process. A case below five seconds runs three times, and the median is shown.
 * A **peer** computes the same from the same input: another package, or the method in plain Python, NumPy, SciPy or SQL.
 * The **ratio** is the peer's seconds divided by ours: 5 means that unmask is five times faster, 0.5 that it takes twice
-  as long.
+  as long. The machine is up to a half slower on some days, so compare ratios rather than seconds.
 * **Peak memory** is that of the whole process, with input and imports.
 * **same** means that both results agree up to rounding.
 """

@@ -335,7 +335,7 @@ def of_start(chosen: argparse.Namespace) -> Iterator[Race]:
         audit = Case("ours", our_start, rows, at_most=0.5, limit=limit)
         yield Race("start", "unmask audit of 8 rows", (audit,), libraries, "the whole command")
         network = ("audit", "graph", links, "--overlap", ".8,.8", "--seeds", "random:10", "--runs", "1", "--json")
-        limit = "numba compiles 37 loops in four fifths of the time. Without LLVM's optimization a third less."
+        limit = "numba compiles its loops in four fifths of the time. Without LLVM's optimization a third less."
         first = Case("nothing compiled before", first_network, network, at_most=5, limit=limit)
         limit = "Libraries, SciPy's optimizers and numba's types are loaded. The ensemble runs attacks in ten rounds."
         later = Case("all compiled before", our_start, network, at_most=1.5, limit=limit)
