@@ -238,7 +238,7 @@ def check_path(path: Path) -> Path:
 
 
 def find_description(path: Path) -> Path:
-    """Return the absolute path of a file, of the description in a folder of published tables."""
+    """Return the absolute path of a file; for a folder of published tables, that of its description."""
     path = path.expanduser().absolute()
     return path / PUBLISHED if path.is_dir() else path
 

@@ -118,9 +118,12 @@ def describe_risk(facts: AggregateFacts) -> AtRisk:
     n, sensitive = f"{value['people']:,}", value["sensitive"]
     if columns:
         names = join_names(columns)
-        sentence = f"of {n} people have a {sensitive} that is certain to an adversary who knows their area and {names}"
+        sentence = (
+            f"of {n} people have a value of {sensitive} that is certain to an adversary who knows their area and "
+            f"{names}"
+        )
     else:
-        sentence = f"of {n} people have a {sensitive} that is certain to an adversary who knows their area"
+        sentence = f"of {n} people have a value of {sensitive} that is certain to an adversary who knows their area"
     guess = f"right for {percent(facts.reach(value))}; without these tables {percent(value['baseline'])}"
     lines = [
         Fact("One solution", f"{facts.summary['one_solution']:,} of {facts.summary['areas']:,} areas"),

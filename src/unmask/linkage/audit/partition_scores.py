@@ -44,10 +44,10 @@ def further_measures(names: Iterable[str]) -> tuple[str, ...]:
 
 def check_measures(names: Sequence[str]) -> tuple[str, ...]:
     """Return the measures that are computed on request; raise for a name that linkage does not have."""
-    known = [*(rate.name for rate in (*RATES, *FURTHER_RATES)), *PARTITION_SCORES, *VIEW_SCORES]
-    unknown = next((name for name in names if name not in known), None)
+    measures = [*(rate.name for rate in (*RATES, *FURTHER_RATES)), *PARTITION_SCORES, *VIEW_SCORES]
+    unknown = next((name for name in names if name not in measures), None)
     if unknown is not None:
-        hint = nearest(unknown, known)
+        hint = nearest(unknown, measures)
         hint = hint if hint.startswith("did") else "`unmask list measures` shows the names"
         raise UnmaskError(f"linkage has no measure {unknown!r}; {hint}")
     return further_measures(names)

@@ -134,11 +134,15 @@ def shared_columns(observed: Table, candidates: Table) -> tuple[tuple[Column, Co
 
     The pairs have the order of the candidates' table. UnmaskError if the tables share no quasi-identifier.
     """
-    known = {column.name: column for column in observed.quasi_identifiers}
-    shared = tuple((known[column.name], column) for column in candidates.quasi_identifiers if column.name in known)
+    observed_columns = {column.name: column for column in observed.quasi_identifiers}
+    shared = tuple(
+        (observed_columns[column.name], column)
+        for column in candidates.quasi_identifiers
+        if column.name in observed_columns
+    )
     if not shared:
         raise UnmaskError(
-            f"the two tables share no quasi-identifier: one has {', '.join(sorted(known))}, the other "
+            f"the two tables share no quasi-identifier: one has {', '.join(sorted(observed_columns))}, the other "
             f"{', '.join(column.name for column in candidates.quasi_identifiers)}; name at least one column alike"
         )
     return shared
