@@ -15,12 +15,6 @@ CHUNK = 1 << 16
 """Entries in a chunk: its temporaries of half a megabyte fit the cache, which is three times faster."""
 
 
-MIN_MATRIX_LENGTH = 16
-"""Row length from which NumPy reduces a matrix faster than segments. If all rows have equal lengths, all are reduced as
-a matrix; otherwise equal rows could differ in the last digit.
-"""
-
-
 class CsrRows(NamedTuple):
     """Sparse rows without SciPy, whose import takes as long as the audit of a small table.
 
@@ -136,9 +130,6 @@ def segment_sum(values: Floats, indptr: Integers) -> Floats:
 
 def segment_max(values: Floats, indptr: Integers, *, empty: float) -> Floats:
     """Return the largest value of each row of a CSR layout; `empty` for an empty row."""
-    n, length = len(indptr) - 1, int(indptr[1] - indptr[0]) if len(indptr) > 1 else 0
-    if length >= MIN_MATRIX_LENGTH and len(values) == n * length and np.all(np.diff(indptr) == length):
-        return np.asarray(values.reshape(n, length).max(axis=1))
     return _reduce(np.maximum, values, indptr, empty)
 
 

@@ -12,7 +12,7 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Floats, Integers
-from unmask.core.csr_rows import MIN_MATRIX_LENGTH, expand_entries, list_members, segment_sum
+from unmask.core.csr_rows import expand_entries, list_members, segment_sum
 from unmask.core.errors import UnmaskError
 from unmask.core.notebook import SHOWN, html_table
 from unmask.core.posterior_checks import check_posterior
@@ -141,12 +141,6 @@ class Posterior:
             return np.diff(self.indptr)
         return segment_sum(self.multiplicity.astype(np.float64), self.indptr).astype(np.int64)
 
-    @cached_property
-    def has_equal_lengths(self) -> bool:
-        """Return True if the rows form a matrix with at least `MIN_MATRIX_LENGTH` columns, which is summed faster."""
-        length = int(self.indptr[1])
-        return length >= MIN_MATRIX_LENGTH and bool(np.all(np.diff(self.indptr) == length))
-
     @property
     def representatives(self) -> NDArray[np.int32]:
         """Return the candidate whose entry applies to each candidate."""
@@ -246,8 +240,6 @@ class Posterior:
 
     def prior_in(self, start: int, stop: int) -> Floats:
         """Return the natural logarithm of the prior for the entries of rows start to stop - 1."""
-        if isinstance(self.log_prior, np.ndarray) and self.has_equal_lengths and self.indptr[1] == self.n_candidates:
-            return np.tile(self.log_prior, stop - start)
         return self.prior_of(self.candidate[self.indptr[start] : self.indptr[stop]])
 
     @cached_property

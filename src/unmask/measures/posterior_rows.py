@@ -29,7 +29,6 @@ class Rows:
     unlisted, n_unlisted : (n_rows,) see `Posterior`
     n_candidates, n_possible, prior_none : see `Posterior`
     multiplicity : (n_entries,) number of candidates of each entry; None if each has one
-    has_equal_lengths : whether all rows of the posterior form a matrix
     """
 
     log_p: Floats
@@ -41,7 +40,6 @@ class Rows:
     n_possible: int
     prior_none: float
     multiplicity: Integers | None = None
-    has_equal_lengths: bool = False
 
     @cached_property
     def n_entries(self) -> Integers:
@@ -123,10 +121,7 @@ class Rows:
 
     def sum(self, values: Floats) -> Floats:
         """Return the sum over the listed candidates of each row."""
-        terms = values if self.multiplicity is None else values * self.multiplicity
-        if self.has_equal_lengths:
-            return np.asarray(terms.reshape(len(self.unlisted), -1).sum(axis=1))
-        return segment_sum(terms, self.indptr)
+        return segment_sum(values if self.multiplicity is None else values * self.multiplicity, self.indptr)
 
     def spread(self, values: NDArray[T]) -> NDArray[T]:
         """Return for each entry the value of its row."""
@@ -158,7 +153,6 @@ def unpack_rows(belief: Posterior, start: int, stop: int) -> Rows:
         n_possible=belief.n_possible,
         prior_none=belief.prior_none,
         multiplicity=None if belief.multiplicity is None else belief.multiplicity[entries],
-        has_equal_lengths=belief.has_equal_lengths,
     )
 
 
