@@ -10,6 +10,7 @@ import numpy as np
 from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import chunks
 from unmask.core.posterior import Posterior
+from unmask.core.tolerances import SERIES_LIMIT
 from unmask.measures.measure import Measure, implement, refuse_scores
 from unmask.measures.posterior_rows import Rows, blocks, fill_block, map_rows, mask_block, unpack_rows
 from unmask.measures.registry import FAMILIES, declare_all
@@ -53,7 +54,7 @@ def log_power_mean(rows: Rows, log_r: Floats, log_rest: Floats, s: float) -> Flo
     far = rows.sum(terms) + rows.unlisted * np.exp(log_rest_power - top)
     with np.errstate(divide="ignore"):
         log_mean = top + np.log(far)
-    if not (is_near := np.abs(top) < 1.0).any():
+    if not (is_near := (np.abs(log_mean) < SERIES_LIMIT) & (top < 1.0)).any():
         return np.asarray(log_mean)
     near = rows.sum(rows.p * np.expm1(np.minimum(s * log_r, 1.0))) + rows.unlisted * np.expm1(
         np.minimum(log_rest_power, 1.0)

@@ -152,7 +152,7 @@ def _rank_positions(
     mass = np.where(n_sharing > 0, unlisted, 1.0)  # by its logarithm: a share of the smallest numbers is 0
     log_share, n_sharing = (np.log(mass) - np.log(np.maximum(n_sharing, 1)))[row], n_sharing[row]
     log_truth, tie = np.where(is_listed, log_listed, log_share), belief.resolution
-    n_below, n_up_to = _count_below(belief, row, log_truth - tie, log_truth + tie)
+    n_below, n_up_to = _count_below(belief, row, log_truth)
     length = belief.row_length[row]
     n_better = length - n_up_to + np.where(log_share > log_truth + tie, n_sharing, 0)
     n_tied = n_up_to - n_below + np.where(np.abs(log_share - log_truth) <= tie, n_sharing, 0)
@@ -164,29 +164,29 @@ def _rank_positions(
     return TruthRank(probability, n_better, n_tied, np.ones_like(n_tied))
 
 
-def _count_below(belief: Posterior, row: Integers, low: Floats, high: Floats) -> tuple[Integers, Integers]:
-    """Return the numbers of candidates with a log-probability below `low`, and of at most `high`, in their rows."""
-    n_below, n_up_to = np.empty((2, len(row)), dtype=np.int64)
+def _count_below(belief: Posterior, row: Integers, log_p: Floats) -> Integers:
+    """Return the numbers of candidates of each row that are less likely than its log_p, and at most as likely."""
+    counts = np.empty((2, len(row)), dtype=np.int64)
     order = None if np.all(row[1:] >= row[:-1]) else np.argsort(row, kind="stable")
     ordered = row if order is None else row[order]
     for first, last in chunks(belief.indptr, MAX_SORTED_ENTRIES):
         part: Any = slice(*np.searchsorted(ordered, (first, last)).tolist())
         if part.start < part.stop:
             part = part if order is None else order[part]
-            n_below[part], n_up_to[part] = _count_below_in(belief, first, last, row[part], (low[part], high[part]))
-    return n_below, n_up_to
+            counts[:, part] = _count_below_in(belief, first, last, row[part], log_p[part])
+    return counts
 
 
 def _count_below_in(
-    belief: Posterior, first: int, last: int, row: Integers, limits: tuple[Floats, Floats]
-) -> tuple[Integers, ...]:
+    belief: Posterior, first: int, last: int, row: Integers, log_p: Floats
+) -> tuple[Integers, Integers]:
     """Return the counts of `_count_below` for rows of the range first to last."""
     indptr = belief.indptr[first : last + 1]
     values, count_before = _sort_rows(belief, indptr)
     start, stop = indptr[row - first] - indptr[0], indptr[row - first + 1] - indptr[0]
-    sides = zip(limits, (False, True), strict=True)
-    positions = (bisect(values, start, stop, limit, right=right) for limit, right in sides)
-    return tuple(count_before(position) - count_before(start) for position in positions)
+    below = bisect(values, start, stop, log_p - belief.resolution, right=False)
+    up_to = bisect(values, start, stop, log_p + belief.resolution, right=True)
+    return count_before(below) - count_before(start), count_before(up_to) - count_before(start)
 
 
 def _sort_rows(belief: Posterior, indptr: Integers) -> tuple[LogProbabilities, Callable[[Integers], Integers]]:

@@ -206,11 +206,10 @@ def bisect(
 
     All targets are searched in one bisection.
     """
-    position = start.copy()
+    position, precedes = start.copy(), np.less_equal if right else np.less
     for bit in reversed(range(int(np.max(stop - start, initial=0)).bit_length())):
-        probe = position + (1 << bit)
-        value = values[np.minimum(probe, len(values)) - 1]
-        is_before = (value <= targets) if right else (value < targets)
-        is_before &= probe <= stop
-        np.add(position, 1 << bit, out=position, where=is_before)
+        probe = position + ((1 << bit) - 1)
+        is_before = precedes(values.take(probe, mode="clip"), targets)
+        is_before &= probe < stop
+        position += is_before * (1 << bit)
     return position
