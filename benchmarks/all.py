@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import harness
+import scale_page
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE.parent / "docs" / "benchmarks.md"
@@ -247,6 +248,7 @@ def summary(rows: list[Row]) -> str:
         SUMMARY,
         "## Ten tasks\n",
         aligned([("task", "time, peak memory", "target"), *tasks]) + "\n",
+        f"## Growth with size\n\n[Large inputs](scale.md) has the rates.\n\n{charts_of_growth()}\n",
         f"## Targets\n\n{len(judged_rows) - len(late)} of {len(judged_rows)} targets are met.\n",
         aligned([("missed target", "reason"), *reasons.items()]) + "\n",
         "## Comparisons\n",
@@ -255,6 +257,12 @@ def summary(rows: list[Row]) -> str:
         f"[All cases]({CASES}) lists every comparison and machine. `python benchmarks/all.py` measures them.\n",
     )
     return "\n".join(parts)
+
+
+def charts_of_growth() -> str:
+    """Return the lines of docs/scale.md that show its charts."""
+    begin, end = (mark.format("charts") for mark in (scale_page.BEGIN, scale_page.END))
+    return scale_page.PAGE.read_text(encoding="utf-8").split(begin)[1].split(end)[0].strip()
 
 
 def reached(rows: list[Row]) -> str:
