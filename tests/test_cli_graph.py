@@ -300,7 +300,7 @@ def test_seeds_that_leave_no_person_to_find_are_one_sentence(tmp_path, content):
 
 def test_a_misspelled_attack_is_reported():
     done = invoke("audit", "graph", "x.txt", "--overlap", "0.5,0.5", "--attack", "nar9")
-    check_one_sentence(done, "did you mean 'Nar09'")
+    check_one_sentence(done, "did you mean 'graphs.Nar09'")
 
 
 def test_g1_the_columns_of_a_file_are_named_by_its_header_or_by_the_user(tmp_path, network, caplog):

@@ -62,3 +62,8 @@ def test_contradictory_options_are_one_sentence(options, message):
     result = protected("people.csv", "-q", "age", "-s", "ill", *options)
     assert result.exit_code == 2
     assert message in result.output
+
+
+@pytest.mark.parametrize("name", ["Suppress", "tables.Suppress"])
+def test_the_domain_of_a_protection_may_be_left_out(people, name):
+    assert protected("people.csv", "-q", "age", "-s", "ill", "--person", "row", "--with", f"{name}:k=1").exit_code == 0

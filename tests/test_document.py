@@ -395,10 +395,10 @@ def test_an_audit_attacks_by_the_protection_that_made_the_release(released: Path
     ("options", "reason"),
     [
         (("graphs.Decoy",), "belongs to graphs, expected one of the protections of tables"),
-        (("tables.Nope",), "not in protections"),
-        (("tables.Mondrian:k",), "there is no module 'tables.Mondrian'"),
+        (("tables.Nope",), "the protection 'tables.Nope' is unknown"),
+        (("tables.Mondrian:k",), "'k' is not a parameter of tables.Mondrian"),
         (("tables.Mondrian:k=2:l",), "'l' is not a parameter of tables.Mondrian"),
-        (("tables.Mondrian:z=2",), "with or grid of tables.Mondrian"),
+        (("tables.Mondrian:z=2",), "tables.Mondrian has a key"),
         (("tables.Mondrian", "tables.PRAM"), "2 protections were given for 1 release"),
     ],
 )

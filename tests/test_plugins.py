@@ -5,10 +5,10 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from unmask.catalog import domain_of, find, kind_of, list_catalog
+from unmask.catalog import domain_of, find, kind_of, list_catalog, make
 from unmask.cli import main
 from unmask.core.errors import UnmaskError
-from unmask.graphs.audit.attack_plan import parse_attacks
+from unmask.protection_specs import Spec
 from unmask.render.page import render
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
@@ -137,7 +137,7 @@ def test_installed_plug_ins_have_names_of_their_own(mine, tmp_path, monkeypatch)
 
 def test_a_plug_in_is_named_on_the_command_line(mine, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (attack,) = parse_attacks([f"{mine}:ByOneColumn:column=age"], tmp_path).values()
+    attack = make(Spec.parse(f"{mine}:ByOneColumn:column=age"), "attacks", "tables", tmp_path)
     assert repr(attack) == "ByOneColumn(column='age')"
 
 

@@ -12,7 +12,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import is_dataclass, replace
 from difflib import get_close_matches
 from functools import cache, lru_cache, wraps
 from importlib import import_module, metadata
@@ -27,6 +27,7 @@ from unmask.measures import Quantity, registry
 from unmask.plan import Part, Plugin, check_keys
 from unmask.policy.policies import read_shipped_policies
 from unmask.protection_specs import Spec
+from unmask.schema import check, parameter_types
 from unmask.scoring import STANDARD, campaign_measures, price_measures
 
 Kind = Literal["attacks", "protections", "datasets"]
@@ -134,13 +135,16 @@ def find(use: str, kind: Kind, code: Path | None = None) -> Any:
         return _guarded(_checked(_installed(use) if ":" not in use else load(use, _allowed(use, code)), use, kind), use)
     near = [name for name in ours if name.startswith(domain)] or list(examples(kind))
     near += [f"{domain}.file"] if kind == "datasets" and domain in DOMAINS else []
-    raise UnmaskError(f"use is {use!r}, which is not in {kind}; {nearest(use, near)}")
+    raise UnmaskError(f"the {kind.removesuffix('s')} {use!r} is unknown; {nearest(use, near)}")
 
 
 def instantiate(part: Part, kind: Kind) -> Any:
     """Return the object that a part describes: its class with the plan's parameters."""
     factory = find(part.use, kind, part.code)
     check_parameters(part, factory, part.use)
+    types = parameter_types(factory) if is_dataclass(factory) else {}
+    for key in part.parameters.keys() & types:
+        check(part.parameters[key], types[key], f"{key} of {part.use.rpartition('.')[2]}")
     try:
         return factory(**{key: _instantiate_value(value, part, kind) for key, value in part.parameters.items()})
     except UnmaskError:
@@ -152,7 +156,7 @@ def instantiate(part: Part, kind: Kind) -> Any:
 def check_parameters(part: Part, function: Callable[..., object], use: str, *, excluded: tuple[str, ...] = ()) -> None:
     """Raise an error for a parameter of a part that its function does not have."""
     names = [name for name in list_parameters(function) if name not in excluded]
-    check_keys(part.parameters, names, f"with or grid of {use}")
+    check_keys(part.parameters, names, use)
 
 
 @lru_cache
@@ -162,12 +166,14 @@ def list_parameters(function: Callable[..., object]) -> tuple[str, ...]:
 
 
 def _instantiate_value(value: Any, part: Part, kind: Kind) -> Any:
-    """Return a parameter: lists of TOML become tuples, and a table with `use` becomes the object of such a part.
+    """Return a parameter: lists of TOML become tuples. A table with `use`, or a name, becomes the object it describes.
 
-    `parts = [[0.5, { use = "graphs.Decoy", with = { adopters = 0.5 } }]]`
+    `parts = [[0.5, { use = "graphs.Decoy", with = { adopters = 0.5 } }]]`, `attack = "Climb"`
     """
     if isinstance(value, list):
         return tuple(_instantiate_value(item, part, kind) for item in value)
+    if isinstance(value, str) and f"{part.domain}.{value}" in examples(kind, [part.domain]):
+        value = {"use": f"{part.domain}.{value}"}
     if not isinstance(value, dict) or "use" not in value:
         return value
     check_keys(value, ("use", "with"), f"a part of {part.use}")
@@ -183,18 +189,23 @@ def _instantiate_value(value: Any, part: Part, kind: Kind) -> Any:
 
 
 def make(spec: Spec, kind: Kind, domain: str, code: Path | None) -> Any:
-    """Return the object that a spec describes, of one domain.
+    """Return the object that a spec describes, of one domain, whose name may be left out.
 
     code : folder whose modules it may run, see `find`
 
-    >>> make(Spec.parse("tables.Mondrian:k=3"), "protections", "tables", None)
+    >>> make(Spec.parse("Mondrian:k=3"), "protections", "tables", None)
     Mondrian(k=3)
     """
-    if (home := domain_of(spec.use, find(spec.use, kind, code))) != domain:
+    ours, (name, _, more) = examples(kind, [domain]), spec.use.partition(":")
+    if more and not {name, f"{domain}.{name}"}.isdisjoint(ours):
+        raise UnmaskError(f"{more!r} is not a parameter of {name}, expected PARAMETER=VALUE after the colon")
+    is_full = "." in spec.use or (f"{domain}.{spec.use}" not in ours and is_plugin(spec.use))
+    use = spec.use if is_full else f"{domain}.{spec.use}"
+    if (home := domain_of(use, find(use, kind, code))) != domain:
         example = next(iter(examples(kind, [domain])))
         place = home or "no domain"
-        raise UnmaskError(f"{spec.use} belongs to {place}, expected one of the {kind} of {domain}, such as {example}")
-    part = Part(spec.use, spec.use, spec.parameters, {}, plugin=Plugin(domain, ""), code=code)
+        raise UnmaskError(f"{use} belongs to {place}, expected one of the {kind} of {domain}, such as {example}")
+    part = Part(use, use, spec.parameters, {}, plugin=Plugin(domain, ""), code=code)
     return instantiate(part, kind)
 
 

@@ -102,7 +102,7 @@ def test_e1_two_coverages_of_one_register_are_refused(tmp_path):
     text = REGISTER.replace("{}", "coverage = 0.4") + "with = { coverage = 0.5 }\n"
     with pytest.raises(UnmaskError, match=r"coverage is 0.4 in knows and 0.5 in with or grid; give it once"):
         cells_of(tmp_path, text)
-    with pytest.raises(UnmaskError, match=r"coverage is 1.5, expected a number above 0"):
+    with pytest.raises(UnmaskError, match=r"coverage of RegisterAttack is 1.5, expected a number above 0"):
         cells_of(tmp_path, REGISTER.replace("{}", "") + "with = { coverage = 1.5 }\n")
 
 

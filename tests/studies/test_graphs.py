@@ -437,7 +437,7 @@ def test_attacks_are_written_with_their_parameters():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("nar9", "did you mean 'Nar09'"),
+        ("nar9", "did you mean 'graphs.Nar09'"),
         ("Nar09:thet=1", "did you mean 'theta'"),
         ("Nar09:theta", "not a parameter of Nar09"),
         ("Nar09:theta=low", "theta of Nar09 is a text, expected a number at least 0"),

@@ -211,7 +211,7 @@ def test_an_attack_on_several_identities_is_made_of_another(tmp_path):
             "",
             "part 1 is 2, expected",
         ),
-        ('use = "graphs.Together"\nwith = { parts = [0.5] }', "", "", "part 1 is not a pair of a share"),
+        ('use = "graphs.Together"\nwith = { parts = [0.5] }', "", "", "0.5, expected a list"),
         ('use = "graphs.Together"\nwith.parts = [[1, { use = ["a"] }]]', "", "", r"use is \['a'\] in a part of"),
         (
             'use = "graphs.Together"\nwith.parts = [[1, { use = "graphs.Decoy", with = 3 }]]',

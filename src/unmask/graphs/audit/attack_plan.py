@@ -4,27 +4,19 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, is_dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from unmask.catalog import Kind, find
-from unmask.core.errors import UnmaskError, explain_unknown, nearest
-from unmask.graphs import Attack, Ensemble, SocialGraph, Together, examples
+from unmask.catalog import make
+from unmask.core.errors import UnmaskError
+from unmask.graphs import Attack, Ensemble, SocialGraph, examples
 from unmask.graphs.audit.identity_search import Discovery
 from unmask.protection_specs import Spec
-from unmask.schema import check, parameter_types
 
 ATTACKS: Mapping[str, Any] = {type(attack).__name__: type(attack) for attack in examples.ATTACKS}
-
-PROTECTIONS: Mapping[str, Any] = {
-    type(protection).__name__: type(protection)
-    for protection in examples.PROTECTIONS
-    if not isinstance(protection, Together)
-}
-"""All protections except `Together`, which has no text form."""
 
 DIRECTED = "Nar09:directed=true"
 """Additional attack for networks with directed edges."""
@@ -147,7 +139,7 @@ def parse_attacks(texts: Iterable[str], code: Path | None = None) -> dict[str, A
     >>> parse_attacks(["Nar09", "Bumblebee:theta=0.5"])["Bumblebee:theta=0.5"].theta
     0.5
     """
-    attacks = {text: _parse(text, ATTACKS, "attacks", code) for text in texts}
+    attacks = {text: make(Spec.parse(text), "attacks", "graphs", code) for text in texts}
     if not attacks:
         raise UnmaskError(f"0 attacks were given, expected at least 1 of {', '.join(ATTACKS)}")
     return attacks
@@ -159,26 +151,4 @@ def parse_protection(text: str, code: Path | None = None) -> Any:
     >>> parse_protection("IdentitySeparation:identities=3:adopters=50").adopters, parse_protection("KDegree")
     (50, KDegree(k=5))
     """
-    return _parse(text, PROTECTIONS, "protections", code)
-
-
-def _parse(text: str, kinds: Mapping[str, Any], catalog_kind: Kind, code: Path | None = None) -> Any:
-    spec = Spec.parse(text.removeprefix("graphs."))
-    name, _, further = spec.use.partition(":")
-    if name in kinds and further:
-        raise UnmaskError(f"{further!r} is not a parameter of {name}, expected PARAMETER=VALUE after the colon")
-    if name not in kinds and not further:
-        raise UnmaskError(f"the {catalog_kind.removesuffix('s')} {name!r} is unknown, {nearest(name, tuple(kinds))}")
-    kind = find(spec.use, catalog_kind, code) if further else kinds[name]
-    types = parameter_types(kind) if is_dataclass(kind) else {}
-    for key in (key for key in spec.parameters if key not in types):
-        raise UnmaskError(explain_unknown(key, tuple(types), spec.use))
-    values = {key: _parse_value(value) for key, value in spec.parameters.items()}
-    for key, value in values.items():
-        check(value, types[key], f"{key} of {spec.use}")
-    return kind(**values)
-
-
-def _parse_value(value: Any) -> Any:
-    """Return the attack that a parameter names, such as Iterated:attack=Climb; other values are unchanged."""
-    return _parse(value, ATTACKS, "attacks") if isinstance(value, str) and value in ATTACKS else value
+    return make(Spec.parse(text), "protections", "graphs", code)
