@@ -85,9 +85,8 @@ def counted_information(counts: ArrayLike, *, rng: np.random.Generator, permutat
     table = table.astype(np.int64)
     (counted, variance), n = _information_bits(table), int(table.sum())
     margins = random_table(table.sum(axis=1), table.sum(axis=0), seed=rng)
-    permuted = [  # one at a time: tables may be large
-        _information_bits(margins.rvs(method="patefield").astype(np.int64))[0] for _ in range(permutations)
-    ]
+    tables = (margins.rvs().astype(np.int64) for _ in range(permutations))  # one at a time: they may be large
+    permuted = [_information_bits(item)[0] for item in tables]
     reached = 1 + sum(value >= counted - BITS_TIE for value in permuted)
     chance = float(np.mean(permuted)) if permuted else 0.0
     corrected = max(counted - chance, 0.0)
