@@ -13,6 +13,7 @@ from unmask.findings.people_at_risk import Watched
 from unmask.results import plain
 from unmask.tables import AttributeInference, Background, ClassAttack, Table
 from unmask.tables.audit import audit as audit_tables
+from unmask.tables.audit.attacked_release import AttackedRelease
 
 EXACT = {"a": ["1", "2", "3", "5", ""], "b": ["u", "v", "w", ""]}
 BOXES = {"a": ["1", "2", "[1, 3]", "[2, 5]", "*", ""], "b": ["u", "{u, v}", "{v, w}", "*", ""]}
@@ -108,6 +109,22 @@ def test_an_audit_finds_the_same(monkeypatch):
     counted, of_classes = audit_release(), ClassAttack.of_classes
     monkeypatch.setattr(ClassAttack, "of_classes", lambda *arguments: of_classes(*arguments).expand_classes())
     close(counted, audit_release())
+
+
+def test_classes_as_targets_are_their_rows(monkeypatch):
+    """Without an original, an audit attacks each class once; its numbers, people at risk and explanations are rows'."""
+    release = read(draw_table(np.random.default_rng(2), EXACT, 24), missing="own")
+
+    def audit_release():
+        watched = Watched("row")
+        result = audit_tables(release, watched=watched)
+        explained = asdict(result.explain(3))
+        found = [asdict(person) for person in watched.found]
+        return plain([asdict(replace(result, explainer=None, blocks=())), explained, found], digits=17)
+
+    by_class = audit_release()
+    monkeypatch.setattr(AttackedRelease, "targets_classes", False)
+    close(by_class, audit_release())
 
 
 def draw_table(rng, cells, n):

@@ -62,8 +62,6 @@ def _find_distinct_rows(posterior: Posterior) -> DistinctRows | None:
     Two rows are equal if they have the same length and the same sequences of probabilities, priors and multiplicities.
     """
     n = posterior.n_observations
-    if n > MIN_ROWS and (kind := _number_uniform_rows(posterior)) is not None:
-        return group_rows(posterior, kind)
     n_sample = max(MIN_ROWS, n * MIN_SAMPLE_ENTRIES // max(len(posterior.candidate), 1))
     sample = np.arange(0, n, max(n // n_sample, 1))
     if n > MIN_ROWS and len(np.unique(_hash_rows(take_rows(posterior, sample)))) <= MAX_DISTINCT_SHARE * len(sample):
@@ -71,29 +69,9 @@ def _find_distinct_rows(posterior: Posterior) -> DistinctRows | None:
     return None
 
 
-def _number_uniform_rows(posterior: Posterior) -> Integers | None:
-    """Return the number of the distinct row of each row; None unless rows are uniform, as those of classes.
-
-    Uniform rows are equal if they have the same length. Comparing each row with the one of its length takes a tenth of
-    the time of hashes.
-    """
-    length, log_p = np.diff(posterior.indptr), posterior.log_probability
-    if isinstance(posterior.log_prior, np.ndarray) or posterior.multiplicity is not None or posterior.n_unlisted.any():
-        return None
-    uniform = -np.log(np.maximum(length, 1)).astype(log_p.dtype)
-    if np.any(posterior.unlisted != (length == 0)):
-        return None
-    for start, stop in chunks(posterior.indptr):  # most posteriors that are not uniform differ in the first
-        entries = slice(posterior.indptr[start], posterior.indptr[stop])
-        if not np.array_equal(log_p[entries], np.repeat(uniform[start:stop], length[start:stop])):
-            return None
-    number = np.cumsum(np.bincount(length) > 0) - 1
-    return np.asarray(number[length])
-
-
-def group_rows(posterior: Posterior, kind: Integers | None = None) -> DistinctRows:
-    """Return the distinct rows; kind : (n_observations,) number of the distinct row of each row, if it is known."""
-    kind = _number_kinds(posterior) if kind is None else kind
+def group_rows(posterior: Posterior) -> DistinctRows:
+    """Return the distinct rows, also if they hardly repeat."""
+    kind = _number_kinds(posterior)
     n, used_rows = posterior.n_observations, posterior.used_rows
     example = np.zeros(kind.max() + 1, dtype=np.int64)
     example[kind[::-1]] = np.arange(n)[::-1]

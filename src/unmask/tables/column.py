@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Booleans, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
-from unmask.tables.grouping import class_counts, first_rows_of, group
+from unmask.tables.grouping import class_counts, first_rows_of, group, rank_keys
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.levels import Levels, Missing, Type
 
@@ -110,6 +110,43 @@ class Classes:
     def counts(self, column: Column) -> CsrRows:
         """Return (J, L) rows of each class with each level of a column, CSR."""
         return class_counts(self.of_row, len(self.sizes), column.codes, len(column.levels), weight=column.row_counts)
+
+    def kinds(self, codes: NDArray[np.int32], n_levels: int, *, weight: Integers | None = None) -> ClassKinds:
+        """Return the kinds of classes by their counts of values; classes of one row with equal values are one kind.
+
+        A million classes of one row are as many kinds as there are values, and need no sort.
+
+        codes, n_levels, weight : as in `class_counts`
+
+        >>> classes = Classes(
+        ...     np.array([0, 1, 1, 2], np.int32), np.array([1, 2, 1]), np.array([[0], [1], [2]], np.int32)
+        ... )
+        >>> classes.kinds(np.array([1, 0, 1, 1], np.int32), 2).of_class
+        array([0, 1, 0], dtype=int32)
+        """
+        is_single = self.sizes == 1
+        in_single = is_single[self.of_row]
+        single_rows = np.flatnonzero(in_single)
+        kind, _, example = rank_keys(codes[single_rows].astype(np.int64), n_levels)
+        of_class = np.cumsum(~is_single, dtype=np.int32) + np.int32(len(example) - 1)
+        of_class[self.of_row[single_rows]] = kind
+        rows = np.append(single_rows[example], np.flatnonzero(~in_single))
+        n_kinds = len(example) + int(np.count_nonzero(~is_single))
+        weight = None if weight is None else weight[rows]
+        return ClassKinds(
+            class_counts(of_class[self.of_row[rows]], n_kinds, codes[rows], n_levels, weight=weight), of_class
+        )
+
+
+class ClassKinds(NamedTuple):
+    """Kinds of equivalence classes: classes of one kind have equal counts of values.
+
+    counts   : (n_kinds, n_values) rows of a class of each kind with each value, CSR
+    of_class : (J,) kind of each class
+    """
+
+    counts: CsrRows
+    of_class: NDArray[np.int32]
 
 
 def classes_of(columns: Sequence[Column]) -> Classes:

@@ -10,6 +10,7 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
+from unmask.core.csr_rows import CsrRows, segment_sum
 from unmask.core.errors import NotRunError
 from unmask.core.inference import compose
 from unmask.core.posterior import Posterior
@@ -17,7 +18,6 @@ from unmask.tables.attacks.backoff import BackOff
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.background import Attack, Background, Rng, hidden_values, prior_of
 from unmask.tables.column import Column
-from unmask.tables.grouping import class_counts
 from unmask.tables.table import Table
 
 
@@ -100,7 +100,8 @@ class AttributeInference:
         labels, prior, source = prior_of(column, background.population)
         provenance = {"attack": repr(self), "prior": source}
         record_values, means = self._values_of_records(release, column, counts, background.population)
-        if release.counts is not None:
+        targets_classes = background.people is None and isinstance(self.link, ClassAttack) and not len(link.candidate)
+        if release.counts is not None or targets_classes:
             parts = {"provenance": provenance, "candidate_label": labels}
             belief = _from_histograms(release, record_values, means, prior, **parts)
         else:
@@ -166,19 +167,21 @@ def _from_histograms(
     prior : (n_values,)
     parts : further arguments of the posterior
     """
-    sizes, of_row = release.classes.sizes, release.classes.of_row
-    n, n_stated = len(sizes), len(prior) if means is None else means.shape[0]
-    histogram = class_counts(of_row, n, values_of_records, n_stated, weight=release.counts).to_scipy()
+    kinds = release.classes.kinds(
+        values_of_records, len(prior) if means is None else means.shape[0], weight=release.counts
+    )
+    counts, sizes = kinds.counts, segment_sum(kinds.counts.data.astype(np.float64), kinds.counts.indptr)
     if means is not None:
-        histogram = scipy.sparse.csr_array(histogram @ means).sorted_indices()
+        product = scipy.sparse.csr_array(counts.to_scipy() @ means).sorted_indices()
+        counts = CsrRows(product.data, product.indices, product.indptr, product.shape)
     with np.errstate(divide="ignore"):
         log_prior = np.log(prior)
     return Posterior.from_entries(
-        histogram.indptr,
-        histogram.indices,
-        np.log(histogram.data / np.repeat(sizes, np.diff(histogram.indptr))),
-        observation=np.arange(n),
-        weight=sizes / release.n_rows,
+        counts.indptr,
+        counts.indices,
+        np.log(counts.data / np.repeat(sizes, np.diff(counts.indptr))),
+        observation=kinds.of_class,
+        weight=release.classes.sizes / release.n_rows,
         n_candidates=len(prior),
         log_prior=log_prior,
         **parts,

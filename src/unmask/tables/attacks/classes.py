@@ -31,6 +31,7 @@ from unmask.tables.attacks.register import compute_owner_belief
 from unmask.tables.attacks.relation import classes_intersect, relation_of, stated_cells_overlap
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column
+from unmask.tables.grouping import rank_keys
 from unmask.tables.levels import Missing
 from unmask.tables.table import Table
 
@@ -82,18 +83,11 @@ class ClassAttack:
 
     def of_classes(self, release: Table, knowledge: Background | None = None) -> Posterior:
         """Return the same belief with one record per class. The memory depends on the number of distinct rows."""
-        provenance = {"attack": repr(self), "missing": release.missing}
-        people = Background.of(knowledge).people
+        people, provenance = Background.of(knowledge).people, self._provenance(release)
         if release.counts is not None:
             if people is not None:
                 require_rows(release)
-            if relation_of(release) is not None:
-                raise UnmaskError(
-                    "a person may be in several classes, because cells are suppressed (`*`), wildcards or overlapping "
-                    "sets, and an engine counts each class separately; leave --engine out"
-                )
-            sizes = release.classes.sizes
-            return from_sizes(sizes, sizes / release.n_rows, n_candidates=release.n_rows, provenance=provenance)
+            return self.target_classes(release)
         if people is None:
             people = release
         if people is release and not classes_intersect(release):
@@ -119,6 +113,19 @@ class ClassAttack:
             provenance=provenance,
             representative=pairing.representative,
         )
+
+    def target_classes(self, release: Table) -> Posterior:
+        """Return the belief about the person of each record, where each class is one target, weighted by its rows."""
+        if relation_of(release) is not None:
+            raise UnmaskError(
+                "a person may be in several classes, because cells are suppressed (`*`), wildcards or overlapping "
+                "sets, and an engine counts each class separately; leave --engine out"
+            )
+        sizes, n = release.classes.sizes, release.n_rows
+        return from_sizes(sizes, sizes / n, n_candidates=n, provenance=self._provenance(release))
+
+    def _provenance(self, release: Table) -> dict[str, Any]:
+        return {"attack": repr(self), "missing": release.missing}
 
 
 def _meets_several(pairing: Pairing, missing: Missing) -> bool:
@@ -245,7 +252,7 @@ MIN_LISTED_PROBABILITY = 1e-34
 """Smallest probability that is listed. Its logarithm is still distinguishable in single precision."""
 
 
-# --- counted tables: each class is one target with the weight of its people -------------------------------------------
+# --- each class is one target with the weight of its people -----------------------------------------------------------
 
 
 def from_sizes(
@@ -261,7 +268,8 @@ def from_sizes(
     >>> belief.n_unlisted, belief.observation
     (array([1, 3]), array([1, 0, 1]))
     """
-    candidates, observation = np.unique(sizes, return_inverse=True)
+    observation, _, example = rank_keys(sizes, int(sizes.max()) + 1)
+    candidates = sizes[example]
     return Posterior.from_entries(
         np.zeros(len(candidates) + 1, dtype=np.int64),
         np.zeros(0, dtype=np.int32),

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Integers
 from unmask.core.posterior import Posterior
@@ -31,7 +32,8 @@ class AttackRun:
     truth : Truth, optional
         None if it is not known.
     rows : (n_targets,) array, optional
-        Row of each target: of the original if the release's origin is known, else of the release.
+        Row of each target: of the original if the release's origin is known, else of the release. If targets are
+        classes, the row of each person.
     drawn_from : float, optional
         Number of people that the targets were drawn from, as in `unmask.audit.audit`.
     linked_to : str
@@ -43,7 +45,7 @@ class AttackRun:
     control : AttackRun, optional
         The same attack on the control group.
     people : int, optional
-        Number of people that the targets of a counted release stand for; None: each target is a person.
+        Number of people that the targets stand for if these are classes; None: each target is a person.
     n_sets : int, optional
         Number of sets of equal records that the targets of a counted release stand for; None: a set each.
     modeled : bool
@@ -55,6 +57,8 @@ class AttackRun:
         The same belief with people for candidates, for entropies and anonymity sets.
     person : (n_targets,) array, optional
         Person of each target, numbered from 0, if people are several targets: each person counts once.
+    class_of_row : (n_rows,) array, optional
+        Target of each row if targets are classes.
     """
 
     release: str
@@ -74,9 +78,21 @@ class AttackRun:
     picked: Posterior | None = None
     over_people: Posterior | None = None
     person: Integers | None = None
+    class_of_row: NDArray[np.int32] | None = None
+
+    def by_row(self) -> Self:
+        """Return the run with each row as a target, also if targets are classes."""
+        if self.class_of_row is None:
+            return self
+        return replace(
+            self, belief=self.belief.take(self.class_of_row.astype(np.int64)), people=None, class_of_row=None
+        )
 
     def count_people(self, group: Integers, targets: Integers | None = None) -> Integers:
         """Return (n_groups,) numbers of people with a target in each group; `targets` are those grouped, if not all."""
+        if self.class_of_row is not None:
+            rows = np.bincount(self.class_of_row, minlength=self.belief.n_targets)
+            return np.bincount(group, rows if targets is None else rows[targets]).astype(np.int64)
         if self.person is None:
             return np.bincount(group)
         person = self.person if targets is None else self.person[targets]
@@ -91,7 +107,7 @@ class AttackRun:
 
     @property
     def n_targets(self) -> int:
-        """Number of targets; of people in a counted release."""
+        """Number of targets; of people if targets are classes."""
         return self.belief.n_targets if self.people is None else self.people
 
     @property

@@ -89,7 +89,7 @@ class Scorer:
                 continue
             if release.has_rows and release.name != ORIGINAL and run.adversary == PROSECUTOR:
                 if run.target == IDENTITY and self.knowledge.knowledge.is_complete:  # else a person fits several
-                    classes = TargetClasses.of(run, release.complete_rows)
+                    classes = TargetClasses.of(run, release.table)
                 scores.classes += () if classes is None else classes.riskiest(run, columns)
             self._measure(run, scores, MODELER if release.is_foreign else PROSECUTOR)
             if release.name == ORIGINAL:
@@ -121,6 +121,7 @@ class Scorer:
         """Add people at risk to the owner's list."""
         if self.knowledge.watched is None:
             return
+        run = run.by_row()
         assert run.rows is not None
         rows = run.rows
         self.knowledge.watched.see(

@@ -19,7 +19,7 @@ from unmask.results.formats import percent
 from unmask.results.names import ACQUAINTANCE, INSIDER, MODELER, OBSERVER, ORDER_READER
 from unmask.tables.attacks import AttributeInference, BackOff, ClassAttack, ModelAttribute, OrderAttack, RegisterAttack
 from unmask.tables.attacks.classes import from_sizes
-from unmask.tables.attacks.relation import add_quasi_identifiers
+from unmask.tables.attacks.relation import add_quasi_identifiers, classes_intersect
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.equivalence_classes import cluster_targets
 from unmask.tables.audit.several_records import count_people_as_candidates, find_any_record
@@ -115,6 +115,12 @@ class AttackedRelease:
             return self.known.person_number
         return None if self.table.person is None else np.unique(self.table.person, return_inverse=True)[1]
 
+    @property
+    def targets_classes(self) -> bool:
+        """True if each class is a target: without known people, if each row is a person in one class only."""
+        is_person = self.table.person is None and not classes_intersect(self.table)
+        return self.table.counts is not None or (self.known is None and is_person)
+
     # ----- any attack
 
     def run(self, adversary: str, attack: Attack) -> AttackRun:
@@ -136,6 +142,8 @@ class AttackedRelease:
 
     def _believe(self, attack: Attack, people: Known | None) -> Posterior:
         """Return the belief about people's records, class by class if the attack takes a class as a whole."""
+        if isinstance(attack, ClassAttack) and self.targets_classes:
+            return attack.target_classes(self.table)
         believe = attack.of_classes if isinstance(attack, ClassAttack) else attack
         return believe(self.table, None if people is None else people.background)
 
@@ -152,8 +160,9 @@ class AttackedRelease:
             self.origin if self.known is None else self.known.person,
             self.drawn_from,
             note=note,
-            people=None if self.table.counts is None else self.table.n_rows,
+            people=self.table.n_rows if self.targets_classes else None,
             person=person,
+            class_of_row=self.table.classes.of_row if self.targets_classes else None,
         )
 
     # ----- re-identification

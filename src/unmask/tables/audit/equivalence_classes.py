@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from unmask.core.distinct_rows import take_rows
 from unmask.core.posterior import Posterior
 from unmask.measures.sensitive_values import likeliest_sensitive_value, rank_by_frequency
-from unmask.results import Block, Column, Table
+from unmask.results import Block, Column
+from unmask.results import Table as ResultTable
 from unmask.results.formats import percent
 from unmask.results.names import IDENTITY, LIMITS
 from unmask.results.table import Record
@@ -21,6 +22,7 @@ from unmask.results.words import start_with_release
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.risk_facts import assess_success, name_value
 from unmask.tables.risk.singling_columns import SinglingSearch
+from unmask.tables.table import Table
 
 N_CLASSES = 5
 """Classes of a release that are shown for each target."""
@@ -78,26 +80,30 @@ class TargetClasses:
 
     Parameters
     ----------
-    rows : (n_targets,) array
-        Row of each target, as in `AttackRun`.
+    rows : (n_people,) array
+        Row of each person, as in `AttackRun`.
     class_row : (n_targets,) array
         Row of the release that stands for the class of each target; -1 if no record fits.
+    class_of_row : (n_people,) array, optional
+        Target of each person if targets are classes, as in `AttackRun`.
     """
 
     rows: NDArray[np.int64]
     class_row: NDArray[np.int64]
+    class_of_row: NDArray[np.int32] | None = None
 
     @classmethod
-    def of(cls, run: AttackRun, complete_rows: NDArray[np.int64]) -> TargetClasses:
-        """Return the classes by a run about identity; `complete_rows` are the rows of the release attacked."""
+    def of(cls, run: AttackRun, table: Table) -> TargetClasses:
+        """Return the classes of a release by a run about identity."""
         assert run.rows is not None
-        first = first_records(run.picked or run.belief)
-        return cls(run.rows, np.where(first < 0, -1, complete_rows[np.maximum(first, 0)]))
+        first = first_records(run.picked or run.belief) if run.class_of_row is None else table.complete.classes.first
+        class_row = np.where(first < 0, -1, table.complete_rows[np.maximum(first, 0)])
+        return cls(run.rows, class_row, run.class_of_row)
 
     def locate(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the rows that stand for the classes of people by their rows; -1 for none."""
         located = np.full(1 + max(int(rows.max(initial=-1)), int(self.rows.max(initial=-1))), -1, dtype=np.int64)
-        located[self.rows] = self.class_row
+        located[self.rows] = self.class_row if self.class_of_row is None else self.class_row[self.class_of_row]
         return np.where(rows < 0, -1, located[rows])
 
     def riskiest(self, run: AttackRun, columns: SinglingSearch | None = None) -> Iterator[ClassRisk]:
@@ -123,7 +129,8 @@ class TargetClasses:
         targets = inside[riskiest]
         is_identity = run.target == IDENTITY
         values = [""] * len(classes) if is_identity else _likeliest_values(belief, belief.observation[targets])
-        for row, value, person in zip(classes.tolist(), values, self.rows[targets].tolist(), strict=True):
+        people_rows = self.rows[targets] if self.class_of_row is None else classes  # the people of a class are alike
+        for row, value, person in zip(classes.tolist(), values, people_rows.tolist(), strict=True):
             found = None if columns is None else columns.explain_row(person)
             singling = () if found is None else found.columns
             yield ClassRisk(run.release, run.target, row, int(people[row]), float(highest[row]), value, singling)
@@ -201,7 +208,7 @@ EXPLANATION = (
 )
 
 
-def class_table(classes: Iterable[ClassRisk]) -> Table:
+def class_table(classes: Iterable[ClassRisk]) -> ResultTable:
     """Return the table of the riskiest classes, the worst first."""
     records = (
         (
@@ -215,7 +222,7 @@ def class_table(classes: Iterable[ClassRisk]) -> Table:
         )
         for item in classes
     )
-    table = Table.from_records("classes", COLUMNS, records)
+    table = ResultTable.from_records("classes", COLUMNS, records)
     return replace(table, series=("release", "target"), limit=N_CLASSES)
 
 
@@ -224,7 +231,7 @@ def class_block() -> Block:
     return Block("classes", "The classes most at risk", describe_classes, (), ("classes",), EXPLANATION)
 
 
-def describe_classes(tables: Mapping[str, Table]) -> str:
+def describe_classes(tables: Mapping[str, ResultTable]) -> str:
     """Return the class that is farthest above the limit of a target."""
     rows = tables["classes"].rows
     if not rows:

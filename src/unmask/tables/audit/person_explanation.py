@@ -144,7 +144,7 @@ class PersonExplainer:
             complete = self.knowledge.complete
             runs = (run for run in attack_release(release, complete) if isinstance(run, AttackRun))
             self._outcomes[release.name] = [
-                _Outcomes.of(run, complete.rows(run.rows))
+                _Outcomes.of(run.by_row(), complete.rows(run.rows))
                 for run in runs
                 if run.rows is not None and run.adversary not in complete.without
             ]

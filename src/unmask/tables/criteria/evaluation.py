@@ -26,7 +26,7 @@ from unmask.tables.criteria.closeness import (
     t_ordered,
 )
 from unmask.tables.criteria.diversity import alpha, l_entropy, l_recursive, map_error
-from unmask.tables.criteria.histograms import Histograms, hierarchy_paths, merge_single_valued, rank_order
+from unmask.tables.criteria.histograms import Histograms, hierarchy_paths, rank_order
 from unmask.tables.criteria.households import Households, evaluate_households
 from unmask.tables.criteria.log_linear import model_risk
 from unmask.tables.criteria.risk import journalist, marketer, population_sizes, prosecutor, sample_weight_risk
@@ -387,19 +387,22 @@ class Frame:
         return self.relation.sums(scipy.sparse.csr_array(counts[:, None])).toarray()[:, 0]
 
     def histograms(self, column: Column, place: NDArray[np.int32], overall: Integers) -> tuple[Histograms, Integers]:
-        """Return the counts of a sensitive column in each class, and the rows of each class.
+        """Return the counts of a sensitive column in each kind of classes, and the rows of each kind.
 
-        Classes with equal counts of a single value are one class, see `merge_single_valued`.
+        Classes that overlap are a kind each.
 
         place : (n_levels,) position of each level
         overall : rows of each position
         """
-        counts = self.table.classes.counts(column)
-        reordered = CsrRows(counts.data, place[counts.indices], counts.indptr, (len(self.rows), len(overall)))
-        if self.relation is not None:
-            return Histograms.of(self.relation.sums(reordered.to_scipy()), overall=overall), self.rows
-        merged, rows = merge_single_valued(reordered, self.rows)
-        return Histograms.of(merged, overall=overall), rows
+        classes, rows = self.table.classes, self.rows
+        if self.relation is None:
+            counts, of_class = classes.kinds(column.codes, len(column.levels), weight=column.row_counts)
+            rows = np.bincount(of_class, rows).astype(np.int64)
+        else:
+            counts = classes.counts(column)
+        reordered = CsrRows(counts.data, place[counts.indices], counts.indptr, (len(rows), len(overall)))
+        matrix = reordered if self.relation is None else self.relation.sums(reordered.to_scipy())
+        return Histograms.of(matrix, overall=overall), rows
 
     def sum_weights(self, weight: Floats) -> Floats:
         """Return (n_classes,) sums of (n_rows,) survey weights over the candidates of each class."""

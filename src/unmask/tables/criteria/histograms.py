@@ -16,7 +16,6 @@ from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 from unmask.tables.column import Column
-from unmask.tables.grouping import count_distinct
 from unmask.tables.levels import ends_of_sets
 
 
@@ -125,29 +124,6 @@ class Histograms:
         return Histograms.of(
             self.matrix.to_scipy() @ to_nodes, overall=np.bincount(nodes, self.overall).astype(np.int64)
         )
-
-
-def merge_single_valued(counts: CsrRows, rows: Integers) -> tuple[CsrRows, Integers]:
-    """Return the counts with one class for all classes that have the same value, and no other, equally often.
-
-    A million classes of one row are as many classes as there are values. The rows of merged classes are added.
-
-    counts : (J, m) rows of each class with each value; at least one in each class
-    rows   : (J,) rows of each class
-
-    >>> merge_single_valued(CsrRows.of_dense(np.array([[0, 1], [2, 1], [0, 1]])), np.array([1, 3, 1]))[1]
-    array([2, 3])
-    """
-    is_single, limit = np.diff(counts.indptr) == 1, int(counts.data.max()) + 1
-    entry = counts.indptr[:-1][is_single]
-    key = counts.indices[entry].astype(np.int64) * limit + counts.data[entry]
-    distinct, merged_rows = count_distinct(key, counts.shape[1] * limit, weight=rows[is_single])
-    value, count = np.divmod(distinct, limit)
-    others = counts.take(np.flatnonzero(~is_single))
-    indptr = np.concatenate((np.arange(len(distinct)), len(distinct) + others.indptr))
-    shape = len(indptr) - 1, counts.shape[1]
-    merged = CsrRows(np.append(count, others.data), np.append(value, others.indices), indptr, shape)
-    return merged, np.append(merged_rows, rows[~is_single])
 
 
 def _read_matrix(counts: Integers | scipy.sparse.csr_array[Any, Any]) -> CsrRows:

@@ -12,6 +12,7 @@ from unmask.data.column_names import Role, design_role, find_role, is_visible
 from unmask.facts import ColumnFacts, Printed
 from unmask.tables.cells import plain_levels
 from unmask.tables.column import Classes, Column, classes_of
+from unmask.tables.grouping import class_counts
 from unmask.tables.levels import Levels
 from unmask.tables.notation import EVERYTHING, split_set
 from unmask.tables.risk.dependence import dependencies
@@ -113,8 +114,13 @@ def _count_unique(classes: Classes, column: Column | None) -> int:
     column : column that is not a quasi-identifier; then the rows with a unique combination of class and value. None for
         a quasi-identifier
     """
-    sizes = classes.sizes if column is None else classes.counts(column).data
-    return int(np.count_nonzero(sizes == 1))
+    is_unique = classes.sizes == 1
+    n_unique = int(np.count_nonzero(is_unique))
+    if column is None:
+        return n_unique
+    rows = np.flatnonzero(~is_unique[classes.of_row])
+    counts = class_counts(classes.of_row[rows], len(is_unique), column.codes[rows], len(column.levels))
+    return n_unique + int(np.count_nonzero(counts.data == 1))
 
 
 def _find_design_columns(columns: Sequence[Column]) -> dict[str, str]:
