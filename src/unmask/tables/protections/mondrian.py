@@ -135,7 +135,7 @@ class Mondrian(ClassConstraints):
                 )
         coordinates, trees, span = zip(*map(column_axis, table.quasi_identifiers), strict=True)
         return mondrian(
-            np.stack([place[levels[:, j]] for j, place in enumerate(coordinates)], axis=1),
+            np.stack([place[levels[:, j]] for j, place in enumerate(coordinates)]).T,
             rows,
             k=k,
             span=np.array(span),

@@ -30,28 +30,22 @@ class _Boxes(NamedTuple):
     starts     : (S + 1,) start of each box in `items`
     offset     : (S,) start of each box in the depth-first order of all points
     rows       : (S,) rows in each box
-    preference : (S, d) columns, widest first
-    n_columns  : (S,) number of columns that may be cut
-    n_tried    : (S,) number of columns that have no allowed cut
+    low, high  : (S, d) smallest and largest rank of each column
+    uncuttable : (S, d) mask of the columns that have no allowed cut
     """
 
     items: NDArray[np.intp]
     starts: NDArray[np.intp]
     offset: Integers
     rows: Integers
-    preference: NDArray[np.intp]
-    n_columns: NDArray[np.intp]
-    n_tried: NDArray[np.intp]
+    low: NDArray[Any]
+    high: NDArray[Any]
+    uncuttable: NDArray[Any]
 
     @property
     def sizes(self) -> NDArray[np.intp]:
         """(S,) number of points of each box."""
         return np.diff(self.starts)
-
-    @property
-    def column(self) -> NDArray[np.intp]:
-        """(S,) column to cut next."""
-        return self.preference[np.arange(self.rows.size), self.n_tried]
 
     def select(self, is_selected: Booleans) -> _Boxes:
         """Return some of the boxes."""
@@ -131,7 +125,9 @@ def mondrian(
     tests += [] if people is None else [partial(have_people, people, k)]
     search = _Search.of(values, counts, span, trees if strict else (), k, tests, None if strict else rng, start_of)
     n_rows = np.array([search.counts.sum()])
-    waiting = search.split(search.measure(np.arange(n_points), np.array([0, n_points]), np.zeros(1, np.int64), n_rows))
+    waiting = search.split(
+        search.measure(np.arange(n_points), np.array([0, n_points]), np.zeros(1, np.int64), n_rows, np.arange(d))
+    )
     while waiting:
         waiting += search.split(search.cut(waiting.pop()))
     begins = np.zeros(n_points, dtype=np.bool_)
@@ -184,21 +180,28 @@ class _Search:
             *rest,
         )
 
-    def measure(self, items: NDArray[np.intp], starts: NDArray[np.intp], offset: Integers, rows: Integers) -> _Boxes:
-        """Return new boxes, with their columns sorted by width. The strict form cannot cut constant columns."""
-        widths = np.empty((rows.size, len(self.ranks)))
-        for j, rank_of_point in enumerate(self.ranks):
-            ranks = rank_of_point[items]
-            low, high = (extreme.reduceat(ranks, starts[:-1]) for extreme in (np.minimum, np.maximum))
-            widths[:, j] = self.coordinate[self.first[j] + high] - self.coordinate[self.first[j] + low]
-        widths /= self.span
-        n_columns = np.count_nonzero((widths > 0) | (self.rng is not None), axis=1)
-        preference = np.argsort(-widths, axis=1, kind="stable")
-        return _Boxes(items, starts, offset, rows, preference, n_columns, np.zeros(rows.size, dtype=np.intp))
+    def measure(
+        self, items: NDArray[np.intp], starts: NDArray[np.intp], offset: Integers, rows: Integers, columns: Integers
+    ) -> _Boxes:
+        """Return new boxes with the range of each column; only the given columns vary.
+
+        The strict form cannot cut constant columns.
+        """
+        low = self.ranks[:, items[starts[:-1]]].T
+        high = low.copy()
+        for j in columns:
+            ranks = self.ranks[j][items]
+            low[:, j], high[:, j] = (extreme.reduceat(ranks, starts[:-1]) for extreme in (np.minimum, np.maximum))
+        return _Boxes(items, starts, offset, rows, low, high, (low == high) & (self.rng is None))
+
+    def _widest(self, boxes: _Boxes) -> NDArray[np.intp]:
+        """Return the (S,) widest column of each box among those that may be cut, the first one on a tie."""
+        widths = (self.coordinate[self.first + boxes.high] - self.coordinate[self.first + boxes.low]) / self.span
+        return np.asarray(np.where(boxes.uncuttable, -1.0, widths).argmax(axis=1))
 
     def split(self, boxes: _Boxes) -> list[_Boxes]:
         """Record the final boxes, and return the others in batches."""
-        is_final = (boxes.n_tried >= boxes.n_columns) | (boxes.rows < 2 * self.k)
+        is_final = boxes.uncuttable.all(axis=1) | (boxes.rows < 2 * self.k)
         self._record(boxes.items, boxes.sizes, boxes.offset, is_final)
         boxes = boxes.select(~is_final)
         # the relaxed form shuffles all boxes together
@@ -209,8 +212,9 @@ class _Search:
         self.start_of[items[np.repeat(is_final, sizes)]] = np.repeat(offset[is_final], sizes[is_final])
 
     def cut(self, boxes: _Boxes) -> _Boxes:
-        """Cut the boxes that have a cut, and move the other boxes to their next column."""
-        boxes, cuts, box, left_rows = self._best_cuts(boxes)
+        """Cut the boxes that have a cut in their widest column, and exclude this column of the other boxes."""
+        column = self._widest(boxes)
+        boxes, cuts, box, left_rows = self._best_cuts(boxes, column)
         is_cut = np.zeros(boxes.rows.size, dtype=np.bool_)
         is_cut[box] = True
         uncut, halves = boxes.select(~is_cut), boxes.select(is_cut)
@@ -223,40 +227,40 @@ class _Search:
         is_large = rows >= 2 * self.k  # smaller boxes are final and need no measurement
         self._record(halves.items, sizes, offset, ~is_large)
         items = halves.items[np.repeat(is_large, sizes)]
-        large_halves = self.measure(items, _offsets(sizes[is_large]), offset[is_large], rows[is_large])
-        return uncut._replace(n_tried=uncut.n_tried + 1).join(large_halves)
+        columns = np.flatnonzero((halves.low < halves.high).any(axis=0))
+        large_halves = self.measure(items, _offsets(sizes[is_large]), offset[is_large], rows[is_large], columns)
+        uncut.uncuttable[np.arange(uncut.rows.size), column[~is_cut]] = True
+        return uncut.join(large_halves)
 
-    def _sort(self, boxes: _Boxes) -> tuple[_Boxes, Integers, NDArray[np.int32]]:
-        """Sort the points of each box by its current column. Returns the boxes, and box and rank of each point.
-
-        A key combines box number and rank in one integer.
-        """
-        sizes, items = boxes.sizes, boxes.items
-        ranks = np.take(self.ranks, np.repeat(boxes.column * self.counts.size, sizes) + items)
-        box_of_item, rank_bits = np.repeat(np.arange(sizes.size, dtype=np.int64), sizes), int(ranks.max()).bit_length()
-        keys = box_of_item << rank_bits | ranks
-        if self.rng is not None:
-            shuffled = self.rng.permutation(items.size)
-            items, ranks, keys = items[shuffled], ranks[shuffled], keys[shuffled]
-        place = argsort_digits(keys, sizes.size << rank_bits)
-        return boxes._replace(items=items[place]), box_of_item, ranks[place]
-
-    def _best_cuts(self, boxes: _Boxes) -> tuple[_Boxes, Integers, Integers, Integers]:
-        """Return the boxes, sorted by their current column, and the best allowed cut of each box that has one.
+    def _best_cuts(self, boxes: _Boxes, column: NDArray[np.intp]) -> tuple[_Boxes, Integers, Integers, Integers]:
+        """Return the boxes, sorted by a column, and the best allowed cut of each box that has one.
 
         A cut is given by its last item on the left, its box, and its number of rows on the left.
         """
-        boxes, box_of_item, ranks = self._sort(boxes)
-        until = np.append(0, np.cumsum(self.counts[boxes.items]))
-        cuts = np.arange(ranks.size - 1)
+        sizes, items, box = boxes.sizes, boxes.items, np.arange(column.size)
+        low, n_ranks = boxes.low[box, column], (boxes.high - boxes.low)[box, column].astype(np.int64) + 1
+        keys = np.repeat(np.cumsum(n_ranks) - n_ranks - low, sizes)  # box and rank in one integer
+        keys += np.take(self.ranks, np.repeat(column * self.counts.size, sizes) + items)
+        if self.rng is not None:
+            shuffled = self.rng.permutation(items.size)
+            items, keys = items[shuffled], keys[shuffled]
+        place = argsort_digits(keys, int(n_ranks.sum()))
+        boxes, keys = boxes._replace(items=items[place]), keys[place]
+        until = _offsets(self.counts[boxes.items])
+        cuts = np.arange(keys.size - 1)
         if self.rng is None:
-            cuts = np.flatnonzero(ranks[1:] != ranks[:-1])
-        box = box_of_item[cuts]
+            cuts = np.flatnonzero(keys[1:] != keys[:-1])
+        if self.tests or self.ancestors is not None:
+            box = np.repeat(box, sizes)[cuts]
+        else:  # a cut nearest to the median is allowed if any is
+            box = np.repeat(box, 2)
+            above = np.searchsorted(until[cuts + 1], until[boxes.starts[:-1]] + boxes.rows // 2, side="right")
+            cuts = cuts.take(np.stack([above - 1, above], axis=1).ravel(), mode="clip")
         left_rows = until[cuts + 1] - until[boxes.starts[box]]
         is_large_enough = (left_rows >= self.k) & (boxes.rows[box] - left_rows >= self.k)
         cut = np.stack([cuts, box, left_rows])[:, is_large_enough]
         if self.ancestors is not None:
-            cut = cut[:, self._are_between_children(self.ancestors, boxes, ranks, *cut[:2])]
+            cut = cut[:, self._are_between_children(self.ancestors, boxes, column, *cut[:2])]
         for passes in self.tests:
             cut = cut[:, passes(Cuts(boxes.items, boxes.starts, *cut[:2]))]
         cuts, box, left_rows = cut
@@ -267,13 +271,13 @@ class _Search:
         return boxes, cuts[nearest], box[nearest], left_rows[nearest]
 
     def _are_between_children(
-        self, ancestors: Integers, boxes: _Boxes, ranks: NDArray[np.int32], cuts: Integers, box: Integers
+        self, ancestors: Integers, boxes: _Boxes, column: NDArray[np.intp], cuts: Integers, box: Integers
     ) -> Booleans:
         """Return a mask of the cuts that separate two children of the lowest common ancestor of their box."""
-        first = self.first[boxes.column]
-        low, high = first + ranks[boxes.starts[:-1]], first + ranks[boxes.starts[1:] - 1]
+        first, boxes_of_column = self.first[column], (np.arange(column.size), column)
+        low, high = first + boxes.low[boxes_of_column], first + boxes.high[boxes_of_column]
         level = (np.count_nonzero(ancestors[:, low] != ancestors[:, high], axis=0) - 1)[box]
-        left, right = (first[box] + ranks[cuts + side] for side in (0, 1))
+        left, right = (first[box] + self.ranks[column[box], boxes.items[cuts + side]] for side in (0, 1))
         return np.asarray(ancestors[level, left] != ancestors[level, right])
 
 
