@@ -17,13 +17,12 @@ from unmask.data.writing import STARTS, escape_formula, is_formula
 from unmask.ranges import Option
 from unmask.tables.column import Column, classes_of
 from unmask.tables.formulas import Formulas, check_formulas
-from unmask.tables.grouping import class_counts
 from unmask.tables.protections.mondrian import Mondrian
 from unmask.tables.protections.recoding import merge_cells
 from unmask.tables.stored import StoredTable, unchanged_columns
 from unmask.tables.table import Table
 from unmask.tables.table_writing import stored_type
-from unmask.tables.utility.column_loss import Loss
+from unmask.tables.utility.column_loss import Loss, Pairs
 from unmask.tables.utility.evaluation import InformationLoss
 
 
@@ -92,8 +91,7 @@ def generalize(table: Table, protection: Mondrian) -> CountedRelease:
     release = Table(columns, missing=table.missing, order=table.order)
     lost = {}
     for j, (column, released) in enumerate(zip(table.quasi_identifiers, merged, strict=True)):
-        levels = classes.levels[:, j], len(column.levels), released.codes, len(released.levels)
-        pairs = class_counts(*levels, weight=classes.sizes)
+        pairs = Pairs(classes.levels[:, j], released.codes, classes.sizes)
         lost[column.name] = Loss.of(column, released, pairs, column.counts - complete.column(column.name).counts)
     loss = InformationLoss.of(lost, merged_classes.sizes, suppressed_rows=table.n_rows - release.n_rows)
     return CountedRelease(release, classes.levels, merged_classes.of_row, loss)

@@ -16,7 +16,6 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
-from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 from unmask.tables.column import Column
 from unmask.tables.dates import UNITS
@@ -24,7 +23,7 @@ from unmask.tables.grouping import KEY_LIMIT, sum_rows
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.protections.recoding import generalize
 from unmask.tables.table import Table
-from unmask.tables.utility.column_loss import Loss
+from unmask.tables.utility.column_loss import NO_PAIRS, Loss
 
 Level = float | str
 Node: TypeAlias = tuple[int, ...]
@@ -103,16 +102,13 @@ def _recode(column: Column, level: Level) -> Column:
 
 def _cell_penalties(column: Column, recoded: Column) -> Floats:
     """Return (L,) the penalty of the cell of each value; 0 for a missing cell that stays missing."""
-    nothing = CsrRows.of_dense(np.zeros((len(column.levels), 0), dtype=np.int64))
-    loss = Loss.of(column, recoded, nothing, np.zeros(len(column.levels), dtype=np.int64))
+    loss = Loss.of(column, recoded, NO_PAIRS, np.zeros(len(column.levels), dtype=np.int64))
     return np.where(loss.sets.target.missing, 0.0, loss.penalty)[recoded.codes]
 
 
 def _row_penalty(column: Column) -> float:
     """Return the loss of a suppressed row: 1, or 0 if all rows are equal."""
-    n = len(column.levels)
-    nothing = CsrRows.of_dense(np.zeros((n, 0), dtype=np.int64))
-    return Loss.of(column, column, nothing, np.ones(n, dtype=np.int64)).ncp()
+    return Loss.of(column, column, NO_PAIRS, np.ones(len(column.levels), dtype=np.int64)).ncp()
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy
 
-from unmask.core.csr_rows import CsrRows
 from unmask.tables.grouping import class_counts
 from unmask.tables.levels import KIND, Levels, Type
 from unmask.tables.matching import compatible
@@ -22,10 +21,34 @@ if TYPE_CHECKING:
     from unmask.tables.column import Column
     from unmask.tables.hierarchy import Hierarchy
 
+_MAX_COUNTED_PAIRS = 1 << 16
+"""Largest number of possible pairs of levels that are counted even if the rows are fewer."""
+
 _MAX_DENSE = 64
 """Largest number of levels and bins for which shares are dense arrays. Small sparse products are dominated by
 overhead.
 """
+
+
+class Pairs(NamedTuple):
+    """Original level, released level, and number of rows of each pair of cells. A pair may be listed several times."""
+
+    source: NDArray[Any]
+    target: NDArray[Any]
+    rows: Integers
+
+    @classmethod
+    def of_rows(cls, source: NDArray[np.int32], target: NDArray[np.int32], shape: tuple[int, int]) -> Pairs:
+        """Return the pairs of rows, which are counted if that makes them fewer. shape : numbers of levels"""
+        n_pairs = shape[0] * shape[1]
+        if n_pairs > max(len(source), _MAX_COUNTED_PAIRS):
+            return cls(source, target, np.ones(len(source), dtype=np.int64))
+        counts = np.bincount(source * np.int64(shape[1]) + target, minlength=n_pairs)
+        occurring = np.flatnonzero(counts)
+        return cls(*np.divmod(occurring, max(shape[1], 1)), counts[occurring])
+
+
+NO_PAIRS = Pairs(*np.zeros((3, 0), dtype=np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +57,7 @@ class Loss:
 
     penalty, width  : (L,) normalized certainty penalty and width of each released level; those of a suppressed row if
         it is missing
-    pairs           : (original levels, released levels) CSR, number of rows with each pair of cells
+    pairs           : pairs of cells of the released rows
     suppressed_rows : (L,) original rows of each level that are not released
     levels          : released levels
     """
@@ -43,13 +66,13 @@ class Loss:
     sets: ColumnSets
     penalty: Floats
     width: Floats
-    pairs: CsrRows
+    pairs: Pairs
     suppressed_rows: Integers
     levels: Levels
     hierarchy: Hierarchy | None
 
     @classmethod
-    def of(cls, original: Column, released: Column, pairs: CsrRows, suppressed: Integers) -> Loss:
+    def of(cls, original: Column, released: Column, pairs: Pairs, suppressed: Integers) -> Loss:
         """Return the cells of both columns as sets of common atoms."""
         counts = np.bincount(original.codes, minlength=len(original.levels))
         sets = compare_columns(original.levels, released.levels, counts)
@@ -66,7 +89,7 @@ class Loss:
         is_suppressed : (n_rows,) mask of the original rows that are not released
         """
         n_levels = len(original.levels)
-        pairs = class_counts(original.codes[origin], n_levels, released.codes, len(released.levels))
+        pairs = Pairs.of_rows(original.codes[origin], released.codes, (n_levels, len(released.levels)))
         suppressed_rows = np.bincount(original.codes[is_suppressed], minlength=n_levels)
         return Loss.of(original, released, pairs, suppressed_rows)
 
@@ -78,25 +101,22 @@ class Loss:
     @property
     def n_rows(self) -> int:
         """Number of original rows."""
-        return int(self.pairs.data.sum()) + self.n_suppressed_rows
-
-    def pair_levels(self) -> tuple[Integers, Integers]:
-        """Return original level and released level of each pair that occurs."""
-        source = np.repeat(np.arange(self.pairs.shape[0]), np.diff(self.pairs.indptr))
-        return source, self.pairs.indices.astype(np.int64)
+        return int(self.pairs.rows.sum()) + self.n_suppressed_rows
 
     def mean_loss(self, loss: Floats, suppressed: float) -> float:
         """Return the mean over all original rows of a loss per pair.
 
         suppressed : loss of a suppressed row
         """
-        total = np.sum(loss * self.pairs.data.astype(np.float64))
+        total = np.sum(loss * self.pairs.rows)
         return float((total + suppressed * self.n_suppressed_rows) / self.n_rows)
 
     def loss_of_pairs(self, of_level: Floats) -> Floats:
         """Return the loss of each pair, from that of each released level; 0 if both cells are missing."""
-        source, target = self.pair_levels()
-        return np.where(self.sets.source.missing[source] & self.sets.target.missing[target], 0.0, of_level[target])
+        source, target, _ = self.pairs
+        loss, missing = np.asarray(of_level[target]), np.flatnonzero(self.sets.target.missing[target])
+        loss[missing[self.sets.source.missing[source[missing]]]] = 0.0
+        return loss
 
     def ncp(self) -> float:
         """Return the normalized certainty penalty: mean share of the domain that a cell covers, from 0 to 1.
@@ -104,15 +124,15 @@ class Loss:
         In the literature, only generalization is penalized. Here, a cell that does not contain its original value, as
         after noise, also costs its normalized distance from it; the sum is at most 1.
         """
-        sets, (source, target) = self.sets, self.pair_levels()
+        sets, (source, target, _) = self.sets, self.pairs
         span = sets.span if isinstance(sets, OrderedSets) and KIND[self.type] == "numeric" else None
         loss = self.loss_of_pairs(self.penalty)
-        stated = np.flatnonzero(~sets.source.missing[source] & ~sets.target.missing[target])
-        is_moved = stated[sets.are_disjoint(source[stated], target[stated])]
-        distance = sets.distance(source[is_moved], target[is_moved])
+        moved = np.flatnonzero(sets.are_disjoint(source, target))
+        moved = moved[~(sets.source.missing[source[moved]] | sets.target.missing[target[moved]])]
+        distance = sets.distance(source[moved], target[moved])
         if span is not None and sets.full_width > 0:  # over the range of the original, however far cells went
             distance = distance * span / sets.full_width
-        loss[is_moved] = np.minimum(loss[is_moved] + distance, 1.0)
+        loss[moved] = np.minimum(loss[moved] + distance, 1.0)
         return self.mean_loss(loss, 0.0 if span == 0 or sets.n_atoms < 2 else 1.0)
 
     def remaining_width(self) -> tuple[float, float]:

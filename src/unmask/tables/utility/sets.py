@@ -164,11 +164,11 @@ class CategorySets:
     def count_common(self, source: Integers, target: Integers) -> Integers:
         """Count the common atoms of each pair of sets. Single atoms, the usual case, are looked up in the other set."""
         atoms, sizes = self.source.atoms, self.source.sizes
-        n_common = np.empty(len(source), dtype=np.int64)
+        n_common = np.zeros(len(source), dtype=np.int64)
         single = sizes[source] == 1
         if single.any():
             n_common[single] = self.target.atoms.contain(target[single], atoms.indices[atoms.indptr[source[single]]])
-        sets = np.flatnonzero(~single)
+        sets = np.flatnonzero(sizes[source] > 1)
         step = max(1, _MAX_ENTRIES // max(1, int(max(sizes.max(initial=0), self.target.sizes.max(initial=0)))))
         for begin in range(0, len(sets), step):
             part = sets[begin : begin + step]
