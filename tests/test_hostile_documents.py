@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.commands import invoke
+from unmask import catalog
 
 CODE = """
 from pathlib import Path
@@ -193,7 +194,7 @@ def test_the_action_and_the_hooks_never_allow_code() -> None:
 
 def test_a_dry_run_does_not_import_an_installed_plug_in(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     points = metadata.EntryPoints([metadata.EntryPoint("acme.Attack", "hostile:Attack", "unmask")])
-    monkeypatch.setattr(metadata, "entry_points", lambda **wanted: points.select(**wanted))
+    monkeypatch.setattr(catalog, "list_plugins", lambda: points.select(group="unmask"))
     (folder / "unmask.toml").write_text(DOCUMENTS["attack"].replace("hostile:Attack", "acme.Attack"))
     assert invoke(*DOORS["study, dry run"]).exit_code == 2
     assert not (folder / "SENTINEL").exists()

@@ -5,6 +5,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+from unmask import catalog
 from unmask.catalog import domain_of, find, kind_of, list_catalog, make
 from unmask.cli import main
 from unmask.core.errors import UnmaskError
@@ -129,7 +130,7 @@ def test_installed_plug_ins_have_names_of_their_own(mine, tmp_path, monkeypatch)
     from importlib import metadata
 
     points = metadata.EntryPoints([metadata.EntryPoint("acme.ByOne", f"{mine}:ByOneColumn", "unmask")])
-    monkeypatch.setattr(metadata, "entry_points", lambda **wanted: points.select(**wanted))
+    monkeypatch.setattr(catalog, "list_plugins", lambda: points.select(group="unmask"))
     monkeypatch.syspath_prepend(tmp_path)
     assert find("acme.ByOne", "attacks").__name__ == "ByOneColumn"
     assert list_catalog()["attacks"]["acme.ByOne"].startswith("Which released record is this person's? One that")

@@ -63,7 +63,7 @@ def list_measures() -> Mapping[str, Quantity]:
 def list_catalog() -> dict[str, dict[str, str]]:
     """Return a line for each name of each kind, installed plug-ins included."""
     catalog = {str(kind): {name: sentence(item) for name, item in examples(kind).items()} for kind in KINDS}
-    for name in metadata.entry_points(group="unmask").names:
+    for name in list_plugins().names:
         kind, line = _of_plugin(name)
         catalog.setdefault(kind, {})[name] = line
     words = {"measures": list_measures(), "criteria": registry.CRITERIA, "utilities": registry.UTILITIES}
@@ -230,9 +230,15 @@ def _allowed(use: str, code: Path | None) -> Path:
     return code
 
 
+@cache
+def list_plugins() -> metadata.EntryPoints:
+    """Return the entry points of installed packages; finding them reads a file of each package."""
+    return metadata.entry_points(group="unmask")
+
+
 def is_plugin(use: str) -> bool:
     """Return whether a name is "module:Class", or that of an installed package."""
-    return ":" in use or use in metadata.entry_points(group="unmask").names
+    return ":" in use or use in list_plugins().names
 
 
 def load(use: str, folder: Path | None = None) -> Any:
@@ -275,8 +281,7 @@ def _module(name: str, folder: Path | None) -> Any:
 
 
 def _installed(name: str) -> Any:
-    (point,) = list(metadata.entry_points(group="unmask", name=name))[:1]
-    return load(point.value)
+    return load(list_plugins()[name].value)
 
 
 def _checked(thing: Any, use: str, kind: Kind) -> Any:

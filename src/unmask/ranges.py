@@ -108,11 +108,18 @@ _NUMBERS: Mapping[Any, tuple[type, ...]] = {float: (float, int), int: (int,)}
 
 
 @cache
+def list_hints(owner: Callable[..., Any]) -> Mapping[str, Any]:
+    """Return the types of a function's parameters or a dataclass's fields; Python parses their texts at each call."""
+    return get_type_hints(owner, include_extras=True)
+
+
+@cache
 def _ranged_fields(kind: Any) -> tuple[tuple[str, Any, tuple[type, ...], tuple[Range, ...]], ...]:
     """Return the fields of a dataclass that declare a range or choices: name, type, its `_NUMBERS`, and ranges."""
-    hints = get_type_hints(kind, include_extras=True)
     limited = {
-        name: (hint, *get_args(hint)) for name, hint in hints.items() if get_origin(hint) in (Annotated, Literal)
+        name: (hint, *get_args(hint))
+        for name, hint in list_hints(kind).items()
+        if get_origin(hint) in (Annotated, Literal)
     }
     return tuple(
         (name, hint, _NUMBERS.get(inner, ()), tuple(item for item in metadata if isinstance(item, Range)))
@@ -133,7 +140,7 @@ def check_types(function: Callable[..., Any], keywords: Mapping[str, Any]) -> No
 
     The function itself checks arrays, and keywords that must be None.
     """
-    hints = get_type_hints(function, include_extras=True)
+    hints = list_hints(function)
     for name, value in keywords.items():
         if (hint := hints.get(name, Any)) is not type(None):
             check_type(name, value, hint)

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
 from unmask.core.errors import UnmaskError, explain_unknown, nearest
 from unmask.core.lazy import import_source
-from unmask.ranges import Option, Range, expected
+from unmask.ranges import Option, Range, expected, list_hints
 
 Hints = Mapping[str, Any]
 """Key -> its type, as in an annotation."""
@@ -39,7 +39,7 @@ def parameters(source: str, *names: str) -> Hints:
 
 def parameter_types(function: Any, *names: str) -> Hints:
     """Return the types of parameters of a function or of fields of a dataclass, see `parameters`."""
-    declared = get_type_hints(function, include_extras=True)
+    declared = list_hints(function)
     return {name: _in_documents(declared[name]) for name in names or inspect.signature(function).parameters}
 
 
@@ -53,7 +53,7 @@ def defaults(source: str) -> Mapping[str, Any]:
 @cache
 def declared_options(source: str) -> Mapping[str, Option]:
     """Return the declared command-line form of parameters of a function or a dataclass."""
-    hints = get_type_hints(import_source(source), include_extras=True).items()
+    hints = list_hints(import_source(source)).items()
     declared = ((name, get_args(hint)[1:]) for name, hint in hints if get_origin(hint) is Annotated)
     return {name: item for name, metadata in declared for item in metadata if isinstance(item, Option)}
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 
 import click
 
@@ -21,7 +21,7 @@ from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 from unmask.core.lazy import import_source
 from unmask.domains import DOMAINS, import_audit, list_further_measures
-from unmask.ranges import Option
+from unmask.ranges import Option, list_hints
 from unmask.results.rows import ORIGINAL
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def read_signature(source: str) -> AuditSignature:
     """Return the signature of a function, which is imported now."""
     function, typed = import_source(source), list_typed_parameters(source)
-    parameters, hints = inspect.signature(function).parameters, get_type_hints(function, include_extras=True)
+    parameters, hints = inspect.signature(function).parameters, list_hints(function)
     keywords = [name for name, item in parameters.items() if item.kind is item.KEYWORD_ONLY]
     argument = next((name for name in parameters if name not in keywords), "")
     hint = hints.get(argument)

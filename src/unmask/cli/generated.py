@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 import click
 
@@ -36,7 +36,7 @@ from unmask.cli.options_table import read_options
 from unmask.core.errors import UnmaskError
 from unmask.core.lazy import import_source
 from unmask.protection_specs import Spec, parse_specs
-from unmask.ranges import Option, Range
+from unmask.ranges import Option, Range, list_hints
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -165,7 +165,7 @@ def declare_parameters(source: str) -> dict[str, dict[str, Any]]:
     from unmask.schema import help_lines  # here: help needs no schema
 
     function = import_source(source)
-    hints, lines = get_type_hints(function, include_extras=True), help_lines(source)
+    hints, lines = list_hints(function), help_lines(source)
     return {
         item.name: {"help": lines.get(item.name), **convert_default(item.default), **convert_hint(hints.get(item.name))}
         for item in inspect.signature(function).parameters.values()
@@ -175,7 +175,7 @@ def declare_parameters(source: str) -> dict[str, dict[str, Any]]:
 def list_typed_parameters(source: str) -> list[str]:
     """Return the parameters of a function or a dataclass whose types can be typed on a command line."""
     function = import_source(source)
-    hints = get_type_hints(function, include_extras=True)
+    hints = list_hints(function)
     return [name for name in inspect.signature(function).parameters if convert_hint(hints.get(name))]
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import InitVar, dataclass, fields, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
-from typing import Annotated, Any, Final, Literal, get_type_hints
+from typing import Annotated, Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.arrays import as_numbers
 from unmask.core.errors import UnmaskError
-from unmask.ranges import Range, check_type
+from unmask.ranges import Range, check_type, list_hints
 
 Floats = NDArray[np.float64]
 Ties = Literal["walk_away", "attack"]
@@ -265,14 +265,9 @@ def _to_plain(name: str, value: object) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-@cache
-def _list_hints(owner: type) -> dict[str, Any]:
-    return get_type_hints(owner, include_extras=True)
-
-
 def check_fields(owner: Any) -> None:
     """Raise an error for a field of another type, or outside its range; defaults are not checked."""
-    hints = _list_hints(owner.__class__)
+    hints = list_hints(owner.__class__)
     for item in fields(owner):
         value = getattr(owner, item.name)
         if value is not item.default:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Literal, get_type_hints
+from typing import Annotated, Literal
 
 import duckdb
 
@@ -29,7 +29,7 @@ from unmask.graphs.compressed_rows import mark_nodes
 from unmask.graphs.files.end_columns import EndColumns, Ends, choose_ends, is_known, is_weight
 from unmask.graphs.files.formats import adjacency_dialect, matrix_dialect, read_adjacency, read_matrix
 from unmask.graphs.files.node_numbers import LinkList, number_ids
-from unmask.ranges import Option, Range, check_type
+from unmask.ranges import Option, Range, check_type, list_hints
 
 FORMATS = (
     "a list of edges or an adjacency list (.txt, .csv, .tsv), a matrix in such a file, Parquet, Pajek (.net), GraphML, "
@@ -94,7 +94,7 @@ class EdgeListOptions:
         if (self.source is None) != (self.target is None):
             named, missing = ("source", "target") if self.target is None else ("target", "source")
             raise UnmaskError(f"--{named} was given without --{missing}, expected the columns of both ends of an edge")
-        for name, hint in get_type_hints(EdgeListOptions, include_extras=True).items():
+        for name, hint in list_hints(EdgeListOptions).items():
             check_type(name, getattr(self, name), hint)
 
     @property
