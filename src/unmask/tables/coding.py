@@ -43,7 +43,9 @@ def encode(
 
     once : columns that are left out if every row has another text
     """
-    types = [str(row[1]) for row in connection.execute(f"describe select * from {relation}").fetchall()]
+    types = [""] * len(names)  # of a text file
+    if not relation.startswith("read_csv("):
+        types = [str(row[1]) for row in connection.execute(f"describe select * from {relation}").fetchall()]
     aliases = ", ".join(f"c{position}" for position in range(len(types)))
     positions = {name: position for position, name in enumerate(names) if name in chosen}
     cells = ", ".join(f"c{position}::varchar as c{position}" for position in positions.values())
@@ -53,11 +55,8 @@ def encode(
     )
     storage = "view" if is_read_again else "table"
     connection.execute(f"create temp {storage} cells as select {cells} from {relation} as source({aliases})")
-    of_text = relation.startswith("read_csv(")
     return {
-        name: encode_column(
-            connection, f"c{position}", "" if of_text else types[position], real=types[position] in _REAL
-        )
+        name: encode_column(connection, f"c{position}", types[position], real=types[position] in _REAL)
         for name, position in positions.items()
         if name not in once or _has_repeats(connection, f"c{position}")
     }
