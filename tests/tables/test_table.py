@@ -137,6 +137,7 @@ def test_nan_is_missing_in_numbers_and_its_text_is_a_code():
     for table in (
         Table.read(source, quasi_identifiers=["age", "ill"], na=()),
         Table.read(pd.DataFrame(source), quasi_identifiers=["age", "ill"], na=()),
+        Table.read(source | {"age": ["1.5", np.ma.masked]}, quasi_identifiers=["age", "ill"], na=()),
     ):
         assert content(table) == {"age": ["1.5", ""], "ill": ["nan", "b"]}
 

@@ -252,12 +252,18 @@ def _fetch(connection: Any, sql: str) -> dict[str, list[object]]:
 def _from_arrays(
     source: Mapping[Any, Any], wanted: Sequence[str], is_read: Callable[[str], bool]
 ) -> dict[str, Encoded]:
-    arrays = {str(name): np.ma.asarray(values) for name, values in source.items() if is_read(str(name))}
+    arrays = {str(name): _as_array(values) for name, values in source.items() if is_read(str(name))}
     check_columns([str(name) for name in source], wanted, place=_described(source))
     lengths = {name: array.shape for name, array in arrays.items()}
     if any(len(shape) != 1 for shape in lengths.values()) or len(set(lengths.values())) > 1:
         raise UnmaskError(f"the arrays of the columns have shapes {lengths}; expected one dimension and equal lengths")
     return {name: encode_array(array) for name, array in arrays.items()}
+
+
+def _as_array(values: Any) -> np.ma.MaskedArray[Any, Any]:
+    """Return a column as a masked array. NumPy's own search for masks in a list takes longer than reading."""
+    is_plain = isinstance(values, list) and not any(isinstance(value, np.ma.MaskedArray) for value in values)
+    return np.ma.asarray(np.asarray(values) if is_plain else values)
 
 
 # --- wording ------------------------------------------------------------------------------------------------------
