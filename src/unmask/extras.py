@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from importlib import import_module, metadata
+from importlib import import_module
 from typing import Any
 
 from unmask.core.errors import FailedError
@@ -28,6 +28,8 @@ def describe_installation(name: str) -> str:
     >>> print(describe_installation("excel"))
     install the extra [excel] of unmask (... -m pip install 'python-calamine>=0.3'...)
     """
+    from importlib import metadata
+
     requirements = [text.partition(";") for text in metadata.requires("unmask") or ()]
     packages = [text.strip() for text, _, marker in requirements if re.search(rf"extra == .{name}.", marker)]
     return f"install the extra [{name}] of unmask ({shlex.join([sys.executable, '-m', 'pip', 'install', *packages])})"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import json
 import math
@@ -58,6 +57,8 @@ def certify(
     if earlier is not None:
         _check(earlier, json.loads(text))
     elif output is not None and page is not None:
+        import hashlib
+
         from unmask.render.certificate import certificate
 
         digest = hashlib.sha256(text.encode()).hexdigest()

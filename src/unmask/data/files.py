@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import json
 import os
 import stat
-import tempfile
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -83,6 +81,8 @@ def _parse(path: Path, kind: str, parse: Callable[[str], Any], form: str) -> Any
 
 def hash_file(path: Path) -> str:
     """Return the SHA-256 of a file in hexadecimal digits."""
+    import hashlib
+
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -97,7 +97,8 @@ def _verify(path: Path, name: str, sha256: str) -> None:
 
 
 def _download(origin: str, path: Path, name: str, sha256: str) -> Path:
-    from urllib.request import urlopen  # late import: slow to load, and rarely needed
+    import tempfile
+    from urllib.request import urlopen  # late imports: slow to load, and rarely needed
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

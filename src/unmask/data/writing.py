@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -117,6 +116,8 @@ def _for_owner(path: str, flags: int) -> int:
 
 @contextmanager
 def _place(path: Path) -> Iterator[Path]:
+    import tempfile
+
     parent, name = (None, "output.csv") if path == STANDARD_OUTPUT else (path.parent, path.name)
     with explain_write_errors(path):
         folder = tempfile.TemporaryDirectory(prefix=".unmask-", dir=parent, ignore_cleanup_errors=True)

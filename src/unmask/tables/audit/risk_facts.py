@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
+from unmask.core.csr_rows import distinct
 from unmask.core.distinct_rows import distinct_rows
 from unmask.core.posterior import Posterior, equal_weights
 from unmask.core.truth import UNKNOWN
@@ -36,7 +37,7 @@ def distribute_success(run: AttackRun) -> Distribution:
     not released is 0. A person with several targets counts by the riskiest one.
     """
     (success, weight), people = _weigh_success(run), run.n_people
-    values = np.unique(success)
+    values = distinct(success)
     mass = np.bincount(np.searchsorted(values, success), weight)
     counts = np.bincount(
         np.maximum(np.searchsorted(SUCCESS_EDGES, values, side="left") - 1, 0), mass, len(SUCCESS_EDGES) - 1
@@ -157,7 +158,8 @@ def _count_inferred(run: AttackRun, row: Integers, value: NDArray[np.int32], p: 
     inferred[row] = value
     people, of_target = weight, inferred[belief.observation]
     if run.person is not None:
-        counted = run.count_people(of_target + 1)[1:]
+        targets = np.flatnonzero(of_target >= 0)
+        counted = run.count_people(of_target[targets], targets)
         people = np.pad(counted, (0, n - len(counted))).astype(np.float64)
     if run.truth is None:
         return _Inferred(people, weight, believed, *np.zeros((2, n)))

@@ -133,9 +133,8 @@ def _find_design_columns(columns: Sequence[Column]) -> dict[str, str]:
     parts = {column.name: part for column in columns if (part := design_role(column.name))}
     for column in columns:
         part, low = parts.get(column.name, ""), column.levels.low[np.isfinite(column.levels.low)]
-        median = float(np.median(low)) if low.size else 0.0
-        is_bare_weight = column.name.lower() in ("w", "weight", "weights", "gewicht")
-        is_body_weight = is_bare_weight and len(parts) == 1 and 5 <= median <= 250
+        is_bare_weight = len(parts) == 1 and column.name.lower() in ("w", "weight", "weights", "gewicht")
+        is_body_weight = is_bare_weight and low.size > 0 and 5 <= np.median(low) <= 250
         rows_of_unit = len(column.codes) / max(int(np.count_nonzero(column.counts)), 1)
         is_unit = rows_of_unit > 1 and (part != "household" or rows_of_unit <= MAX_HOUSEHOLD_ROWS)
         if part in UNITS and not is_unit:
@@ -223,8 +222,7 @@ def _is_hashed(column: Column) -> bool:
         return False
     length = np.array([len(label) for label in column.levels.labels])
     like = np.array([bool(DIGEST.fullmatch(label)) for label in column.levels.labels])
-    lengths = np.unique(length[like])
-    return len(lengths) == 1 and bool(2 * column.counts[like].sum() > column.counts[length > 0].sum())
+    return len({*length[like].tolist()}) == 1 and bool(2 * column.counts[like].sum() > column.counts[length > 0].sum())
 
 
 def _is_measured(column: Column) -> bool:
