@@ -112,10 +112,11 @@ def look_up_hashes(ordered: NDArray[np.uint64], hashes_to_find: NDArray[np.uint6
 
 def _strip_texts(raw: Encoded, empty: set[str]) -> Encoded:
     """Return the column without blanks around texts; empty texts are missing, and the missing text is the last."""
-    stripped = [None if text is None else text.strip(BLANKS) for text in raw.texts]
-    cells = tuple(None if text in empty else text for text in stripped)
-    if cells == raw.texts and None not in cells[:-1]:
+    joined = "".join(filter(None, raw.texts))
+    if None not in raw.texts and empty.isdisjoint(raw.texts) and not any(blank in joined for blank in BLANKS):
         return raw
+    stripped = [text and text.strip(BLANKS) for text in raw.texts]
+    cells = tuple(None if text in empty else text for text in stripped)
     texts = tuple(dict.fromkeys(text for text in cells if text is not None))
     place: dict[str | None, int] = dict(zip((*texts, None), range(len(texts) + 1), strict=True))
     codes = np.array([place[text] for text in cells], dtype=np.int32)[raw.codes]

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast, get_args
 
 import numpy as np
 
+from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError, nearest
 from unmask.data.column_names import design_role, number_kind
 from unmask.tables.cells import PlainForm, form_of, values_of
@@ -144,7 +145,7 @@ class _Typed(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """Distinct texts of a column, with their rows.
+    """Distinct texts of a column, and the column itself.
 
     missing_codes : texts that are missing cells
     missing_numbers : texts that are missing cells among numbers
@@ -152,8 +153,7 @@ class _Column:
 
     name: str
     texts: tuple[str | None, ...]
-    rows: Sequence[int]
-    n_rows: int
+    encoded: Encoded
     declared: Declared
     missing_codes: frozenset[str]
     missing_numbers: frozenset[str]
@@ -161,12 +161,17 @@ class _Column:
     @classmethod
     def of(cls, name: str, encoded: Encoded, declared: Declared, na: Sequence[str] | None) -> _Column:
         """Return the texts of a column; na : texts of missing cells, None for the default."""
-        texts = tuple(None if text is None else unicodedata.normalize("NFC", text) for text in encoded.texts)
-        rows = np.bincount(encoded.codes, encoded.row_counts, len(texts)).astype(np.int64).tolist()
+        texts = encoded.texts
+        if not "".join(filter(None, texts)).isascii():
+            texts = tuple(text and unicodedata.normalize("NFC", text) for text in texts)
         values = {*(declared.order or ()), *(declared.hierarchy.nodes if declared.hierarchy else ())}
         missing_texts = MISSING_CODES - values if na is None else frozenset(na)
         missing_numbers = MISSING_NUMBERS - values if missing_texts - {""} else frozenset[str]()
-        return cls(name, texts, rows, sum(rows), declared, missing_texts, missing_numbers)
+        return cls(name, texts, encoded, declared, missing_texts, missing_numbers)
+
+    def count_rows(self) -> Integers:
+        """Return the number of rows of each text."""
+        return np.bincount(self.encoded.codes, self.encoded.row_counts, len(self.texts)).astype(np.int64)
 
     @cached_property
     def values(self) -> list[str]:
@@ -180,7 +185,8 @@ class _Column:
         form = form_of(self.values)
         if form == "decimal" and _THREE_DECIMALS.search("\n".join(self.values)):
             return None
-        return None if form and values_of(self.values, form) is None else form
+        is_valid = form in (None, "whole", "decimal") or values_of(self.values, form) is not None
+        return form if is_valid else None
 
     @cached_property
     def mark(self) -> str | None:
@@ -195,14 +201,17 @@ class _Column:
         missing_texts = self.missing_codes
         if KIND[typed.type] == "numeric":
             missing_texts |= self.missing_numbers
-        texts = tuple(None if text is None or text in missing_texts else typed.to(text) for text in self.texts)
+        texts = self.texts
+        if typed.to is not str or not missing_texts.isdisjoint(texts):
+            texts = tuple(None if text is None or text in missing_texts else typed.to(text) for text in texts)
         notes = tuple(filter(None, (typed.note, self._missing(missing_texts))))
         return Recognized(typed.type, texts, notes, typed.numbers_as_code)
 
     def _missing(self, missing_texts: frozenset[str]) -> str:
-        missing_rows = {text: rows for text, rows in zip(self.texts, self.rows, strict=True) if text in missing_texts}
-        if not missing_rows:
+        if missing_texts.isdisjoint(self.texts):
             return ""
+        rows_of_text = zip(self.texts, self.count_rows().tolist(), strict=True)
+        missing_rows = {text: rows for text, rows in rows_of_text if text in missing_texts}
         codes, number = ", ".join(f"'{code}'" for code in sorted(missing_rows)), sum(missing_rows.values())
         changes = "--na changes that" if self.missing_codes.issuperset(missing_rows) else self._type_option("text")
         return f"{self.name}: {number:,} cell{'s' * (number > 1)} {codes} read as missing ({changes})"
@@ -232,7 +241,6 @@ class _Column:
 
     def _guess_type(self, mark: str | None, common_mark: Decimal) -> _Typed:
         exact = [value for value in self.values if value != EVERYTHING]
-        digits = bool(exact) and all(map(_WHOLE.fullmatch, exact))
         if mark is not None and self._is_lossless(number := self._number(mark, common_mark), mark):
             return _Typed("code", _without_decimals, numbers_as_code=True) if self._are_codes(exact) else number
         dates, unclear = self._dates()
@@ -240,18 +248,17 @@ class _Column:
             return dates
         mixed = f"{self.name}: read as text, because decimal points and commas are mixed (--decimal sets the mark)"
         note = mixed if mark == "mixed" else unclear
-        if not note and exact and (digits or _look_like_codes(exact)):
+        if not note and exact and (all(map(_WHOLE.fullmatch, exact)) or _look_like_codes(exact)):
             return _Typed("code", str, f"{self.name}: a code ({self._type_option('text')})")
         return _Typed("text", str, note)
 
     def _are_codes(self, values: Sequence[str]) -> bool:
         """Return whether whole numbers are codes, by the column's name or by few different values in many rows."""
         kind, n = number_kind(self.name), len(values)
-        if kind == "quantity" or not all(map(_INTEGER_NAME.fullmatch, values)):
+        is_named = kind == "code" or design_role(self.name) in _DESIGN or key_rank(self.name, n, identifies=False) > 0
+        if kind == "quantity" or not (is_named or n <= MAX_CODES) or not all(map(_INTEGER_NAME.fullmatch, values)):
             return False
-        if kind == "code" or design_role(self.name) in _DESIGN or key_rank(self.name, n, identifies=False):
-            return True
-        return n <= MAX_CODES and max(map(float, values)) < 100 and self.n_rows >= MIN_ROWS_PER_CODE * n
+        return is_named or (max(map(float, values)) < 100 and self.count_rows().sum() >= MIN_ROWS_PER_CODE * n)
 
     def _type_option(self, text: str) -> str:
         return f"--type {quote(f'{self.name}={text}')} changes that"

@@ -13,7 +13,6 @@ import scipy
 from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
-from unmask.measures.interval import Z95
 from unmask.tables.attacks.relation import Relation, classes_intersect, relation_of
 from unmask.tables.criteria.closeness import (
     beta_basic,
@@ -423,6 +422,8 @@ class Frame:
         """
         if self.relation is not None:
             return None, None
+        from unmask.measures.interval import Z95  # protections evaluate releases without measures
+
         error = error_of_expected_reidentifications(self.table.classes.of_row, weight, self.table.design)
         total = float(risk @ self.rows)
         return max(total - Z95 * error, 0.0), total + Z95 * error
@@ -435,6 +436,8 @@ class Frame:
         weight = np.zeros(0) if self.table.weight is None else np.nan_to_num(self.table.weight)
         if not weight.sum():
             return None, None, None
+        from unmask.measures.interval import Z95
+
         is_unique = (self.sizes == 1).astype(np.float64)[self.table.classes.of_row]
         share, error = estimate_mean(is_unique, weight, self.table.design)
         return share, max(share - Z95 * error, 0.0), min(share + Z95 * error, 1.0)
