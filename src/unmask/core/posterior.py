@@ -23,7 +23,7 @@ Status = Literal["exact", "model", "calibrated", "scores"]
 MAX_DOUBLE_ENTRIES = 1 << 24
 """Largest number of entries in double precision; larger posteriors use single precision to save memory."""
 
-_CACHED = ("distinct", "row", "row_length", "multiplicity", "observation_weight", "used_rows")
+_CACHED = ("distinct", "row", "row_length", "multiplicity", "observation_weight", "used_rows", "first_target")
 
 _ARRAYS = ("indptr", "candidate", "log_probability", "unlisted", "n_unlisted", "observation", "weight")
 
@@ -232,6 +232,13 @@ class Posterior:
         """Return the rows with a target, ascending."""
         return np.flatnonzero(np.bincount(self.observation, minlength=self.n_observations))
 
+    @cached_property
+    def first_target(self) -> Integers:
+        """Return the first target of each row; 0 for a row without one."""
+        first = np.zeros(self.n_observations, dtype=np.int64)
+        first[self.observation[::-1]] = np.arange(self.n_targets)[::-1]
+        return first
+
     def prior_of(self, candidate: NDArray[np.int32]) -> Floats:
         """Return the natural logarithm of the prior of these candidates."""
         if isinstance(self.log_prior, np.ndarray):
@@ -438,8 +445,8 @@ def precision(n_entries: int) -> type[np.floating[Any]]:
 
 
 def equal_weights(n_targets: int) -> Floats:
-    """Return the weights 1 / n_targets."""
-    return np.full(n_targets, 1.0 / max(n_targets, 1))
+    """Return the weights 1 / n_targets, a read-only view of one number."""
+    return np.broadcast_to(1.0 / max(n_targets, 1), (n_targets,))
 
 
 def weigh_people_equally(person: Integers) -> Floats:

@@ -276,9 +276,7 @@ def _evaluate_rows(measure: Measure, belief: Posterior, row_values: Floats | Non
     weight = posterior.observation_weight[used_rows] / total
     first, n_targets, n_rows = first_row[used_rows], belief.n_targets, len(belief.used_rows)
     if people is not None:  # each target counts as one row
-        first_target = np.zeros(posterior.n_observations, dtype=np.int64)
-        first_target[posterior.observation[::-1]] = np.arange(belief.n_targets)[::-1]
-        first, n_targets, n_rows = first_target[used_rows], people, belief.n_targets
+        first, n_targets, n_rows = posterior.first_target[used_rows], people, belief.n_targets
     return _Values(row_value[used_rows], weight, first, n_targets, n_rows, per_target)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Booleans, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
-from unmask.tables.grouping import class_counts, first_rows_of, group, rank_keys
+from unmask.tables.grouping import class_counts, group_rows, rank_keys, take_codes
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.levels import Levels, Missing, Type
 
@@ -91,17 +91,19 @@ class Classes:
 
     of_row : (n_rows,) class of each row; classes are numbered in lexicographic order of their codes
     sizes  : (J,) rows of each class
-    levels : (J, n_quasi_identifiers) codes of each class
+    first  : (J,) first row of each class
+    codes  : (n_rows,) codes of each quasi-identifier
     """
 
     of_row: NDArray[np.int32]
     sizes: Integers
-    levels: NDArray[np.int32]
+    first: Integers
+    codes: tuple[NDArray[np.int32], ...]
 
-    @property
-    def first(self) -> Integers:
-        """(J,) first row of each class."""
-        return first_rows_of(self.of_row, len(self.sizes))
+    @cached_property
+    def levels(self) -> NDArray[np.int32]:
+        """(J, n_quasi_identifiers) codes of each class."""
+        return take_codes(self.codes, self.first)
 
     def __repr__(self) -> str:
         sizes = f" of {self.sizes.min()} to {self.sizes.max()} rows" if len(self.sizes) else ""
@@ -118,9 +120,7 @@ class Classes:
 
         codes, n_levels, weight : as in `class_counts`
 
-        >>> classes = Classes(
-        ...     np.array([0, 1, 1, 2], np.int32), np.array([1, 2, 1]), np.array([[0], [1], [2]], np.int32)
-        ... )
+        >>> classes = Classes(np.array([0, 1, 1, 2], np.int32), np.array([1, 2, 1]), np.array([0, 1, 3]), ())
         >>> classes.kinds(np.array([1, 0, 1, 1], np.int32), 2).of_class
         array([0, 1, 0], dtype=int32)
         """
@@ -151,7 +151,8 @@ class ClassKinds(NamedTuple):
 
 def classes_of(columns: Sequence[Column]) -> Classes:
     """Return the equivalence classes of rows with equal cells in the given columns."""
-    of_row, sizes, levels = group([column.codes for column in columns], [len(column.levels) for column in columns])
+    codes = tuple(column.codes for column in columns)
+    of_row, sizes, first = group_rows(codes, [len(column.levels) for column in columns])
     if columns and columns[0].row_counts is not None:
         sizes = np.bincount(of_row, columns[0].row_counts, len(sizes)).astype(np.int64)
-    return Classes(of_row, sizes, levels)
+    return Classes(of_row, sizes, first, codes)

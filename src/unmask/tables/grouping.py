@@ -47,15 +47,26 @@ def group(
     >>> levels
     array([[0, 2], [1, 0]], dtype=int32)
     """
+    of_row, sizes, first = group_rows(codes, n_levels)
+    return of_row, sizes, take_codes(codes, first)
+
+
+def group_rows(
+    codes: Sequence[NDArray[np.int32]], n_levels: Sequence[int]
+) -> tuple[NDArray[np.int32], Integers, Integers]:
+    """Return the class of each row, the number of rows of each class, and its first row, see `group`."""
     if len(codes) == 0:
         raise UnmaskError("0 columns to group by, expected at least 1; name a quasi-identifier")
     _check_codes(codes, n_levels)
-    key, space = pack(codes, n_levels)
-    of_row, sizes, first = rank_keys(key, space)
-    levels = np.empty((len(sizes), len(codes)), dtype=np.int32, order="F")  # most readers take one column
+    return rank_keys(*pack(codes, n_levels))
+
+
+def take_codes(codes: Sequence[NDArray[np.int32]], rows: NDArray[np.integer]) -> NDArray[np.int32]:
+    """Return the codes of some rows, (n_rows, d)."""
+    taken = np.empty((len(rows), len(codes)), dtype=np.int32, order="F")  # most readers take one column
     for j, column in enumerate(codes):
-        levels[:, j] = column[first]
-    return of_row, sizes, levels
+        taken[:, j] = column[rows]
+    return taken
 
 
 def first_rows_of(of_row: NDArray[np.int32], n_classes: int) -> Integers:
@@ -115,7 +126,7 @@ def sum_rows(
 
 
 def rank_keys(key: Integers, space: int) -> tuple[NDArray[np.int32], Integers, Integers]:
-    """Return the dense rank of each key, the number of rows of each rank, and one row of each rank.
+    """Return the dense rank of each key, the number of rows of each rank, and the first of them.
 
     key : (n_rows,) integers, 0 <= key < space. Ranks follow the order of the keys.
 
@@ -191,9 +202,7 @@ def _rank_by_counting(key: Integers, space: int) -> tuple[NDArray[np.int32], Int
     number = np.zeros(space, dtype=np.int32)
     number[used] = np.arange(len(used), dtype=np.int32)
     of_row = number[key]
-    first = np.empty(len(used), dtype=np.int64)
-    first[of_row] = np.arange(len(key))
-    return of_row, table[used].astype(np.int64), first
+    return of_row, table[used].astype(np.int64), first_rows_of(of_row, len(used))
 
 
 def _rank_of_sorted(ordered: Integers, order: Integers) -> tuple[NDArray[np.int32], Integers, Integers]:

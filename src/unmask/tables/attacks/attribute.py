@@ -102,7 +102,7 @@ class AttributeInference:
         record_values, means = self._values_of_records(release, column, counts, background.population)
         targets_classes = background.people is None and isinstance(self.link, ClassAttack) and not len(link.candidate)
         if release.counts is not None or targets_classes:
-            parts = {"provenance": provenance, "candidate_label": labels}
+            parts = {"weight": link.weight, "provenance": provenance, "candidate_label": labels}
             belief = _from_histograms(release, record_values, means, prior, **parts)
         else:
             outside = self._infer_without_record(link, release, background, prior, learned)
@@ -181,7 +181,6 @@ def _from_histograms(
         counts.indices,
         np.log(counts.data / np.repeat(sizes, np.diff(counts.indptr))),
         observation=kinds.of_class,
-        weight=release.classes.sizes / release.n_rows,
         n_candidates=len(prior),
         log_prior=log_prior,
         **parts,

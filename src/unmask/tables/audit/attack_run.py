@@ -88,15 +88,13 @@ class AttackRun:
             self, belief=self.belief.take(self.class_of_row.astype(np.int64)), people=None, class_of_row=None
         )
 
-    def count_people(self, group: Integers, targets: Integers | None = None) -> Integers:
-        """Return (n_groups,) numbers of people with a target in each group; `targets` are those grouped, if not all."""
-        if self.class_of_row is not None:
-            rows = np.bincount(self.class_of_row, minlength=self.belief.n_targets)
-            return np.bincount(group, rows if targets is None else rows[targets]).astype(np.int64)
+    def count_people(self, group: Integers) -> Integers:
+        """Return (n_groups,) numbers of people with a target in each group; `group` is by target."""
+        if self.people is not None:
+            return np.bincount(group, np.rint(self.belief.weight * self.people)).astype(np.int64)
         if self.person is None:
             return np.bincount(group)
-        person = self.person if targets is None else self.person[targets]
-        return np.bincount(np.unique(np.stack([group, person]), axis=1)[0])
+        return np.bincount(np.unique(np.stack([group, self.person]), axis=1)[0])
 
     @property
     def n_people(self) -> int:

@@ -97,8 +97,9 @@ class TargetClasses:
         """Return the classes of a release by a run about identity."""
         assert run.rows is not None
         first = first_records(run.picked or run.belief) if run.class_of_row is None else table.complete.classes.first
-        class_row = np.where(first < 0, -1, table.complete_rows[np.maximum(first, 0)])
-        return cls(run.rows, class_row, run.class_of_row)
+        if table.complete is not table:
+            first = np.where(first < 0, -1, table.complete_rows[np.maximum(first, 0)])
+        return cls(run.rows, first, run.class_of_row)
 
     def locate(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the rows that stand for the classes of people by their rows; -1 for none."""
@@ -114,19 +115,19 @@ class TargetClasses:
         belief = run.belief
         if len(self.class_row) != belief.n_targets:
             return
-        inside = np.flatnonzero(self.class_row >= 0)
-        class_row, (assessed, success) = self.class_row[inside], assess_success(run)
-        risk = success[assessed.observation[inside]]
-        people = run.count_people(class_row, inside)
-        highest = np.zeros(len(people))
-        np.maximum.at(highest, class_row, risk)
+        assessed, success = assess_success(run)
+        people = run.count_people(self.class_row + 1)[1:]
+        with_rest = np.zeros(len(people) + 1)  # the last number, at -1, is of people whom no record fits
+        np.maximum.at(with_rest, self.class_row, success[assessed.observation])
+        highest = with_rest[:-1]
         classes = _preselect(people, highest)
         classes = classes[np.lexsort((-people[classes], -highest[classes]))]
         classes = classes[list(_skyline(people[classes]))]
         if not len(classes):  # no record fits any target
             return
-        riskiest = _most_at_risk(classes, class_row, risk, highest)
-        targets = inside[riskiest]
+        targets = np.flatnonzero(np.isin(self.class_row, classes))
+        risk = success[assessed.observation[targets]]
+        targets = targets[_most_at_risk(classes, self.class_row[targets], risk, highest)]
         is_identity = run.target == IDENTITY
         values = [""] * len(classes) if is_identity else _likeliest_values(belief, belief.observation[targets])
         people_rows = self.rows[targets] if self.class_of_row is None else classes  # the people of a class are alike
@@ -161,12 +162,10 @@ def _preselect(people: NDArray[np.int64], highest: NDArray[np.float64]) -> NDArr
 def _most_at_risk(
     classes: NDArray[np.int64], class_row: NDArray[np.int64], risk: NDArray[np.float64], highest: NDArray[np.float64]
 ) -> NDArray[np.int64]:
-    """Return (n_classes,) the first target of each class with the risk of the class."""
-    place = np.full(len(highest), -1)
-    place[classes] = np.arange(len(classes))
-    targets = np.flatnonzero((place[class_row] >= 0) & (risk == highest[class_row]))[::-1]
+    """Return (n_classes,) the first target of each class with the risk of the class; all targets are of the classes."""
+    targets, order = np.flatnonzero(risk == highest[class_row])[::-1], np.argsort(classes)
     first = np.zeros(len(classes), dtype=np.int64)
-    first[place[class_row[targets]]] = targets  # the first of a class is written last
+    first[order[np.searchsorted(classes[order], class_row[targets])]] = targets  # the first is written last
     return first
 
 

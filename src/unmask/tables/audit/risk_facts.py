@@ -158,8 +158,7 @@ def _count_inferred(run: AttackRun, row: Integers, value: NDArray[np.int32], p: 
     inferred[row] = value
     people, of_target = weight, inferred[belief.observation]
     if run.person is not None:
-        targets = np.flatnonzero(of_target >= 0)
-        counted = run.count_people(of_target[targets], targets)
+        counted = run.count_people(of_target + 1)[1:]
         people = np.pad(counted, (0, n - len(counted))).astype(np.float64)
     if run.truth is None:
         return _Inferred(people, weight, believed, *np.zeros((2, n)))

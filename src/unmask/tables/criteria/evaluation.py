@@ -372,10 +372,9 @@ class Frame:
     def of(cls, table: Table) -> Frame:
         """Return the classes of a table, without rows that its rule for missing cells excludes."""
         table = table.complete
-        classes, missing = table.classes, np.array([c.levels.missing for c in table.quasi_identifiers])
-        columns = np.flatnonzero(missing >= 0)
-        has_missing = (classes.levels[:, columns] == missing[columns]).any(axis=1)
-        rows = np.asarray(classes.sizes, dtype=np.int64)
+        rows, has_missing = table.classes.sizes, np.zeros(len(table.classes.sizes), dtype=np.bool_)
+        for column in (column for column in table.quasi_identifiers if column.levels.missing >= 0):
+            has_missing |= column.codes[table.classes.first] == column.levels.missing
         frame = cls(table, rows, rows, int(rows[has_missing].sum()), relation_of(table))
         return replace(frame, sizes=frame.sum_matching(rows))
 

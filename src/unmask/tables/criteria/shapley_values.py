@@ -121,14 +121,14 @@ class _Known(NamedTuple):
 
     key    : (n,) class of each combination, from 0 to space - 1
     codes  : for each column, (n,) cells
-    weight : (n,) rows of each combination
+    weight : (n,) rows of each combination; None: one each
     n_classes, n_rows : classes left out, and their rows
     """
 
     key: Integers
     space: int
     codes: tuple[NDArray[np.int32], ...]
-    weight: Integers
+    weight: Integers | None
     n_classes: int = 0
     n_rows: int = 0
 
@@ -145,12 +145,16 @@ class _Known(NamedTuple):
         bucket = ((self.key.astype(np.uint64) * HASH_FACTOR) >> np.uint64(64 - bits)).astype(np.int64)
         members = np.zeros(1 << bits, dtype=np.int32)
         np.add.at(members, bucket, np.int32(1))
-        others = np.flatnonzero(members[bucket] > 1)
+        is_left = members[bucket] > 1
+        others = np.flatnonzero(is_left)
         if len(others) > MAX_SHARE_LEFT * n:
             return self
-        weight, codes = self.weight[others], tuple(column[others] for column in self.codes)
-        n_classes, n_rows = self.n_classes + n - len(others), self.n_rows + int(self.weight.sum() - weight.sum())
-        return _Known(self.key[others], self.space, codes, weight, n_classes, n_rows)
+        n_classes = n_rows = n - len(others)
+        weight, codes = self.weight, tuple(column[others] for column in self.codes)
+        if weight is not None:
+            n_rows, weight = int(weight[~is_left].sum()), weight[others]
+        counted = self.n_classes + n_classes, self.n_rows + n_rows
+        return _Known(self.key[others], self.space, codes, weight, *counted)
 
 
 class ColumnGame:
@@ -179,14 +183,16 @@ class ColumnGame:
         return _Overlapping(table) if overlaps or any(opened) else cls(table)
 
     def __init__(self, table: Table) -> None:
-        columns, secrets = table.quasi_identifiers, table.sensitive
-        combinations = classes_of([*columns, *secrets])
+        columns, secrets, n_entries = table.quasi_identifiers, table.sensitive, len(table.classes.of_row)
+        codes, weight = tuple(column.codes for column in (*columns, *secrets)), table.counts
+        if len(table.classes.sizes) < MAX_SHARE_LEFT * n_entries:  # otherwise most rows are distinct
+            combinations = classes_of([*columns, *secrets])
+            codes, weight = tuple(combinations.levels.T), combinations.sizes
         self.d, self.n = len(columns), table.n_rows
         self.names = [column.name for column in columns]
         self.targets = (IDENTITY, *(column.name for column in secrets))
         self._sizes = [len(column.levels) for column in (*columns, *secrets)]
-        codes, weight = tuple(combinations.levels.T), combinations.sizes
-        self._nothing = _Known(np.zeros(len(weight), dtype=np.int64), 1, codes, weight)
+        self._nothing = _Known(np.zeros(len(codes[0]), dtype=np.int64), 1, codes, weight)
         self._found: dict[int, dict[str, float]] = {}
 
     def contributions(self) -> tuple[Contribution, ...]:

@@ -63,8 +63,8 @@ def dependencies(columns: Sequence[Column]) -> tuple[Restored, ...]:
     has_several_values = [guess for guess in map(_ColumnGuess, columns) if guess.has_several_values]
     restored = []
     for first, second in combinations(has_several_values, 2):
-        counts = class_counts(first.column.codes, first.n_levels, second.column.codes, second.n_levels)
-        restored += [_dependence(first, second, counts), _dependence(second, first, counts, is_transposed=True)]
+        if any(_may_determine(*counted) for counted in _count_pairs(first, second, step=4)):  # rarely
+            restored += [_dependence(*counted) for counted in _count_pairs(first, second)]
     return tuple(first for first in restored if first is not None)
 
 
@@ -94,17 +94,39 @@ class _ColumnGuess:
         return bool(np.count_nonzero(self.sizes) > 1)
 
 
-def _dependence(
-    source: _ColumnGuess, target: _ColumnGuess, counts: CsrRows, *, is_transposed: bool = False
-) -> Restored | None:
-    """Return whether a column determines another one; counts : (source, target), or transposed"""
-    level = counts.indices if is_transposed else np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
-    exact = bool(np.bincount(level).max() == 1 and source.shared >= MIN_SHARED)
-    n, required = len(source.column.codes), target.required
-    most_common = np.zeros(source.n_levels, dtype=np.int64)
-    np.maximum.at(most_common, level, counts.data)
-    if not exact and most_common.sum() < required * n:  # even if each row could be guessed from itself
+_Counted = tuple["_ColumnGuess", "_ColumnGuess", CsrRows, bool]
+"""Source, target, counts (source, target) of rows, and whether they are transposed."""
+
+
+def _count_pairs(first: _ColumnGuess, second: _ColumnGuess, step: int = 1) -> tuple[_Counted, _Counted]:
+    """Count the pairs of values in every `step`-th row, for both directions."""
+    codes = first.column.codes[::step], second.column.codes[::step]
+    counts = class_counts(codes[0], first.n_levels, codes[1], second.n_levels)
+    return (first, second, counts, False), (second, first, counts, True)
+
+
+def _levels_of(counts: CsrRows, is_transposed: bool) -> Integers:
+    """Return the level of the source of each count."""
+    return counts.indices if is_transposed else np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+
+
+def _may_determine(source: _ColumnGuess, target: _ColumnGuess, counts: CsrRows, is_transposed: bool) -> bool:
+    """Return whether enough rows can have the most common value of their level of the source, by counts of some rows.
+
+    counts : (source, target), or transposed
+    """
+    n, most_common = len(source.column.codes), np.zeros(source.n_levels, dtype=np.int64)
+    np.maximum.at(most_common, _levels_of(counts, is_transposed), counts.data)
+    n_others = n - counts.data.sum()
+    return bool(most_common.sum() + n_others >= target.required * n)
+
+
+def _dependence(source: _ColumnGuess, target: _ColumnGuess, counts: CsrRows, is_transposed: bool) -> Restored | None:
+    """Return whether a column determines another one; counts : of all rows, as in `_may_determine`"""
+    if not _may_determine(source, target, counts, is_transposed):
         return None
+    n, required = len(source.column.codes), target.required
+    exact = bool(np.bincount(_levels_of(counts, is_transposed)).max() == 1 and source.shared >= MIN_SHARED)
     counts = counts.transpose() if is_transposed else counts
     chance = guess_from_other_rows(counts)
     chance = np.where(np.isnan(chance), target.p_right[counts.indices], chance)
