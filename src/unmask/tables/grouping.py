@@ -239,6 +239,10 @@ def count_most_common(
     if space > KEY_LIMIT // max(n_levels, 1):
         of_row, sizes, _ = rank_keys(key, space)
         key, space = of_row.astype(np.int64), len(sizes)
+    if space * n_levels <= _max_counted_keys(len(key)):
+        pairs = np.bincount(_combine_keys(key, codes, n_levels), weight, minlength=space * n_levels)
+        most_common = pairs.reshape(space, n_levels).max(axis=1)
+        return int(np.count_nonzero(most_common)), int(most_common.sum())
     pair, counts = count_distinct(_combine_keys(key, codes, n_levels), space * n_levels, weight=weight)
     first = np.flatnonzero(_mark_first(pair // n_levels))
     return len(first), int(np.maximum.reduceat(counts, first).sum()) if len(first) else 0

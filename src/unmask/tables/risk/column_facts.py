@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import compress
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from unmask.facts import ColumnFacts, Printed
 from unmask.tables.cells import plain_levels
 from unmask.tables.column import Classes, Column, classes_of
 from unmask.tables.grouping import class_counts
-from unmask.tables.levels import Levels
 from unmask.tables.notation import EVERYTHING, split_set
 from unmask.tables.risk.dependence import dependencies
 from unmask.tables.survey_design import UNITS
@@ -256,10 +256,7 @@ def printed_values(release: Table, original: Table | None = None) -> tuple[Print
 
 
 def _count_printed(column: Column, original: Table | None) -> Printed:
-    levels, is_used = column.levels, column.counts > 0
-    texts = {levels.labels[level] for level in np.flatnonzero(is_used & levels.atomic).tolist()}
-    sets = np.flatnonzero(is_used & ~levels.atomic).tolist()
-    texts.update(text for level in sets for text in _printed_texts(levels, level))
+    texts = _list_printed_texts(column)
     if original is None or column.name not in original.names:
         return Printed(column.name, len(texts), None, len(column.codes))
     original_column = original.column(column.name)
@@ -273,24 +270,28 @@ def _count_printed(column: Column, original: Table | None) -> Printed:
     return Printed(column.name, int(inside.sum()), n_unique, original.n_people)
 
 
-def _printed_texts(levels: Levels, level: int) -> Iterator[str]:
-    """Yield the values that a cell without an exact value prints, as text."""
-    label = levels.labels[level]
-    if level == levels.missing or label == EVERYTHING:
-        return
-    if (members := split_set(label)) is not None:
-        yield from members
-    elif levels.low.size:
-        bounds = {text: levels.scale.read(text) for text in _closed_ends(label)}
-        yield from (text for text, ends in bounds.items() if ends and ends[0] == ends[1])  # not a period such as a year
+def _list_printed_texts(column: Column) -> set[str]:
+    """Return the values that the cells of a column print, as text."""
+    levels, is_used = column.levels, column.counts > 0
+    texts = set(compress(levels.labels, (is_used & levels.atomic).tolist()))
+    ends: set[str] = set()
+    for level in np.flatnonzero(is_used & ~levels.atomic).tolist():
+        label = levels.labels[level]
+        if level == levels.missing or label == EVERYTHING:
+            continue
+        if (members := split_set(label)) is not None:
+            texts.update(members)
+        elif levels.low.size:
+            ends.update(_closed_ends(label))
+    bounds = {text: levels.scale.read(text) for text in ends}
+    return texts | {text for text, bound in bounds.items() if bound and bound[0] == bound[1]}  # not a year or month
 
 
-def _closed_ends(label: str) -> Iterator[str]:
-    """Yield the closed ends of an interval."""
+def _closed_ends(label: str) -> list[str]:
+    """Return the closed ends of an interval."""
     if ends := _INTERVAL.fullmatch(label):
-        yield from (text for closed, text in ((ends[1], ends[2]), (ends[4], ends[3])) if closed in ("[", "]"))
-    elif label.startswith(("<=", ">=")):
-        yield label[2:]
+        return [text for closed, text in ((ends[1], ends[2]), (ends[4], ends[3])) if closed in "[]"]
+    return [label[2:]] if label.startswith(("<=", ">=")) else []
 
 
 _INTERVAL = re.compile(r"([\[(])(.+), (.+)([\])])")
