@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import list_members, ranges
 from unmask.core.posterior import Posterior
-from unmask.tables.attacks.comparisons import compare_levels
+from unmask.tables.attacks.comparisons import Codes, compare_levels
 from unmask.tables.attacks.pairing import find_compatible_pairs, pair, require_rows
 from unmask.tables.background import Background, Rng, people_of
-from unmask.tables.column import Column
 from unmask.tables.levels import Missing
 from unmask.tables.scales import NUMBERS
 from unmask.tables.table import Table
@@ -207,9 +206,10 @@ class _Match:
         """Return whether the rows of each class are adjacent, and each class has as many compatible people as rows."""
         if self.only_class is None or self.n_classes == self.n:
             return False
-        n_runs = int(np.count_nonzero(np.diff(self.klass))) + 1
+        if np.count_nonzero(np.diff(self.klass)) + 1 != self.n_classes:  # runs of rows of one class
+            return False
         people, rows = (np.bincount(class_of, minlength=self.n_classes) for class_of in (self.only_class, self.klass))
-        return n_runs == len(np.unique(self.klass)) and np.array_equal(people, rows)
+        return np.array_equal(people, rows)
 
     @property
     def log_grouped(self) -> float:
@@ -305,31 +305,34 @@ def is_sorted(table: Table) -> bool:
     >>> is_sorted(Table.read({"a": [1, 2, 1], "b": [3, 4, 3]}, quasi_identifiers=["a", "b"]))
     False
     """
-    columns = [list(_signs_of(column)) for column in table.columns]
+    if table.n_rows > N_PROBE_ROWS and not is_sorted(table.take(np.arange(N_PROBE_ROWS))):
+        return False
+    columns: list[tuple[Codes, Sequence[str]]] = [(item.codes, item.levels.labels) for item in table.columns]
     if table.weight is not None:
-        columns.append([np.sign(np.diff(np.nan_to_num(table.weight, nan=-1.0))).astype(np.int8)])
+        columns.append((np.unique(np.nan_to_num(table.weight, nan=-1.0), return_inverse=True)[1], ()))
     is_equal = np.ones(table.n_rows - 1, dtype=bool)
     while columns:
-        chosen = next(
-            (signs for signs in columns if any(_is_monotone(direction[is_equal]) for direction in signs)), None
+        monotone = (
+            place
+            for place, column in enumerate(columns)
+            if any(_is_monotone(steps[is_equal]) for steps in _steps_of(*column))
         )
-        if chosen is None:
+        if (place := next(monotone, None)) is None:
             return False
-        columns = [signs for signs in columns if signs is not chosen]
-        is_equal &= chosen[0] == 0
+        is_equal &= np.diff(columns.pop(place)[0]) == 0
     return True
 
 
-def _is_monotone(signs: NDArray[np.int8]) -> bool:
-    return bool(not signs.size or signs.min() >= 0 or signs.max() <= 0)
+def _is_monotone(steps: Codes) -> bool:
+    return bool(not steps.size or steps.min() >= 0 or steps.max() <= 0)
 
 
-def _signs_of(column: Column) -> Iterator[NDArray[np.int8]]:
-    """Yield the sign of each step between adjacent rows, with cells as values, as text, and as numbers."""
-    labels = column.levels.labels
-    ranks = [np.arange(len(labels)), np.argsort(np.argsort(np.array(labels, dtype=np.str_), kind="stable"))]
-    ends = [NUMBERS.read(label) or (np.nan, np.nan) for label in labels]
+def _steps_of(codes: Codes, labels: Sequence[str]) -> Iterator[Codes]:
+    """Yield the steps between adjacent rows, with cells as values, as text, and as numbers."""
+    yield np.diff(codes)
+    if not labels:
+        return
+    yield np.diff(np.argsort(np.argsort(np.array(labels, dtype=np.str_), kind="stable"))[codes])
+    ends = np.array([NUMBERS.read(label) or (np.nan, np.nan) for label in labels])
     if not np.isnan(ends).any():
-        ranks.append(np.unique(np.array(ends), axis=0, return_inverse=True)[1].reshape(-1))
-    for rank in ranks:
-        yield np.asarray(np.sign(np.diff(rank[column.codes])), dtype=np.int8)
+        yield np.diff(np.unique(ends, axis=0, return_inverse=True)[1].reshape(-1)[codes])

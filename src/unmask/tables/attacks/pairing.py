@@ -237,12 +237,13 @@ def _list_candidate_ranges(
             candidates[np.ix_(candidate_rows, columns)],
             [comparisons[i] for i in columns],
         )
-        order = np.argsort(group_of_candidate, kind="stable")
-        first, after = (
-            np.searchsorted(group_of_candidate[order], group_of_observed, side=side) for side in ("left", "right")
+        size = np.bincount(group_of_candidate, minlength=int(group_of_observed.max(initial=0)) + 1)
+        first = n + np.cumsum(size) - size
+        members = list_members(group_of_candidate)
+        candidate_ranges.append(
+            (observed_rows, first[group_of_observed], size[group_of_observed], candidate_rows[members])
         )
-        candidate_ranges.append((observed_rows, n + first, after - first, candidate_rows[order]))
-        n += len(order)
+        n += len(members)
     row, first, size, order = (np.concatenate(part) for part in zip(*candidate_ranges, strict=True))
     by_row = np.argsort(row, kind="stable")
     return _CandidateRanges(row[by_row], first[by_row], size[by_row], order)
