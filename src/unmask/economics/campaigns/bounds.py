@@ -301,7 +301,10 @@ def _expect_believed_fines(targets: Targets, cap: float, mass: Floats, mean: Flo
     """Return an upper bound on the expected fines of all tries that are worth it without fines."""
     if cap == math.inf:
         return float(targets.count @ targets.unfined[TRIES]) * float(mass @ mean)
-    return float(mass @ [expect_all_fines(_know_detection(targets, q), int(cap)) for q in mean.tolist()])
+    if cap not in targets.all_fines:
+        fines = [expect_all_fines(_know_detection(targets, q), int(cap)) for q in mean.tolist()]
+        targets.all_fines[int(cap)] = float(mass @ fines)
+    return targets.all_fines[int(cap)]
 
 
 def _plan_uncapped(targets: Targets) -> CampaignPlan:

@@ -188,14 +188,14 @@ def stopping_fine(attacker: Attacker, targets: TargetInput, *, people: ArrayLike
     unfined = Targets.of(remove_discount(attacker), targets, people)
 
     @cache
-    def is_paying(fine: float) -> tuple[bool, bool]:
-        """Return True if a campaign surely pays, and True if one may."""
+    def bound_payoffs(fine: float) -> Bounds:
+        """Return the payoff of the best plan that is found, and the upper bound of all."""
         campaign = attack(unfined.with_attacker(fine=fine))
-        return campaign.access, campaign.upper > 0
+        return Bounds(campaign.payoff, campaign.upper)
 
     first = max(attacker.fine, 1.0)
-    stops = find_root(lambda fine: is_paying(fine)[1], first)
-    pays = stops if math.isinf(stops[1]) else find_root(lambda fine: is_paying(fine)[0], first)
+    stops = find_root(lambda fine: bound_payoffs(fine).high, first)
+    pays = stops if math.isinf(stops[1]) else find_root(lambda fine: bound_payoffs(fine).low, first)
     return Bounds(pays[0], stops[1])
 
 
