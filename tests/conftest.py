@@ -59,7 +59,7 @@ def forked_workers() -> None:
 
         audits = [domain.audit for domain in DOMAINS.values()]
         workers._START = multiprocessing.get_context("forkserver")
-        libraries = ["scipy.optimize", "scipy.sparse", "unmask.compiled"]
+        libraries = ["scipy.optimize", "scipy.sparse", "numba"]
         workers._START.set_forkserver_preload(["unmask.studies.cells", *libraries, *audits])
         ensure_running()  # before a test changes the environment or a limit, which it inherits
 

@@ -1,16 +1,18 @@
-"""Loops, compiled. Import this where a loop is needed: numba takes half a second.
+"""Loops that numba compiles at their first call. It takes half a second to import, and is imported then.
 
 Compiling is what a first call waits for, a tenth of a second and more for each loop. What a loop calls is compiled,
 too, for each type of its arguments anew: hand over the arrays that are needed, not all, and write-protected ones always
 or never. Loops write into arrays that they are given: making one takes as long to compile as a loop, and a slice half
-as long.
+as long. A tuple of arrays takes as long as an array for each of its own at every use: unpack it once, in pairs.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import logging
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -19,28 +21,57 @@ from numpy.typing import NDArray
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
-numba: Any = importlib.import_module("numba")  # it has no types
-events: Any = importlib.import_module("numba.core.event")
-
 _log = logging.getLogger(__name__)
+_lock = threading.RLock()  # reentrant: a loop that is compiled asks for the loops that it calls
 
 
-class _CompileTimer(events.TimingListener):  # type: ignore[misc]  # numba has no types
-    """Timer of compilations; it announces the first one."""
+class _Loop:
+    """Function that numba compiles when it is first called with a combination of types.
 
-    def on_start(self, event: Any) -> None:
-        if not self._depth and not self.done:
-            _log.info("compiling loops, once: the next run on this machine needs no compilation")
-        super().on_start(event)
+    numba reads its function and options to copy it into a loop, and its type to call it from a loop.
+    """
+
+    def __init__(self, function: Callable[..., object], *, is_stored: bool, **options: object) -> None:
+        functools.update_wrapper(self, function)
+        self.py_func, self.targetoptions = function, options
+        self._is_stored, self._dispatcher = is_stored, cast(Any, None)
+
+    def __call__(self, *arguments: object) -> object:
+        return self._dispatch()(*arguments)
+
+    @property
+    def _numba_type_(self) -> Any:
+        return self._dispatch()._numba_type_
+
+    def _dispatch(self) -> Any:
+        with _lock:
+            if self._dispatcher is None:
+                self._dispatcher = (_stored if self._is_stored else _compiled)(self.py_func, **self.targetoptions)
+            return self._dispatcher
 
 
-_timer = _CompileTimer()
-events.register("numba:compile", _timer)
+@functools.cache
+def _import_numba() -> tuple[Any, Any]:
+    """Return numba, and the timer of its compilations, which announces the first one."""
+    numba, events = importlib.import_module("numba"), importlib.import_module("numba.core.event")
+
+    class Timer(events.TimingListener):  # type: ignore[misc, name-defined]  # numba has no types
+        def on_start(self, event: Any) -> None:
+            if not self._depth and not self.done:
+                _log.info("compiling loops, once: the next run on this machine needs no compilation")
+            super().on_start(event)
+
+    timer = Timer()
+    events.register("numba:compile", timer)
+    return numba, timer
 
 
 def compile_seconds() -> float:
     """Return the seconds by the clock that this process has spent on compiling loops."""
-    return float(_timer.duration) if _timer.done else 0.0
+    if not _import_numba.cache_info().currsize:
+        return 0.0
+    timer = _import_numba()[1]
+    return float(timer.duration) if timer.done else 0.0
 
 
 def _find_cache() -> str:
@@ -57,12 +88,12 @@ CACHE = _find_cache()
 
 def compiled(function: Function) -> Function:
     """Compile a loop at its first call, and store it on disk if a folder is writable. It cannot make arrays."""
-    return _stored(function, _nrt=False)
+    return cast(Function, _Loop(function, is_stored=True, _nrt=False))
 
 
 def allocating(function: Function) -> Function:
     """Compile a loop that makes arrays; counting their references takes a tenth more time to compile."""
-    return _stored(function)
+    return cast(Function, _Loop(function, is_stored=True))
 
 
 def inner(function: Function) -> Function:
@@ -70,26 +101,27 @@ def inner(function: Function) -> Function:
 
     It has no entry for Python and no file: the files of loops contain what they call.
     """
-    return _compiled(function, no_cpython_wrapper=True)
+    return cast(Function, _Loop(function, is_stored=False, no_cpython_wrapper=True))
 
 
 def inlined(function: Function) -> Function:
-    """Compile a function into its callers; a call with structures of arrays takes as long as a verdict of a node."""
-    return _compiled(function, no_cpython_wrapper=True, forceinline=True)
+    """Compile a function into the one loop that calls it, which saves a third of the time to compile both."""
+    return cast(Function, _Loop(function, is_stored=False, no_cpython_wrapper=True, inline="always"))
 
 
-def _stored(function: Function, **options: bool) -> Function:
-    configured, numba.config.CACHE_DIR = numba.config.CACHE_DIR, numba.config.CACHE_DIR or CACHE
+def _stored(function: Callable[..., object], **options: object) -> Any:
+    config = _import_numba()[0].config
+    configured, config.CACHE_DIR = config.CACHE_DIR, config.CACHE_DIR or CACHE
     try:
         return _compiled(function, cache=True, **options)
     except RuntimeError:  # "no locator available": neither this folder nor the home can be written to
         return _compiled(function, **options)
     finally:
-        numba.config.CACHE_DIR = configured  # other loops of this process are not ours
+        config.CACHE_DIR = configured  # other loops of this process are not ours
 
 
-def _compiled(function: Function, **options: bool) -> Function:
-    return cast(Function, numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function))
+def _compiled(function: Callable[..., object], **options: object) -> Any:
+    return _import_numba()[0].njit(nogil=True, no_cfunc_wrapper=True, error_model="numpy", **options)(function)
 
 
 @inner

@@ -15,6 +15,7 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
+from unmask.graphs._kernels import joined, triangles
 from unmask.graphs.criteria.equivalence import tokens
 from unmask.graphs.graph import SocialGraph
 
@@ -109,8 +110,6 @@ def transitivity(graph: SocialGraph) -> float:
     >>> transitivity(SocialGraph.from_edges([0, 1, 2, 2], [1, 2, 0, 3]))
     0.6
     """
-    from unmask.graphs._kernels import triangles  # late import: numba is slow to load
-
     pairs = float((graph.degree * (graph.degree - 1) / 2).sum())
     return float(triangles(graph.indptr, graph.neighbor).sum()) / pairs if pairs else 0.0
 
@@ -240,8 +239,6 @@ def communities(graph: SocialGraph) -> Integers:
     V. D. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, "Fast unfolding of communities in large networks",
     Journal of Statistical Mechanics P10008, 2008.
     """
-    from unmask.graphs._kernels import joined  # late import: numba is slow to load
-
     matrix = graph.adjacency().astype(np.float64).tocsr()
     label, count = np.arange(graph.n_nodes), graph.n_nodes + 1
     while count > matrix.shape[0]:

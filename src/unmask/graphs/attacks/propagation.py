@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats
 from unmask.graphs.attacks._kernels import directed_rows, find_mutual, invalidate, rank_by_degree, write_back
+from unmask.graphs.attacks._loops import sweep
 from unmask.graphs.attacks._structs import DIRECTION_UNIT, Rule, Scratch, Side
 from unmask.graphs.attacks.base import (
     Count,
@@ -173,8 +174,6 @@ def _propagate(
     directed: bool = False,
 ) -> Matching:
     """Run passes until one makes no match; scores are divided by `size` of the degree."""
-    from unmask.graphs.attacks._loops import sweep
-
     dtype = np.float32 if max(knowledge.graph.n_nodes, release.n_nodes) > MIN_FLOAT32_NODES else np.float64
     images = seed_images(release, knowledge)
     source, target = (

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import distinct
+from unmask.graphs.attacks._climb import keep_nearest
 from unmask.graphs.attacks.base import Matching, seed_images
 from unmask.graphs.attacks.rematch import Rematch
 from unmask.graphs.graph import SocialGraph
@@ -214,8 +215,6 @@ def nearest(
     profile: NDArray[np.float32], target_profile: NDArray[np.float32], k: int, k_back: int
 ) -> tuple[Pairs, Pairs]:
     """Return rows and the k target rows with the largest product; then target rows and their k_back best rows."""
-    from unmask.graphs.attacks._climb import keep_nearest
-
     rows, columns = _leaders(len(profile), k), _leaders(len(target_profile), k_back)
     block = max(1, _PAIRS_PER_BLOCK // len(target_profile))
     for start in range(0, len(profile), block):

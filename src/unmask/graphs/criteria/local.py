@@ -8,6 +8,7 @@ from typing import Final, Literal
 import numpy as np
 
 from unmask.core.arrays import Floats
+from unmask.graphs import _kernels
 from unmask.graphs.graph import SocialGraph
 from unmask.ranges import check_type
 
@@ -89,11 +90,10 @@ def local_anonymities(graph: SocialGraph, variants: Iterable[Variant]) -> dict[V
     values = {variant: graph.degree.astype(np.float64) for variant in wanted}
     if {*wanted} <= {"degree"} or not graph.n_nodes:
         return values
-    from unmask.graphs._kernels import two_hops  # late import: numba is slow to load
-
     reached, total, squares = np.zeros((3, graph.n_nodes))
     last_visitor = np.full(graph.n_nodes, -1, dtype=np.int32)
-    two_hops(graph.indptr, graph.neighbor, graph.degree.astype(np.int32), last_visitor, reached, total, squares)
+    degree = graph.degree.astype(np.int32)
+    _kernels.two_hops(graph.indptr, graph.neighbor, degree, last_visitor, reached, total, squares)
     n = np.maximum(reached, 1)
     variance = (squares - total * total / n) / np.maximum(n - 1, 1)
     divisors = {"A": n, "B": np.maximum(graph.degree, 2), "C": n * np.sqrt(np.maximum(variance, 1.0))}

@@ -11,6 +11,7 @@ import scipy
 
 from unmask.core.arrays import Booleans, Integers
 from unmask.core.csr_rows import distinct
+from unmask.graphs._kernels import neighborhood_edges
 from unmask.graphs.criteria.equivalence import numbered, refine, row_sums, tokens
 from unmask.graphs.graph import SocialGraph
 
@@ -66,8 +67,6 @@ def neighborhood_anonymity(graph: SocialGraph) -> NeighborhoodAnonymity:
     >>> neighborhood_anonymity(bow_tie).size
     array([1, 3, 3, 3, 1, 1])
     """
-    from unmask.graphs._kernels import neighborhood_edges  # late import: numba is slow to load
-
     indptr, neighbor = neighborhood_edges(graph.indptr, graph.neighbor)
     pieces = _Pieces.split(indptr, neighbor)
     rough = _combine(graph, pieces, pieces.kind)

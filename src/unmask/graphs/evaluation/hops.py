@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.posterior import Posterior
 from unmask.core.truth import Truth
+from unmask.graphs._kernels import pair_distances
 from unmask.graphs.evaluation.node_outcomes import select_match
 from unmask.graphs.graph import SocialGraph
 from unmask.measures import Measure
@@ -51,8 +52,6 @@ def hop_distance(target: SocialGraph, mapping: NDArray[np.integer], truth: NDArr
     >>> hop_distance(path, np.array([2, 1, -1, 4]), np.array([0, 1, 2, 0]))
     array([ 2,  0, -1, -2])
     """
-    from unmask.graphs._kernels import pair_distances  # late import: numba is slow to load
-
     has_both = np.flatnonzero((mapping >= 0) & (truth >= 0))
     distance = np.full(len(truth), UNNAMED, dtype=np.int64)
     ends = np.array([mapping[has_both], truth[has_both]], dtype=np.int32)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from unmask.core.arrays import Floats, Integers
+from unmask.graphs._kernels import dependencies, distances, triangles
 from unmask.graphs.graph import SocialGraph, check_nodes
 
 _MAX_EXACT_STEPS: Final = 10**10  # (sources * edge ends) for exact betweenness: one to two minutes
@@ -43,8 +44,6 @@ def betweenness(graph: SocialGraph, *, rng: np.random.Generator | None = None) -
     >>> betweenness(SocialGraph.from_edges([0, 1, 2, 2], [1, 2, 3, 4]))
     array([0., 3., 5., 0., 0.])
     """
-    from unmask.graphs._kernels import dependencies  # late import: numba is slow to load
-
     core, leaves = _fold_leaves(graph)
     inner = graph.take(core)
     walks = np.arange(inner.n_nodes)
@@ -110,8 +109,6 @@ def closeness(graph: SocialGraph, nodes: ArrayLike | None = None) -> Floats:
     >>> closeness(SocialGraph.from_edges([0, 1], [1, 2], n_nodes=4)).round(3)
     array([0.444, 0.667, 0.444, 0.   ])
     """
-    from unmask.graphs._kernels import distances  # late import: numba is slow to load
-
     chosen = np.arange(graph.n_nodes) if nodes is None else np.asarray(nodes, dtype=np.int64).reshape(-1)
     check_nodes(chosen, graph.n_nodes)
     reached, total = distances(graph.indptr, graph.neighbor, chosen)
@@ -142,7 +139,5 @@ def clustering(graph: SocialGraph) -> Floats:
     >>> clustering(SocialGraph.from_edges([0, 1, 2, 2], [1, 2, 0, 3])).round(3)
     array([1.   , 1.   , 0.333, 0.   ])
     """
-    from unmask.graphs._kernels import triangles  # late import: numba is slow to load
-
     pairs = graph.degree * (graph.degree - 1) / 2
     return triangles(graph.indptr, graph.neighbor) / np.maximum(pairs, 1.0)

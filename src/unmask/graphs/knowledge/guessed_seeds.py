@@ -9,6 +9,7 @@ import numpy as np
 
 from unmask.core.arrays import Booleans, Integers
 from unmask.core.errors import UnmaskError
+from unmask.graphs._kernels import cliques_like, common_neighbors
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge.seeding import clique
 from unmask.graphs.seeds import Guessed
@@ -163,8 +164,6 @@ def _find_unique_match(
     source: SocialGraph, target: SocialGraph, members: Integers, by_degree: Integers, tolerance: float
 ) -> list[int]:
     """Return the only target clique that resembles these source nodes, in their order; [] if it is not unique."""
-    from unmask.graphs._kernels import cliques_like, common_neighbors  # late import: numba is slow to load
-
     factors = np.array([1 - tolerance, 1 + tolerance]) + np.array([-1e-9, 1e-9])  # rounding: 0.95 * 20 may exceed 19
     shared = np.array([[common_neighbors(source.indptr, source.neighbor, a, b) for b in members] for a in members])
     degree = source.degree[members][:, None] * factors

@@ -10,6 +10,7 @@ import numpy as np
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError, nearest
+from unmask.graphs import _kernels
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.knowledge.centrality import betweenness, closeness, clustering
 from unmask.graphs.knowledge.pair import Pair
@@ -201,8 +202,6 @@ def count_cliques(graph: SocialGraph, size: int) -> int:
     >>> count_cliques(SocialGraph.from_edges([0, 0, 0, 1, 1, 2], [1, 2, 3, 2, 3, 3]), 3)
     4
     """
-    from unmask.graphs import _kernels  # numba is imported where a kernel runs
-
     ordered = graph.take(np.argsort(graph.degree, kind="stable"))
     candidate = np.zeros((size - 1, int(ordered.degree.max(initial=0))), dtype=np.int32)
     length, position = np.zeros((2, size - 1), dtype=np.int64)
