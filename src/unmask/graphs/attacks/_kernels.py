@@ -1,4 +1,4 @@
-"""Wrappers of the compiled loops in `_loops`, which are imported only when an attack runs."""
+"""Input of the compiled loops: rows of graphs, renumbered sides, and nodes shared out among threads."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.csr_rows import chunks, ranges
+from unmask.graphs.attacks import _loops
 from unmask.graphs.attacks._structs import NONE, UNKNOWN, Links, Rule, Scratch, Side, Unsigned
 from unmask.graphs.graph import SocialGraph
 
@@ -93,25 +94,9 @@ def unsigned(rows: Links) -> Unsigned:
 
 def count_common(source: Links, target: Links, image: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return (n_source,) the number of neighbors x of each mapped node v whose image is adjacent to the image of v."""
-    from unmask.graphs.attacks import _loops
-
     count, next_to = np.zeros(len(image), dtype=np.int64), np.full(len(target[0]) - 1, NONE, dtype=np.int32)
     _loops.count_common(*read_only(*source), *read_only(*target), image, next_to, count)
     return count
-
-
-def choose_greedily(
-    start: NDArray[np.int64],
-    node: NDArray[np.int32],
-    candidate: NDArray[np.int32],
-    image: NDArray[np.int32],
-    inverse: NDArray[np.int32],
-) -> int:
-    """Select pairs class by class, see `_percolation.choose_greedily`; return their number."""
-    from unmask.graphs.attacks import _percolation
-
-    claims, target_claims = np.zeros(len(image), dtype=np.int32), np.zeros(len(inverse), dtype=np.int32)
-    return int(_percolation.choose_greedily(start, node, candidate, image, inverse, claims, target_claims))
 
 
 def find_rivals(node: NDArray[np.integer], candidate: NDArray[np.integer], value: NDArray[Any]) -> NDArray[np.float64]:
@@ -128,12 +113,8 @@ def find_rivals(node: NDArray[np.integer], candidate: NDArray[np.integer], value
 
 def _find_second(group: NDArray[np.integer], value: NDArray[Any]) -> NDArray[np.float64]:
     """Return (n_groups,) the second largest value of each group, -inf for a group with fewer than two values."""
-    n_groups = int(group.max(initial=-1)) + 1
-    top = np.full(n_groups, -np.inf)
-    np.maximum.at(top, group, value)
-    is_top = value == top[group]
-    second = np.where(np.bincount(group[is_top], minlength=n_groups) > 1, top, -np.inf)
-    np.maximum.at(second, group[~is_top], value[~is_top])
+    top, second = np.full((2, int(group.max(initial=-1)) + 1), -np.inf)
+    _loops.find_second(group.astype(np.int32, copy=False), value.astype(np.float64, copy=False), top, second)
     return second
 
 
@@ -169,8 +150,6 @@ def find_mutual(
 def _find_winners(
     nodes: NDArray[np.int32], source: Side, target: Side, rule: Rule, threads: int
 ) -> tuple[NDArray[np.int32], int]:
-    from unmask.graphs.attacks import _loops
-
     winner = np.empty(len(nodes), dtype=np.int32)
 
     def run(nodes: NDArray[np.int32], winner: NDArray[np.int32]) -> int:
@@ -183,8 +162,6 @@ def rank_candidates(
     nodes: NDArray[np.int32], source: Side, target: Side, rule: Rule, *, width: int, threads: int
 ) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
     """Return the `width` best candidates of each node and their scores, best first, padded with -1 and 0."""
-    from unmask.graphs.attacks import _loops
-
     candidate, score = np.full((len(nodes), width), NONE, dtype=np.int32), np.zeros((len(nodes), width))
 
     def run(nodes: NDArray[np.int32], candidate: NDArray[np.int32], score: NDArray[np.float64]) -> int:

@@ -90,6 +90,19 @@ def count_common(
                 count[x] += 1
 
 
+@compiled
+def find_second(
+    group: NDArray[np.int32], value: NDArray[np.float64], top: NDArray[np.float64], second: NDArray[np.float64]
+) -> None:
+    """Write the two largest values of each group. top, second : (n_groups,) initially -inf"""
+    for i in range(len(group)):
+        g, v = group[i], value[i]
+        if v > top[g]:
+            top[g], second[g] = v, top[g]
+        elif v > second[g]:
+            second[g] = v
+
+
 @inner
 def _invalidate(v: int, side: Side) -> None:
     kinds = 1 + (len(side.size) > len(side.image))

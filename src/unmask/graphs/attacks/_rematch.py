@@ -18,21 +18,38 @@ COUNT = 40
 """Number of low bits of an int64 that hold the sum of weights. The high bits count witnesses in the same addition."""
 
 
-class Rows(NamedTuple):
-    """A graph in compressed rows, ascending, with the terms of its nodes.
+class Sources(NamedTuple):
+    """The source nodes.
+
+    indptr, image : (n + 1,) and (n_images,) images of the mapped neighbors of each node
+    base          : (n,) terms of the log-odds that depend on this node only; nan for seeds, which are not matched
+    unmapped      : (n,) number of unmapped neighbors, scaled to the target
+    """
+
+    indptr: NDArray[np.int64]
+    image: NDArray[np.int32]
+    base: NDArray[np.float64]
+    unmapped: NDArray[np.float64]
+
+
+class Targets(NamedTuple):
+    """The target graph in compressed rows, ascending, with the terms of its nodes.
 
     indptr, neighbor : (n + 1,) and (2 n_edges,)
-    node             : (n, 4) terms of each node, stored together because they are read together. Columns: terms of the
-                       log-odds that depend on this node only (nan for seeds, which are neither matched nor candidates);
-                       number of mapped neighbors; number of unmapped neighbors, scaled to the target; log degree
+    node             : (n, 3) terms of each node, stored together because they are read together. Columns: terms of the
+                       log-odds that depend on this node only (nan for seeds, which are no candidates); number of
+                       unmapped neighbors; log degree
+    weight           : (n,) weight as the image of a witness, in units of 1 / GRID, plus 1 << COUNT
     """
 
     indptr: NDArray[np.int64]
     neighbor: NDArray[np.int32]
     node: NDArray[np.float64]
+    weight: NDArray[np.int64]
 
 
-BASE, MAPPED, UNMAPPED, LOG_DEGREE = range(4)
+BASE, UNMAPPED, LOG_DEGREE = range(3)
+"""Columns of `Targets.node`."""
 
 TOTAL, BASE_CEILING, LOG_DEGREE_FLOOR, MAPPED_COUNT = range(4)
 """Columns of `Scratch.cell`."""
@@ -81,39 +98,35 @@ class Scratch(NamedTuple):
               base term in units of 1 / GRID, rounded up (`NEVER` for a seed); log degree in the same units, rounded
               down; number of mapped neighbors. The rounding makes bounds from these values valid.
     mark    : (n_target,) the last source node for which the target node is an image that proposes no candidates, or -1
-    touched : (n_target,) candidates of the source node
-    images  : (n_target,) images of its neighbors
+    touched : (n_target + 1,) candidates of the source node
     bonus   : (n_target,) 0 between two source nodes
     """
 
     cell: NDArray[np.int64]
     mark: NDArray[np.int32]
     touched: NDArray[np.int32]
-    images: NDArray[np.int32]
     bonus: NDArray[np.float64]
 
     @classmethod
-    def for_nodes(cls, node: NDArray[np.float64]) -> Scratch:
-        """Return scratch memory for the target nodes of `Rows`."""
+    def for_nodes(cls, node: NDArray[np.float64], n_mapped: NDArray[np.int64]) -> Scratch:
+        """Return scratch memory for the terms of the target nodes and their numbers of mapped neighbors."""
         n, cell = len(node), np.zeros((len(node), 4), dtype=np.int64)
         cell[:, BASE_CEILING] = np.ceil(np.where(np.isnan(node[:, BASE]), NEVER / GRID, node[:, BASE]) * GRID)
-        cell[:, LOG_DEGREE_FLOOR], cell[:, MAPPED_COUNT] = np.floor(node[:, LOG_DEGREE] * GRID), node[:, MAPPED]
-        mark = np.full(n, -1, dtype=np.int32)
-        return cls(cell, mark, np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32), np.zeros(n))
+        cell[:, LOG_DEGREE_FLOOR], cell[:, MAPPED_COUNT] = np.floor(node[:, LOG_DEGREE] * GRID), n_mapped
+        return cls(cell, np.full(n, -1, dtype=np.int32), np.empty(n + 1, dtype=np.int32), np.zeros(n))
 
 
 @compiled
 def score_candidates(
-    source: Rows,
-    target: Rows,
+    sources: Sources,
+    targets: Targets,
     similar_pairs: SimilarPairs,
     image: NDArray[np.int32],
-    weight: NDArray[np.int64],
     spread: float,
     reach: int,
     low: float,
     scratch: Scratch,
-    result: Best,
+    best: Best,
 ) -> int:
     """Score the candidates of each source node and write the best ones of at least `low`; return the visits.
 
@@ -124,55 +137,75 @@ def score_candidates(
     with variance spread (rest_u + rest_c + 1), plus the similarity terms. `rest` is the number of unmapped neighbors.
     Target nodes are numbered by descending degree.
 
-    image  : (n_source,) int32, target node of each source node, -1 if unmapped
-    weight : (n_target,) int64 weight of each image, in units of 1 / GRID, plus 1 << COUNT
+    image : (n_source,) int32, target node of each source node, -1 if unmapped
     """
-    cell, touched, bonus, node = scratch.cell, scratch.touched, scratch.bonus, target.node
-    last_kept, visits = result.value.shape[1] - 1, 0
+    first, images, base, unmapped = sources
+    indptr, neighbor, node, weight = targets
+    first_similar, similar, similar_bonus, is_proposed = similar_pairs
+    cell, mark, touched, bonus = scratch
+    candidate, value, image_odds, other_odds = best
+    last_kept, visits = value.shape[1] - 1, 0
     for u in range(len(image)):
-        base, unmapped = source.node[u, BASE], source.node[u, UNMAPPED]
-        if np.isnan(base):
+        if np.isnan(base[u]):
             continue
-        n_images = _images(u, source, image, scratch.images)
-        last = _last_silent(n_images, scratch.images, target.indptr, reach)
-        n_touched, silent, max_silent_weight, walked = _walk(u, n_images, last, target, weight, scratch)
-        visits += walked
-        similar = similar_pairs.indptr[u] < similar_pairs.indptr[u + 1]
-        for j in range(similar_pairs.indptr[u], similar_pairs.indptr[u + 1]):
-            c = similar_pairs.candidate[j]
-            bonus[c] = similar_pairs.bonus[j]
-            if similar_pairs.is_proposed[j] and cell[c, TOTAL] == 0:
+        start, stop = first[u], first[u + 1]
+        last = _last_silent(images, start, stop, indptr, reach)
+        # add the weights of the proposing images, list their candidates, and mark the silent images
+        n_touched, silent, max_silent_weight = 0, 0, 0
+        for i in range(start, stop):
+            y = images[i]
+            w = weight[y]
+            if y <= last:
+                mark[y] = u
+                silent += 1
+                max_silent_weight = max(max_silent_weight, w - (1 << COUNT))
+                continue
+            visits += indptr[y + 1] - indptr[y]
+            for j in range(np.uint64(indptr[y]), np.uint64(indptr[y + 1])):  # as in `list_marked_pairs`
+                c = np.uint32(neighbor[j])
+                partial = cell[c, TOTAL]
+                touched[np.uint64(n_touched)] = c
+                n_touched += partial == 0
+                cell[c, TOTAL] = partial + w
+        # the candidate with most witnesses becomes the first, so that bounds exclude most others
+        most = 0
+        for t in range(n_touched):
+            if cell[touched[t], TOTAL] > cell[touched[most], TOTAL]:
+                most = t
+        touched[0], touched[most] = touched[most], touched[0]
+        has_similar = first_similar[u] < first_similar[u + 1]
+        for j in range(first_similar[u], first_similar[u + 1]):
+            c = similar[j]
+            bonus[c] = similar_bonus[j]
+            if is_proposed[j] and cell[c, TOTAL] == 0:
                 touched[n_touched] = c
                 n_touched += 1
         if image[u] >= 0:
-            y = image[u]
-            summed = cell[y, TOTAL] + _silent(u, y, last, target, weight, scratch.mark)
-            result.image_odds[u] = _value(base, unmapped, y, node, summed, spread) + bonus[y]
-        ceiling = base - 0.5 * np.log(2 * np.pi * spread * (unmapped + 1.0))
+            c = image[u]
+            total = cell[c, TOTAL] + _silent(u, c, last, indptr, neighbor, weight, mark)
+            image_odds[u] = _value(base[u], unmapped[u], c, node, total, spread) + bonus[c]
+        ceiling = base[u] - 0.5 * np.log(2 * np.pi * spread * (unmapped[u] + 1.0))
         top, max_log_odds, mass = -np.inf, 0.0, 1.0  # mass: sum of the odds in units of exp(max_log_odds)
-        min_bound = max(
-            (low - ceiling) * GRID - 1.0, NEVER / 2
-        )  # of the bound on the log-odds in excess of the ceiling
+        min_bound = max((low - ceiling) * GRID - 1.0, NEVER / 2)  # of the log-odds in excess of the ceiling
         for t in range(n_touched):
             c = touched[t]
             total, log_degree = cell[c, TOTAL], cell[c, LOG_DEGREE_FLOOR]
             cell[c, TOTAL] = 0
             shared = (total + (1 << (COUNT - 1))) >> COUNT
             bound = total - (shared << COUNT) - shared * log_degree + cell[c, BASE_CEILING]
+            max_gain = 0
             if silent > 0:
-                bound += min(silent, cell[c, MAPPED_COUNT] - shared) * max(max_silent_weight - log_degree, 0)
-            if (bound + bonus[c] * GRID if similar else bound) >= min_bound:
-                v = _value(base, unmapped, c, node, total, spread) + bonus[c]
+                max_gain = min(silent, cell[c, MAPPED_COUNT] - shared) * max(max_silent_weight - log_degree, 0)
+                bound += max_gain
+            if (bound + bonus[c] * GRID if has_similar else bound) >= min_bound:
+                v = _value(base[u], unmapped[u], c, node, total, spread) + bonus[c]
                 if silent > 0:  # count silent images only if they can matter: reading their rows takes longest
-                    max_gain = (
-                        min(silent, cell[c, MAPPED_COUNT] - shared) * max(max_silent_weight - log_degree, 0) / GRID
-                    )
-                    if v + max_gain < max(low, top - NEGLIGIBLE) - 1e-6:
+                    if v + max_gain / GRID < max(low, top - NEGLIGIBLE) - 1e-6:
                         continue
-                    total += _silent(u, c, last, target, weight, scratch.mark)
-                    v = _value(base, unmapped, c, node, total, spread) + bonus[c]
-                if v >= low and v > result.value[u, last_kept]:
-                    insert(c, v, u, result.candidate, result.value)
+                    total += _silent(u, c, last, indptr, neighbor, weight, mark)
+                    v = _value(base[u], unmapped[u], c, node, total, spread) + bonus[c]
+                if v >= low and v > value[u, last_kept]:
+                    insert(c, v, u, candidate, value)
                 if v > top:
                     top, min_bound = v, max((max(low, v - NEGLIGIBLE) - ceiling) * GRID - 1.0, NEVER / 2)
                 if c == image[u] or v < low:
@@ -181,103 +214,55 @@ def score_candidates(
                     mass, max_log_odds = mass * np.exp(max_log_odds - v) + 1.0, v
                 else:
                     mass += np.exp(v - max_log_odds)
-        for j in range(similar_pairs.indptr[u], similar_pairs.indptr[u + 1]):
-            bonus[similar_pairs.candidate[j]] = 0.0
-        result.other_odds[u] = max_log_odds + np.log(mass)
+        for j in range(first_similar[u], first_similar[u + 1]):
+            bonus[similar[j]] = 0.0
+        other_odds[u] = max_log_odds + np.log(mass)
     return visits
 
 
 @inner
-def _images(u: int, source: Rows, image: NDArray[np.int32], images: NDArray[np.int32]) -> int:
-    """Write the images of the mapped neighbors of u; return their number."""
-    n = 0
-    for i in range(source.indptr[u], source.indptr[u + 1]):
-        y = image[source.neighbor[i]]
-        if y >= 0:
-            images[n] = y
-            n += 1
-    return n
-
-
-@inner
-def _last_silent(n: int, images: NDArray[np.int32], indptr: NDArray[np.int64], reach: int) -> int:
+def _last_silent(images: NDArray[np.int32], start: int, stop: int, indptr: NDArray[np.int64], reach: int) -> int:
     """Return the number of the last silent image: images with larger numbers propose candidates. -1: all propose.
 
     Nodes with equal degrees have adjacent numbers and are treated equally, so node numbers have no effect.
     """
     total, low, high = 0, len(indptr), 0
-    for i in range(n):
-        y = images[i]
-        degree = indptr[y + 1] - indptr[y]
-        total, low, high = total + degree, min(low, degree), max(high, degree)
+    for i in range(start, stop):
+        degree = indptr[images[i] + 1] - indptr[images[i]]
+        total += degree
+        low, high = min(low, degree), max(high, degree)
     if total <= reach:
         return -1
     while high - low > 1:  # images of degree at most `low` propose; a degree of `high` exceeds the reach
-        middle = (low + high) // 2
-        if _wedges(n, images, indptr, middle) <= reach:
+        middle, total = (low + high) // 2, 0
+        for i in range(start, stop):
+            degree = indptr[images[i] + 1] - indptr[images[i]]
+            total += degree if degree <= middle else 0
+        if total <= reach:
             low = middle
         else:
             high = middle
     last = -1
-    for i in range(n):
-        y = images[i]
-        if indptr[y + 1] - indptr[y] > low:
-            last = max(last, y)
+    for i in range(start, stop):
+        if indptr[images[i] + 1] - indptr[images[i]] > low:
+            last = max(last, images[i])
     return last
 
 
 @inner
-def _wedges(n: int, images: NDArray[np.int32], indptr: NDArray[np.int64], max_degree: int) -> int:
-    """Return the total degree of the images with at most `max_degree` neighbors."""
-    total = 0
-    for i in range(n):
-        y = images[i]
-        degree = indptr[y + 1] - indptr[y]
-        total += degree if degree <= max_degree else 0
-    return total
-
-
-@inner
-def _walk(
-    u: int, n_images: int, last: int, target: Rows, weight: NDArray[np.int64], scratch: Scratch
-) -> tuple[int, int, int, int]:
-    """Add the weights of the proposing images, list their candidates, and mark the silent images.
-
-    Return the number of candidates, the number of silent images, the largest silent weight, and the visits. The
-    candidate with most witnesses becomes the first, so that bounds exclude most others.
-    """
-    indptr, neighbor, cell, touched = target.indptr, target.neighbor, scratch.cell, scratch.touched
-    n, silent, max_silent_weight, visits, first = 0, 0, 0, 0, 0
-    for i in range(n_images):
-        y = scratch.images[i]
-        w = weight[y]
-        if y <= last:
-            scratch.mark[y] = u
-            silent += 1
-            max_silent_weight = max(max_silent_weight, w - (1 << COUNT))
-            continue
-        visits += indptr[y + 1] - indptr[y]
-        for j in range(indptr[y], indptr[y + 1]):
-            c = neighbor[j]
-            partial = cell[c, TOTAL]
-            if partial == 0:
-                touched[n] = c
-                n += 1
-            cell[c, TOTAL] = partial + w
-    for t in range(n):
-        if cell[touched[t], TOTAL] > cell[touched[first], TOTAL]:
-            first = t
-    if n:
-        touched[0], touched[first] = touched[first], touched[0]
-    return n, silent, max_silent_weight, visits
-
-
-@inner
-def _silent(u: int, c: int, last: int, target: Rows, weight: NDArray[np.int64], mark: NDArray[np.int32]) -> int:
+def _silent(
+    u: int,
+    c: int,
+    last: int,
+    indptr: NDArray[np.int64],
+    neighbor: NDArray[np.int32],
+    weight: NDArray[np.int64],
+    mark: NDArray[np.int32],
+) -> int:
     """Return the weight of the silent images next to c. They have the smallest numbers, at the front of the row."""
     total = 0
-    for j in range(target.indptr[c], target.indptr[c + 1]):
-        y = target.neighbor[j]
+    for j in range(indptr[c], indptr[c + 1]):
+        y = neighbor[j]
         if y > last:
             break
         if mark[y] == u:
@@ -286,15 +271,10 @@ def _silent(u: int, c: int, last: int, target: Rows, weight: NDArray[np.int64], 
 
 
 @inner
-def _witnesses(total: int) -> tuple[int, float]:
-    """Return the number of witnesses and the sum of their weights."""
-    shared = (total + (1 << (COUNT - 1))) >> COUNT
-    return shared, (total - (shared << COUNT)) / GRID
-
-
-@inner
 def _value(base: float, unmapped: float, c: int, node: NDArray[np.float64], total: int, spread: float) -> float:
-    shared, evidence = _witnesses(total)
+    """Return the log-odds of candidate c, with the sum of the weights of its witnesses and their number in `total`."""
+    shared = (total + (1 << (COUNT - 1))) >> COUNT
+    evidence = (total - (shared << COUNT)) / GRID
     variance = spread * (unmapped + node[c, UNMAPPED] + 1.0)
     gap = node[c, UNMAPPED] - unmapped
     fit = -0.5 * (gap * gap / variance + np.log(2 * np.pi * variance))

@@ -14,8 +14,8 @@ in the last bit, and any two distinct scores have eccentricity sqrt(2).
 
 NONE, UNKNOWN = -1, -2
 
-FREE, BLOCKED = -1, -2
-"""States of an unmapped node: free to be matched, or excluded from this selection."""
+FREE, BLOCKED, CLAIMED, CONTESTED = -1, -2, -3, -4
+"""States of an unmapped node: free to be matched; excluded from this selection; in one or several pairs of a class."""
 
 GRID = 65536.0
 """Witness weights are integer multiples of 1 / GRID, so that sums do not depend on the order of addition."""
@@ -102,18 +102,6 @@ class Scratch(NamedTuple):
         if not rule.revise:
             total[target.image >= 0] = -np.inf
         return cls(total, np.empty(n + 1, dtype=np.int32), np.empty(n))
-
-
-class Marks(NamedTuple):
-    """Scratch for the marks of one node. mark : (n_target,) 0 between two nodes; touched : marked target nodes"""
-
-    mark: NDArray[np.int32]
-    touched: NDArray[np.int32]
-
-    @classmethod
-    def empty(cls, n_target: int) -> Marks:
-        """Return unmarked memory for n_target nodes."""
-        return cls(np.zeros(n_target, dtype=np.int32), np.empty(n_target, dtype=np.int32))
 
 
 class Wedges(NamedTuple):

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unmask.core.arrays import Floats
+from unmask.core.arrays import Booleans, Floats, Integers
+from unmask.core.csr_rows import segment_max, segment_sum
+from unmask.graphs.attacks._climb import SLACK, sum_columns, sum_neighbors
 from unmask.graphs.attacks._kernels import directed_rows, find_rivals, read_only, unsigned
+from unmask.graphs.attacks._structs import Unsigned
 from unmask.graphs.attacks.base import Matching, make_matching
 from unmask.graphs.attacks.support import Support
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary
 from unmask.ranges import CheckedParameters, Range
-
-if TYPE_CHECKING:
-    from unmask.graphs.attacks._climb import Factors, Pairs
 
 STEPS = 25
 """Number of steps. More steps make the belief overconfident."""
@@ -25,6 +25,8 @@ STEPS = 25
 MIN_SHARE = 0.03
 """Smallest share of a node that the belief lists."""
 
+_SWEEPS = 20
+_ROUNDING_ERROR = 1e-5  # of a score, relative to the largest one of the node
 _TIE = 1e-4  # rounding error of equal shares, such as the halves of a node that two twins hold
 
 
@@ -142,42 +144,101 @@ def climb(
     steps    : values of t, with boldness + t in place of 3 + t
     cut_steps, cut_share : after these steps, pairs below this fraction of the largest share of the row are dropped
     """
-    from unmask.graphs.attacks import _climb
-
-    pairs, factors = _arrays(support, start, gamma)
-    if start is None:
-        pairs.share[:] = (1.0 / np.maximum(np.diff(support.indptr), 1))[support.row]
-    else:
-        _climb.balance(pairs, factors)
-    pairs.prior[:] = 0.0 if prior is None else prior
-    schedule = np.array([(boldness + t, 2 / (t + 3), t in cut_steps) for t in steps], dtype=np.float64).reshape(-1, 3)
     directed = support.source.way is not None and support.target.way is not None
     source, target = (
         unsigned(directed_rows(graph) if directed else read_only(graph.indptr, graph.neighbor))
         for graph in (support.source, support.target)
     )
-    _climb.climb(source, target, pairs, factors, schedule, cut_share)
+    pairs, n_pairs, lost = _Pairs.of(support, gamma, start), max(len(support), 1), 0.0
+    if start is None:
+        pairs.share[:] = (1.0 / np.maximum(np.diff(support.indptr), 1))[support.row]
+    else:
+        pairs.share[:] = pairs.balance(pairs.prior)
+    pairs.prior[:] = 0.0 if prior is None else prior
+    for t in steps:
+        distance = pairs.measure_distances(source, target)
+        spread = np.sqrt((np.square(distance).sum(dtype=np.float64) + lost) / n_pairs)
+        slope = np.float32(-(boldness + t) / spread if spread > 0 else 0.0)
+        mass = pairs.balance(slope * distance + np.float32(boldness + t) * pairs.prior)
+        pairs.share[:] += np.float32(2 / (t + 3)) * (mass - pairs.share)
+        if t in cut_steps:
+            is_kept = pairs.share >= np.float32(cut_share) * pairs.row_max(pairs.share)
+            lost += float(np.square(distance[~is_kept]).sum(dtype=np.float64))
+            pairs = pairs.take(is_kept)
     share = np.zeros(len(support.candidate), dtype=np.float32)
-    n_pairs = int(pairs.indptr[-1])
-    share[pairs.position[:n_pairs]] = pairs.share[:n_pairs]
+    share[pairs.position] = pairs.share
     return share
 
 
-def _arrays(support: Support, start: Floats | None, gamma: float) -> tuple[Pairs, Factors]:
-    """Return the arrays for the loops; the prior is the start."""
-    from unmask.graphs.attacks._climb import Factors, Pairs
+class _Pairs(NamedTuple):
+    """Pairs of a support that the climb has not dropped.
 
-    n, degree = len(support.candidate), support.target.degree
-    share, distance, mass = (np.zeros(n, dtype=np.float32) for _ in range(3))
-    prior = np.zeros(n, dtype=np.float32) if start is None else start.astype(np.float32)
-    indptr, candidate = support.indptr.astype(np.uint64), support.candidate.astype(np.uint32)
-    pairs = Pairs(indptr, support.image < 0, candidate, np.arange(n, dtype=np.uint32), share, distance, mass, prior)
-    discount, discount_target = (
-        (np.maximum(graph.degree, 1.0) ** -gamma).astype(np.float32) for graph in (support.source, support.target)
-    )
-    weight = np.maximum(0.1, np.log(max(support.target.n_edges, 1) / (5 * np.maximum(degree, 1))))
-    near, used, room = np.zeros((3, len(degree)))
-    return pairs, Factors(discount, discount_target, weight, near, used, room)
+    weight : (n_target,) w
+    first  : (n_source + 1,) the pairs of source node u are the entries first[u]..first[u + 1]
+    position, row, candidate : (n_pairs,) position in the support, u, and c
+    discount, prior, share   : (n_pairs,) (d_u d_c)^-gamma, l / scale, and P
+    """
+
+    weight: Floats
+    first: Integers
+    position: Integers
+    row: Integers
+    candidate: NDArray[np.int32]
+    discount: NDArray[np.float32]
+    prior: NDArray[np.float32]
+    share: NDArray[np.float32]
+
+    @classmethod
+    def of(cls, support: Support, gamma: float, prior: Floats | None) -> _Pairs:
+        """Return all pairs with share 0."""
+        row, candidate, n = support.row, support.candidate, len(support.candidate)
+        discount, discount_target = (
+            (np.maximum(graph.degree, 1.0) ** -gamma).astype(np.float32) for graph in (support.source, support.target)
+        )
+        degree = np.maximum(support.target.degree, 1)
+        return cls(
+            np.maximum(0.1, np.log(max(support.target.n_edges, 1) / (5 * degree))),
+            support.indptr,
+            np.arange(n),
+            row,
+            candidate,
+            discount[row] * discount_target[candidate],
+            np.zeros(n, dtype=np.float32) if prior is None else prior.astype(np.float32),
+            np.zeros(n, dtype=np.float32),
+        )
+
+    def take(self, is_kept: Booleans) -> _Pairs:
+        """Return a selection of the pairs."""
+        first = np.append(0, np.cumsum(is_kept))[self.first]
+        return _Pairs._make([self.weight, first, *(array[is_kept] for array in self[2:])])
+
+    def row_max(self, values: NDArray[Any]) -> NDArray[np.float32]:
+        """Return (n_pairs,) the largest value of the pairs of the same node."""
+        return segment_max(values, self.first, empty=0.0).astype(np.float32)[self.row]
+
+    def measure_distances(self, source: Unsigned, target: Unsigned) -> NDArray[np.float32]:
+        """Return (largest H of u) - H(u, c) of each pair."""
+        near, score = np.zeros_like(self.weight), np.zeros_like(self.share)
+        value = self.share * self.weight[self.candidate]
+        sum_neighbors(*source, *target, *unsigned((self.first, self.candidate)), value, near, score)
+        score *= self.discount
+        row_max = self.row_max(score)
+        distance = row_max - score
+        distance[distance < _ROUNDING_ERROR * row_max] = 0.0
+        return distance
+
+    def balance(self, log_mass: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the masses with these logarithms, scaled so that columns sum to at most 1 and rows to 1 (Sinkhorn)."""
+        exact = np.exp(log_mass - self.row_max(log_mass), dtype=np.float64)
+        mass: NDArray[np.float32] = exact.astype(np.float32)  # exponentials of 32 bits differ between processors
+        rows, room = unsigned((self.first, self.candidate)), np.ones_like(self.weight)
+        for _ in range(_SWEEPS):
+            used = np.zeros_like(room)
+            sum_columns(*rows, mass, room, used)
+            room = 1.0 / np.maximum(used, 1.0)
+        mass *= room[self.candidate]
+        mass /= (segment_sum(mass.astype(np.float64), self.first) + SLACK)[self.row]
+        return mass
 
 
 def _mapping(support: Support, share: NDArray[np.float32]) -> NDArray[np.int32]:

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
-from unmask.core.csr_rows import chunks, segment_sum
 from unmask.core.errors import UnmaskError
-from unmask.graphs.attacks._kernels import choose_greedily, count_common, find_rivals, renumber, renumber_image
+from unmask.graphs.attacks._kernels import count_common, find_rivals, renumber, renumber_image
+from unmask.graphs.attacks._percolation import choose_greedily
+from unmask.graphs.attacks._rematch import COUNT, Best, Scratch, SimilarPairs, Sources, Targets, score_candidates
 from unmask.graphs.attacks._structs import GRID, NEGLIGIBLE
 from unmask.graphs.attacks.base import Count, Matching, make_matching, seed_images
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary, Ratios, candidate_count
 from unmask.ranges import CheckedParameters, Range
-
-if TYPE_CHECKING:
-    from unmask.graphs.attacks._rematch import Best, Rows, SimilarPairs
 
 TIE = 1e-3
 """Log-odds closer than this are tied for any margin: the grid rounds equal values apart by 1e-5 for each witness."""
@@ -263,8 +261,6 @@ class _Problem(NamedTuple):
 
     @classmethod
     def from_graphs(cls, auxiliary: SocialGraph, release: SocialGraph, ratios: Ratios | None = None) -> _Problem:
-        from unmask.graphs.attacks._rematch import SimilarPairs
-
         source, target = _Side.from_graph(auxiliary), _Side.from_graph(release)
         ratios = Ratios.empty(auxiliary.n_nodes, release.n_nodes) if ratios is None else ratios
         row = source.number[ratios.row]
@@ -344,13 +340,10 @@ def _score_candidates(
 
     Candidates that tie across the limit are omitted, so node numbers do not decide which are listed.
     """
-    from unmask.graphs.attacks._rematch import Best, Scratch, score_candidates
-
-    source, target, weight, spread = _scored_rows(problem, seed, mapping)
+    sources, targets, scratch, spread = _prepare_loop(problem, seed, mapping)
     result = Best.empty(len(mapping.image), width)
-    scratch = Scratch.for_nodes(target.node)
     visits = score_candidates(
-        source, target, problem.similar_pairs, mapping.image, weight, spread, reach, low, scratch, result
+        sources, targets, problem.similar_pairs, mapping.image, spread, reach, low, scratch, result
     )
     is_negligible = result.value < result.value[:, :1] - NEGLIGIBLE
     is_dropped = is_negligible | (result.value <= result.value[:, -1:] + TIE)
@@ -358,12 +351,11 @@ def _score_candidates(
     return result, visits
 
 
-def _scored_rows(problem: _Problem, seed: _Mapping, mapping: _Mapping) -> tuple[Rows, Rows, Integers, float]:
-    """Return both graphs with the terms of their nodes, the weights of witnesses, and the spread."""
-    from unmask.graphs.attacks._rematch import COUNT, Rows
-
+def _prepare_loop(problem: _Problem, seed: _Mapping, mapping: _Mapping) -> tuple[Sources, Targets, Scratch, float]:
+    """Return both sides with the terms of their nodes, scratch memory, and the spread."""
     source, target = problem.source, problem.target
-    n_known, target_known = _count_mapped(source, mapping.image), _count_mapped(target, mapping.inverse)
+    indptr, images = _map_neighbors(source, mapping.image)
+    n_known, target_known = np.diff(indptr), np.diff(_map_neighbors(target, mapping.inverse)[0])
     model = _fit_model(problem, mapping, n_known, target_known)
     degree = np.maximum(target.degree, 1)
     share = np.bincount(degree)[degree] / len(degree)
@@ -371,23 +363,21 @@ def _scored_rows(problem: _Problem, seed: _Mapping, mapping: _Mapping) -> tuple[
     base = n_known * miss - np.log(len(degree)) + problem.common
     target_base = target_known * target_miss - np.log(share)
     base[seed.image >= 0], target_base[seed.inverse >= 0] = np.nan, np.nan
-    n_left, target_left = model.ratio * (source.degree - n_known), target.degree - target_known
-    nodes = np.column_stack((base, n_known, n_left, np.zeros(len(base))))
-    target_nodes = np.column_stack((target_base, target_known, target_left, np.log(degree)))
+    node = np.column_stack((target_base, target.degree - target_known, np.log(degree)))
     weight = _witness_weights(model, degree, len(target.neighbor)).astype(np.int64) + (1 << COUNT)
-    rows, target_rows = (
-        Rows(side.indptr, side.neighbor, terms) for side, terms in ((source, nodes), (target, target_nodes))
+    return (
+        Sources(indptr, images, base, (source.degree - n_known).astype(np.float64) * model.ratio),
+        Targets(target.indptr, target.neighbor, node, weight),
+        Scratch.for_nodes(node, target_known),
+        model.spread,
     )
-    return rows, target_rows, weight, model.spread
 
 
-def _count_mapped(side: _Side, image: NDArray[np.int32]) -> Integers:
-    """Return (n,) the number of mapped neighbors of each node."""
-    count, indptr = np.zeros(len(image), dtype=np.int64), side.indptr
-    for start, stop in chunks(indptr):
-        is_mapped = image[side.neighbor[indptr[start] : indptr[stop]]] >= 0
-        count[start:stop] = segment_sum(is_mapped.astype(np.float64), indptr[start : stop + 1] - indptr[start])
-    return count
+def _map_neighbors(side: _Side, image: NDArray[np.int32]) -> tuple[Integers, NDArray[np.int32]]:
+    """Return the images of the mapped neighbors of each node, in compressed rows."""
+    images = image[side.neighbor]
+    is_mapped = images >= 0
+    return np.append(0, np.cumsum(is_mapped))[side.indptr], images[is_mapped]
 
 
 def _list_entries(result: Best) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float64]]:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Integers
-from unmask.graphs.attacks._kernels import choose_greedily
-from unmask.graphs.attacks._structs import FREE, Marks, Rule, Side, Wedges
+from unmask.graphs.attacks._kernels import find_rivals
+from unmask.graphs.attacks._percolation import choose_greedily, list_marked_pairs
+from unmask.graphs.attacks._structs import FREE, Rule, Side, Wedges
 from unmask.graphs.attacks.base import Count, Matching, ScoringAttack, make_side, score_matching, seed_images
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary
@@ -83,18 +84,12 @@ class KorulaLattanzi(ScoringAttack):
 
     def _match_bucket(self, source: Side, target: Side, *, min_degree: int) -> tuple[int, int]:
         """Match nodes of at least `min_degree` and write both images; return the numbers of matches and of visits."""
-        from unmask.graphs.attacks._percolation import find_mutual_best
-
         nodes = np.flatnonzero((source.image < 0) & (source.degree >= min_degree)).astype(np.int32)
         is_free = (target.image < 0) & (target.degree >= min_degree)
-        n_target = len(is_free)
-        top_marks, owner = np.full(n_target, self.witnesses - 1, np.int32), np.full(n_target, -1, np.int32)
-        winner = np.full(len(nodes), -1, np.int32)
-        relation, scratch = make_wedges(source, target), Marks.empty(n_target)
-        visits = find_mutual_best(nodes, relation, is_free, self.witnesses, scratch, top_marks, owner, winner)
-        matched = winner >= 0
-        source.image[nodes[matched]], target.image[winner[matched]] = winner[matched], nodes[matched]
-        return int(matched.sum()), visits
+        node, candidate, marks, visits = _list_marked(nodes, make_wedges(source, target), is_free, self.witnesses)
+        is_best = marks > find_rivals(node, candidate, marks)
+        source.image[node[is_best]], target.image[candidate[is_best]] = candidate[is_best], node[is_best]
+        return int(is_best.sum()), visits
 
 
 def make_wedges(
@@ -245,12 +240,11 @@ def _list_marked(
     nodes: NDArray[np.int32], relation: Wedges, is_free: Booleans, min_marks: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], int]:
     """Return all pairs (node, free target node) with at least `min_marks` marks: nodes, targets, marks, visits."""
-    from unmask.graphs.attacks._percolation import list_marked_pairs
-
-    scratch, parts, total_visits = Marks.empty(len(is_free)), [np.empty((3, 0), dtype=np.int32)], 0
+    mark, touched = np.where(is_free, 0, -1).astype(np.int32), np.empty(len(is_free) + 1, dtype=np.int32)
+    parts, total_visits = [np.empty((3, 0), dtype=np.int32)], 0
     pairs = np.empty((3, 2**20 + len(is_free)), dtype=np.int32)
     while len(nodes):
-        n_nodes, n_pairs, visits = list_marked_pairs(nodes, relation, is_free, min_marks, scratch, pairs)
+        n_nodes, n_pairs, visits = list_marked_pairs(nodes, relation, min_marks, mark, touched, pairs)
         parts.append(pairs[:, :n_pairs].copy())
         nodes, total_visits = nodes[n_nodes:], total_visits + visits
     node, candidate, marks = np.concatenate(parts, axis=1)
