@@ -270,9 +270,11 @@ def _orders(match: _Match) -> Iterator[tuple[Integers, Integers | None]]:
 
 def _log_ratio_of_ties(match: _Match, by_person: Integers, by_row: Integers) -> float:
     """Return the log-likelihood ratio of an order with ties; -inf if people and rows do not match."""
+    first_block = slice(np.count_nonzero(by_person < match.n_classes))
+    for ranks in (first_block, slice(None)):  # a wrong order usually fails in the first
+        if not np.array_equal(np.sort(by_person[ranks]), np.sort(by_row[ranks])):
+            return -np.inf
     groups, sizes = np.unique(by_person, return_counts=True)
-    if not np.array_equal(np.sort(by_person), np.sort(by_row)):
-        return -np.inf
     blocks, log_factorial = np.bincount(groups // match.n_classes, weights=sizes), scipy.special.gammaln
     return match.log_fit + float(log_factorial(sizes + 1).sum() - log_factorial(blocks + 1).sum())
 

@@ -158,8 +158,9 @@ def restored_cells(original: Table, release: Table, origin: Integers) -> tuple[R
 
 
 def _restored(true: Column, cell: Column, unchanged_columns: Sequence[Column]) -> Iterator[Restored]:
-    label = np.array(cell.levels.labels, dtype=object)[cell.codes]
-    changed = np.flatnonzero(label != np.array(true.levels.labels, dtype=object)[true.codes])
+    number = {label: code for code, label in enumerate(cell.levels.labels)}
+    unchanged_code = np.array([number.get(label, -1) for label in true.levels.labels])
+    changed = np.flatnonzero(unchanged_code[true.codes] != cell.codes)
     if not changed.size:
         return
     value, n_levels = true.codes[changed], len(true.levels)
