@@ -120,8 +120,12 @@ def read_description(path: Path) -> dict[str, Any]:
 def list_release_files(path: Path) -> list[Path]:
     """Return the description of a release, or the one in its folder, and the files of tables that it names."""
     path = path / DESCRIPTION if path.is_dir() else path
-    names = dict.fromkeys(table["file"] for table in read_description(path)["tables"])
-    return [path, *(locate_table(path.parent, name) for name in names)]
+    return [path, *(locate_table(path.parent, name) for name in list_table_names(path))]
+
+
+def list_table_names(description: Path) -> list[str]:
+    """Return the names of the files of tables in a description."""
+    return list(dict.fromkeys(table["file"] for table in read_description(description)["tables"]))
 
 
 def _read_texts(folder: Path, table: Mapping[str, Any]) -> dict[str, NDArray[Any]]:

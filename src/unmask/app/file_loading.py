@@ -12,10 +12,10 @@ from unmask.app.project import (
     DESCRIPTION_SUFFIX,
     Project,
     check_path,
+    check_table_names,
     find_description,
     find_file_name,
     list_outputs,
-    list_table_names,
 )
 from unmask.app.workflow import Sample, Workflow
 from unmask.app.workflows import WORKFLOWS, find_workflow, guess_workflow, read_sample
@@ -96,7 +96,7 @@ def check_file(path: Path) -> Sample:
     """Return the first rows of a file, or raise an error if it is too large, or not a table or a network."""
     path = check_path(path)
     if path.name.lower().endswith(DESCRIPTION_SUFFIX):
-        list_table_names(path)  # raises an error for another file
+        check_table_names(path)  # raises an error for another file
     _check_unpacked_size(path)
     sample = read_sample(path, path.name)
     if sample.columns:
@@ -127,7 +127,7 @@ def _find_tables(description: Path, *, complete: bool) -> dict[str, Path]:
     from unmask.aggregates.table_files import locate_table
 
     tables = {}
-    for name in list_table_names(description):
+    for name in check_table_names(description):
         try:
             tables[name] = locate_table(description.parent, name)
         except FailedError:

@@ -157,7 +157,7 @@ class Project:
     def list_published_tables(self) -> list[str]:
         """Return the names of the tables that the opened description names; [] without a valid description."""
         try:
-            return list_table_names(self.folder / self.document["aggregates"]["tables"])
+            return check_table_names(self.folder / self.document["aggregates"]["tables"])
         except (UnmaskError, KeyError, TypeError):
             return []
 
@@ -243,11 +243,11 @@ def find_description(path: Path) -> Path:
     return path / PUBLISHED if path.is_dir() else path
 
 
-def list_table_names(description: Path) -> list[str]:
+def check_table_names(description: Path) -> list[str]:
     """Return the files that a description of published tables names; raise an error for one outside its folder."""
-    from unmask.aggregates.table_files import read_description
+    from unmask.aggregates.table_files import list_table_names
 
-    names = list(dict.fromkeys(table["file"] for table in read_description(description)["tables"]))
+    names = list_table_names(description)
     for name in names:
         if name in OUTPUTS or name.lower().endswith(DESCRIPTION_SUFFIX) or _clean_name(name) != name:
             raise UnmaskError(
