@@ -31,11 +31,11 @@ from unmask.tables.criteria import (
     attribution_probability,
     closer_to_members,
     evaluate,
-    fit_log_linear,
     model_risk,
     smallest_class_of_subsets,
     targeted_attribution_probability,
 )
+from unmask.tables.criteria.log_linear import fit_log_linear
 from unmask.tables.criteria.risk import sample_weight_risk
 from unmask.tables.reading import read_encoded
 from unmask.tables.risk.records import evaluate_records

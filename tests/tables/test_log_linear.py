@@ -7,7 +7,8 @@ import scipy
 import unmask
 from unmask.core.errors import UnmaskError
 from unmask.tables import Table
-from unmask.tables.criteria import fit_log_linear, model_risk, sample_weight_risk
+from unmask.tables.criteria import model_risk, sample_weight_risk
+from unmask.tables.criteria.log_linear import fit_log_linear
 from unmask.tables.risk.records import evaluate_records
 
 

@@ -250,8 +250,8 @@ def _aggregate_problem(seed: int = 0, blocks: int = 20) -> Problem:
     release = aggregates.AggregateRelease(domain, tuple(released), "block", areas)
     (question,) = make_questions(release, ["ill"], ())
     cells = np.ravel_multi_index(release.encode(records), release.shape)
-    known = KnownPeople(question, release.encode_areas(records), question.profile[cells])
-    return Problem(release, known, lambda _: Truth(question.value[cells]))
+    people = KnownPeople(question, release.encode_areas(records), question.profile[cells])
+    return Problem(release, people, lambda _: Truth(question.value[cells]))
 
 
 def _exact_tables() -> tuple[aggregates.AggregateRelease, Integers]:

@@ -40,9 +40,9 @@ def with_parameters(
 
     def decorate(function: Call) -> Call:
         declared = signature(function).parameters.items()
-        kept = [item for name, item in declared if name not in added and item.kind is not Parameter.VAR_KEYWORD]
-        keywords = [item for item in kept if item.kind is Parameter.KEYWORD_ONLY]
-        arguments = [item for item in kept if item not in keywords]
+        own = [item for name, item in declared if name not in added and item.kind is not Parameter.VAR_KEYWORD]
+        keywords = [item for item in own if item.kind is Parameter.KEYWORD_ONLY]
+        arguments = [item for item in own if item not in keywords]
         described: Any = function
         ordered = (*added.values(), *keywords) if first else (*keywords, *added.values())
         described.__signature__ = Signature([*arguments, *ordered])

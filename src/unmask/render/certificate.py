@@ -177,8 +177,8 @@ def _answers(audit: Mapping[str, Any]) -> Terms:
 
 
 def _knowledge(audit: Mapping[str, Any]) -> Terms:
-    known = _table(audit, "known")
-    names = [(item["adversary"], item["knows"]) for item in known]
+    adversaries = _table(audit, "known")
+    names = [(item["adversary"], item["knows"]) for item in adversaries]
     return Terms(tuple((_(name), (_describe(name, words),)) for name, words in names))
 
 

@@ -43,9 +43,9 @@ def escape_table(table: Table) -> Table:
         return replace(column, name=escape_formula(column.name), levels=replace(column.levels, labels=labels))
 
     columns = (tuple(map(escape_column, role)) for role in (table.quasi_identifiers, table.sensitive, table.kept))
-    quasi_identifiers, sensitive, kept = columns
+    quasi_identifiers, sensitive, unchanged = columns
     order = tuple(map(escape_formula, table.order))
-    return replace(table, quasi_identifiers=quasi_identifiers, sensitive=sensitive, kept=kept, order=order)
+    return replace(table, quasi_identifiers=quasi_identifiers, sensitive=sensitive, kept=unchanged, order=order)
 
 
 def check_formulas(cells: Mapping[str, int], handling: Formulas) -> None:

@@ -115,9 +115,9 @@ def relate_replicates(replicates: Sequence[Floats], weight: Floats | None, metho
     if weight is None:
         raise UnmaskError("replicate weights vary the weight of a row, and no column is the weight; name it, too")
     factor = replicate_factor(method, len(replicates))
-    known = weight > 0
+    is_weighted = weight > 0
     ratio = np.ones((len(weight), len(replicates)))
-    ratio[known] = np.nan_to_num(np.stack(replicates, axis=1)[known]) / weight[known, None]
+    ratio[is_weighted] = np.nan_to_num(np.stack(replicates, axis=1)[is_weighted]) / weight[is_weighted, None]
     return SurveyDesign(replicates=ratio, factor=factor)
 
 

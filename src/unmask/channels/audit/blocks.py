@@ -388,7 +388,7 @@ def _wrong_by_up_to(limit: float, unit: str) -> str:
 
 
 def _alternative(mechanism: Mechanism, facts: ChannelFacts) -> Alternative:
-    known = not math.isnan(mechanism.distortion)
-    cost = quantity(mechanism.distortion, facts.model.distortion_unit) if known else "unknown"
+    has_distortion = not math.isnan(mechanism.distortion)
+    cost = quantity(mechanism.distortion, facts.model.distortion_unit) if has_distortion else "unknown"
     error = quantity(mechanism.privacy, facts.model.unit)
     return Alternative(mechanism.name, (error, *((cost,) if facts.distortion_known else ())))

@@ -190,10 +190,10 @@ def _average_cost(
     if distortion is not None:
         cost = read_distortion(distortion, channel)
     elif isinstance(loss, str) and loss in LOSS_NAMES:
-        known = read_loss_model(loss, channel.x_labels, coordinates=coordinates).cost(channel)
-        if known is None:
+        cost_of_loss = read_loss_model(loss, channel.x_labels, coordinates=coordinates).cost(channel)
+        if cost_of_loss is None:
             return None
-        cost = known
+        cost = cost_of_loss
     else:
         return None
     shown = joined.dense()

@@ -137,10 +137,10 @@ def _read_tables(
     """Return the adversary's network, and the given tables of pairs of people."""
     if auxiliary is None:
         return {}
-    known = SocialGraph.read(auxiliary, **columns)
+    auxiliary_graph = SocialGraph.read(auxiliary, **columns)
     kinds: dict[str, Any] = {"truth": Pair, "similarity": Similarity, "seeds": SeedPairs}
-    tables = {name: kinds[name].read(known, graph, path) for name, path in pairs.items() if path is not None}
-    return {"auxiliary": known, **tables}
+    tables = {name: kinds[name].read(auxiliary_graph, graph, path) for name, path in pairs.items() if path is not None}
+    return {"auxiliary": auxiliary_graph, **tables}
 
 
 def _parse_overlaps(texts: Iterable[str]) -> tuple[tuple[float, float], ...]:

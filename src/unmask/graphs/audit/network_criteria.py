@@ -173,9 +173,9 @@ def _list_rows(name: str, classes: Sequence[PeopleClasses], anonymity: NDArray[n
     for item in classes:
         note = f"an upper bound for {plural(item.n_open, 'person', 'people')} with many contacts" if item.n_open else ""
         yield _make_row(name, item.measure, item.size, len(item.size), _count(item.size), note)
-    if len(known := anonymity[np.isfinite(anonymity)]):
-        note = "people without friends of friends are left out" if len(known) < len(anonymity) else ""
-        yield _make_row(name, "lta_a", known, 1.0, len(np.unique(known)), note)
+    if len(finite := anonymity[np.isfinite(anonymity)]):
+        note = "people without friends of friends are left out" if len(finite) < len(anonymity) else ""
+        yield _make_row(name, "lta_a", finite, 1.0, len(np.unique(finite)), note)
 
 
 def _count(size: NDArray[np.int64]) -> int:
@@ -261,8 +261,8 @@ def _overlap_table(graph: SocialGraph, anonymity: NDArray[np.float64]) -> Table:
         Column("overlap", "Of these, among as many with lowest LTA A", "share"),
         Column("people", "People", "group", exact=True),
     )
-    known = np.isfinite(anonymity)
-    degree, lowest = graph.degree[known].astype(np.float64), -anonymity[known]
+    is_finite = np.isfinite(anonymity)
+    degree, lowest = graph.degree[is_finite].astype(np.float64), -anonymity[is_finite]
     counts = {share: round(share * len(degree)) for share in TOP_SHARES}
     records = ((share, float(_among_top(degree, n) @ _among_top(lowest, n)) / n, n) for share, n in counts.items() if n)
     return Table.from_records("graph_top_overlap", columns, records)
@@ -391,12 +391,12 @@ def _list_blocks(
 
 def _local_block(anonymity: NDArray[np.float64], tables: Mapping[str, Table]) -> Block:
     """Return local anonymity, next to the number of edges."""
-    known = anonymity[np.isfinite(anonymity)]
+    finite = anonymity[np.isfinite(anonymity)]
     row = tables["graph_top_overlap"].rows[-2:][0]
     return Block(
         "local_anonymity",
         "Local anonymity and number of edges",
-        f"LTA A is {number(float(known.min()))} at least and {number(_quantile(known, 0.5))} for the median person. "
+        f"LTA A is {number(float(finite.min()))} at least and {number(_quantile(finite, 0.5))} for the median person. "
         f"Of the {percent(row['top'], 0)} of people with most edges, {percent(row['overlap'])} are among as many with "
         "the lowest LTA A.",
         (DEGREE_CHART,) if len(tables["graph_degree_distribution"]) > 1 else (),

@@ -35,15 +35,15 @@ def count_scores(attack: str, scores: Score) -> Iterator[ScoreShare]:
 
     S(v) counts a right match as 1 and a wrong one as -1; the runs are those in which the person could be found.
     """
-    known = scores.findable >= MIN_RUNS
-    if not known.any():
+    is_scored = scores.findable >= MIN_RUNS
+    if not is_scored.any():
         return
-    ratio = scores.score[known] / scores.findable[known]
+    ratio = scores.score[is_scored] / scores.findable[is_scored]
     tenths = np.round(N_TENTHS * np.abs(ratio), 9)
     inner = np.clip(np.floor(tenths), 1, N_TENTHS - 1)  # -1, 0 and 1 stand alone
     place = (np.sign(ratio) * np.where(tenths == N_TENTHS, tenths, inner)).astype(np.int64)
     for tenth in range(int(place.min()), N_TENTHS + 1):
-        yield ScoreShare(attack, tenth / N_TENTHS, float(np.mean(place == tenth)), int(known.sum()))
+        yield ScoreShare(attack, tenth / N_TENTHS, float(np.mean(place == tenth)), int(is_scored.sum()))
 
 
 def link_criteria(source: NetworkPair, runs: Iterable[AttackRun]) -> Iterator[CriterionLink]:

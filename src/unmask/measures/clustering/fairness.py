@@ -79,14 +79,14 @@ def fairness(value: ArrayLike) -> Fairness:
             "use nan for a subject without a value"
         )
     subjects = np.flatnonzero(~np.isnan(values))
-    known = values[subjects]
-    tail = np.sort(known)[::-1][: -(-len(subjects) // 10)]
-    worst = subjects[known >= tail[-1]] if len(subjects) else subjects
+    finite = values[subjects]
+    tail = np.sort(finite)[::-1][: -(-len(subjects) // 10)]
+    worst = subjects[finite >= tail[-1]] if len(subjects) else subjects
     return Fairness(
         n=len(subjects),
-        mean=_mean(known),
-        gini=_gini(known),
-        jain=_jain(known),
+        mean=_mean(finite),
+        gini=_gini(finite),
+        jain=_jain(finite),
         worst_decile=_mean(tail),
         worst=worst,
     )

@@ -310,8 +310,8 @@ def search_sizes(
             release = _with_size(part, step + 1)
             parts[release.name], size = release, replace(size, release=release.name, k=step + 1)
         sizes.append(size)
-    known = {part.name for part in plan.protections}
-    added = {name: part for name, part in parts.items() if name not in known}
+    names = {part.name for part in plan.protections}
+    added = {name: part for name, part in parts.items() if name not in names}
     return tuple(added.values()), {name: releases[name] for name in added}, tuple(sizes)
 
 

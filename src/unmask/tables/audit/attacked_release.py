@@ -355,5 +355,5 @@ def _mean_success(belief: Posterior, truth: Truth) -> float:
 def _know_columns(people: Known, columns: Sequence[Column]) -> Known:
     """Return people with more known columns."""
     originals = ((released, people.population.column(released.name).take(people.person)) for released in columns)
-    known = (column if has_sets(released) else mark_labels_as_values(column) for released, column in originals)
-    return replace(people, people=add_quasi_identifiers(people.people, known))
+    added = (column if has_sets(released) else mark_labels_as_values(column) for released, column in originals)
+    return replace(people, people=add_quasi_identifiers(people.people, added))

@@ -137,8 +137,9 @@ def audit(
         for name, rows in _by_release("origin", origin, releases).items()
     }
     protections = _by_release("protection", protection, releases)
-    known = read_knowledge(knows)
-    knowledge = AuditorKnowledge(origins=origins, protections=protections, knowledge=known, attacks=attacks, **settings)
+    knowledge = AuditorKnowledge(
+        origins=origins, protections=protections, knowledge=read_knowledge(knows), attacks=attacks, **settings
+    )
     if register_origin is not None:
         rows = check_row_numbers("register_origin", register_origin, knowledge.register)
         knowledge = replace(knowledge, register_origin=rows)

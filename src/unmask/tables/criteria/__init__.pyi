@@ -23,7 +23,6 @@ from unmask.tables.criteria.evaluation import evaluate as evaluate
 from unmask.tables.criteria.evaluation import smallest_class_of_subsets as smallest_class_of_subsets
 from unmask.tables.criteria.histograms import CountMatrix as CountMatrix
 from unmask.tables.criteria.histograms import Histograms as Histograms
-from unmask.tables.criteria.log_linear import fit_log_linear as fit_log_linear
 from unmask.tables.criteria.log_linear import model_risk as model_risk
 from unmask.tables.criteria.risk import PeopleInClasses as PeopleInClasses
 from unmask.tables.criteria.risk import Risk as Risk

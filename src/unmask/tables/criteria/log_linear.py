@@ -80,29 +80,6 @@ def fit_log_linear(levels: NDArray[np.integer], frequency: Integers) -> Floats:
     T = sum((f - mu)^2 - f)/sqrt(2 sum mu^2) over all combinations of values, as long as |T| falls. T is about 0 for a
     model that fits, and positive if the risk is underestimated. Pairs are ranked before their fits converge.
 
-    Parameters
-    ----------
-    levels : (n_classes, n_columns) array
-        See `model_risk`.
-    frequency : (n_classes,) array
-        See `model_risk`.
-
-    Returns
-    -------
-    (n_classes,) array
-        Positive values.
-
-    Raises
-    ------
-    UnmaskError
-        If the values have more than 2,000,000 combinations.
-
-    References
-    ----------
-    C. Skinner, N. Shlomo, "Assessing identification risk in survey microdata using log-linear models", JASA 2008.
-
-    Examples
-    --------
     >>> fit_log_linear(np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([3, 6, 1, 2])).round(6)
     array([3., 6., 1., 2.])
     """

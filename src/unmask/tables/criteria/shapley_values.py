@@ -114,7 +114,7 @@ def _sampled_values(game: ColumnGame) -> dict[str, tuple[Floats, Floats]]:
     }
 
 
-class _Known(NamedTuple):
+class _Combinations(NamedTuple):
     """Combinations of cells in the classes by the columns known so far, without classes of a single combination.
 
     Further columns do not divide such a class, and every value in it is known.
@@ -132,7 +132,7 @@ class _Known(NamedTuple):
     n_classes: int = 0
     n_rows: int = 0
 
-    def separate(self) -> _Known:
+    def separate(self) -> _Combinations:
         """Return the combinations without most classes of a single combination.
 
         A bucket of hashed classes with one combination is such a class. Counting buckets takes a third of the time of
@@ -154,7 +154,7 @@ class _Known(NamedTuple):
         if weight is not None:
             n_rows, weight = int(weight[~is_left].sum()), weight[others]
         counted = self.n_classes + n_classes, self.n_rows + n_rows
-        return _Known(self.key[others], self.space, codes, weight, *counted)
+        return _Combinations(self.key[others], self.space, codes, weight, *counted)
 
 
 class ColumnGame:
@@ -192,7 +192,7 @@ class ColumnGame:
         self.names = [column.name for column in columns]
         self.targets = (IDENTITY, *(column.name for column in secrets))
         self._sizes = [len(column.levels) for column in (*columns, *secrets)]
-        self._nothing = _Known(np.zeros(len(codes[0]), dtype=np.int64), 1, codes, weight)
+        self._nothing = _Combinations(np.zeros(len(codes[0]), dtype=np.int64), 1, codes, weight)
         self._found: dict[int, dict[str, float]] = {}
 
     def contributions(self) -> tuple[Contribution, ...]:
@@ -216,10 +216,10 @@ class ColumnGame:
     def value(self, subset: int) -> dict[str, float]:
         """Return the success for each target of an adversary who knows the columns of a subset."""
         if subset not in self._found:
-            known = self._nothing
+            combinations = self._nothing
             for j in (j for j in range(self.d) if subset >> j & 1):
-                known = self._refine_key(known, j)
-            self._found[subset] = self._success(known)
+                combinations = self._refine_key(combinations, j)
+            self._found[subset] = self._success(combinations)
         return self._found[subset]
 
     def values_of_all_subsets(self) -> dict[str, Floats]:
@@ -227,48 +227,48 @@ class ColumnGame:
         self._refine(0, sorted(range(self.d), key=self._sizes.__getitem__, reverse=True), self._nothing)
         return {target: np.array([self.value(i)[target] for i in range(1 << self.d)]) for target in self.targets}
 
-    def _refine(self, subset: int, joining: Sequence[int], known: _Known) -> None:
+    def _refine(self, subset: int, joining: Sequence[int], combinations: _Combinations) -> None:
         """Store the success of a subset and of all its supersets that add columns of `joining`.
 
         Columns with many levels are added first, because they separate most people.
         """
         if subset not in self._found:
-            self._found[subset] = self._success(known)
+            self._found[subset] = self._success(combinations)
         for position, j in enumerate(joining):
-            self._refine(subset | 1 << j, joining[position + 1 :], self._refine_key(known, j))
+            self._refine(subset | 1 << j, joining[position + 1 :], self._refine_key(combinations, j))
 
     def walk(self, order: Sequence[int]) -> Iterator[tuple[int, dict[str, float], dict[str, float]]]:
         """Yield each column with the success before and after it becomes known, in the given order.
 
         If the success before equals that of all columns, further columns add nothing, and are not evaluated.
         """
-        known, previous, everything = self._nothing, self.value(0), self.value((1 << self.d) - 1)
+        combinations, previous, everything = self._nothing, self.value(0), self.value((1 << self.d) - 1)
         for j in order:
             current = previous
             if previous[IDENTITY] < everything[IDENTITY]:
-                known = self._refine_key(known, j)
-                current = self._success(known)
+                combinations = self._refine_key(combinations, j)
+                current = self._success(combinations)
             yield j, previous, current
             previous = current
 
-    def _refine_key(self, known: _Known, j: int) -> _Known:
-        """Return the classes after one more column becomes known."""
-        key, space, size = known.key, known.space, self._sizes[j]
+    def _refine_key(self, combinations: _Combinations, j: int) -> _Combinations:
+        """Return the combinations after one more column becomes known."""
+        key, space, size = combinations.key, combinations.space, self._sizes[j]
         if space > KEY_LIMIT // size:
             of_row, count, _ = rank_keys(key, space)
             key, space = of_row.astype(np.int64), len(count)
-        return known._replace(key=key * size + known.codes[j], space=space * size).separate()
+        return combinations._replace(key=key * size + combinations.codes[j], space=space * size).separate()
 
-    def _success(self, known: _Known) -> dict[str, float]:
-        key, space = known.key, known.space
+    def _success(self, combinations: _Combinations) -> dict[str, float]:
+        key, space = combinations.key, combinations.space
         correct = {
-            secret: count_most_common(key, space, known.codes[j], self._sizes[j], weight=known.weight)
+            secret: count_most_common(key, space, combinations.codes[j], self._sizes[j], weight=combinations.weight)
             for j, secret in enumerate(self.targets[1:], self.d)
         }
         n_classes = next(iter(correct.values()))[0] if correct else len(count_distinct(key.copy(), space)[0])
         return {
-            IDENTITY: (known.n_classes + n_classes) / self.n,
-            **{secret: (known.n_rows + n_correct) / self.n for secret, (_, n_correct) in correct.items()},
+            IDENTITY: (combinations.n_classes + n_classes) / self.n,
+            **{secret: (combinations.n_rows + n_correct) / self.n for secret, (_, n_correct) in correct.items()},
         }
 
 

@@ -237,9 +237,9 @@ class _Sides(NamedTuple):
 
 def _count_near(targets: _Values, rows: _Values, tolerance: Floats) -> tuple[Integers, Integers]:
     """Return, for each target, the rows with its key and about its value, and the rows with its key."""
-    known = rows.take(~np.isnan(rows.values))
-    order = np.lexsort((known.values, known.keys))
-    sorted_rows = known.take(order)
+    finite = rows.take(~np.isnan(rows.values))
+    order = np.lexsort((finite.values, finite.keys))
+    sorted_rows = finite.take(order)
     distinct = np.unique(sorted_rows.values)
     base = len(distinct) + 1
     packed = sorted_rows.keys.astype(np.int64) * base + np.searchsorted(distinct, sorted_rows.values)

@@ -182,10 +182,10 @@ def _sum_out(shares: Marginals, columns: list[int]) -> Marginals:
     n_columns = min(len(next(iter(shares))), len(columns))
     marginals: Marginals = {}
     for subset, share in shares.items():
-        kept = [column for column in subset if column in columns]
-        if len(kept) == n_columns:
+        shared = [column for column in subset if column in columns]
+        if len(shared) == n_columns:
             others = tuple(axis for axis, column in enumerate(subset) if column not in columns)
-            marginals.setdefault(tuple(map(columns.index, kept)), share.sum(axis=others))
+            marginals.setdefault(tuple(map(columns.index, shared)), share.sum(axis=others))
     return marginals
 
 

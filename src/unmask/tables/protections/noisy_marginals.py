@@ -105,9 +105,9 @@ class NoisyMarginals:
         rows = draw_rows(shares, sizes, round(total), rng)
         drawn = iter([replace(column, codes=codes) for column, codes in zip(columns, rows, strict=True)])
         roles = people.quasi_identifiers, people.sensitive, people.kept  # as in `Table.columns`
-        quasi_identifiers, sensitive, kept = (tuple(itertools.islice(drawn, len(role))) for role in roles)
+        quasi_identifiers, sensitive, unchanged = (tuple(itertools.islice(drawn, len(role))) for role in roles)
         settings: dict[str, Any] = {name: getattr(people, name) for name in ("missing", "order", "library")}
-        release = Table(quasi_identifiers, sensitive, kept, **settings)
+        release = Table(quasi_identifiers, sensitive, unchanged, **settings)
         return sort_release(release, np.arange(release.n_rows), rng)[0], None
 
     def _discretize(self, column: Column) -> Column:

@@ -150,9 +150,9 @@ class SinglingSearch:
         """Return (n_classes,) the set of columns in which each class does not fit."""
         bits = np.min_scalar_type((1 << len(self._comparisons)) - 1)  # up to eight columns fit into a byte
         excluded = np.zeros(len(self._pairing.sizes), dtype=bits)
-        known = self._pairing.observed[observation]
+        observed = self._pairing.observed[observation]
         for position, comparison in enumerate(self._comparisons):
-            fits, codes = comparison.rows(known[position : position + 1])[0], self._pairing.classes[:, position]
+            fits, codes = comparison.rows(observed[position : position + 1])[0], self._pairing.classes[:, position]
             levels = np.flatnonzero(fits)
             misfits = codes != levels[0] if len(levels) == 1 else ~fits[codes]
             excluded |= misfits * bits.type(1 << position)
