@@ -33,12 +33,14 @@ def read_levels(
     order: Sequence[str] | None = None,
     hierarchy: Hierarchy | None = None,
     known_labels: Sequence[str] = (),
+    bounds: tuple[Floats, Floats] | None = None,
 ) -> tuple[Levels, NDArray[np.int32]]:
     """Return the sorted, merged levels of the distinct texts of a column, and the level of each text.
 
     as_type : type of the column; texts are in its notation, see `types.recognize`
     order : atomic values of an ordinal column, lowest first
     known_labels : texts that are values of this column, even if they look like sets or masks
+    bounds : lower and upper bound of each number that is not missing, if its text was written from them
 
     None and "" are missing. Numbers, dates and times are read by their scale: a value, a period such as `2024-03`, `[a,
     b]`, `[a, b)`, `(a, b]`, `[a, b[`, `]a, b]`, `a-b`, `a..b`, `<a`, `<=a`, `>a`, `>=a`, `a+` and `*`. Other columns
@@ -57,7 +59,7 @@ def read_levels(
     >>> levels.labels, code.tolist()
     (('20', '30'), [1, 0, 0])
     """
-    if order is None and hierarchy is None and (plain := _read_plain(texts, as_type, known_labels)) is not None:
+    if order is None and hierarchy is None and (plain := _read_plain(texts, as_type, known_labels, bounds)) is not None:
         return plain
     domain: tuple[str, ...] = ()
     if KIND[as_type] == "numeric":
@@ -103,7 +105,7 @@ def _list_levels(texts: Sequence[str | None], as_type: Type) -> tuple[Levels, ND
 
 
 def _read_plain(
-    texts: Sequence[str | None], as_type: Type, known_values: Sequence[str]
+    texts: Sequence[str | None], as_type: Type, known_values: Sequence[str], bounds: tuple[Floats, Floats] | None
 ) -> tuple[Levels, NDArray[np.int32]] | None:
     """Return the levels of a column in plain notation, and the level of each text; None for other notations."""
     if KIND[as_type] == "categorical":
@@ -111,8 +113,8 @@ def _read_plain(
         special = any(mark in joined for mark in ("*{,|~" if known_values else "*{"))
         return None if special else _list_levels(texts, as_type)
     present = [text for text in texts if text]
-    form = form_of(present)
-    if form is None or as_type != _TYPE_OF_FORM[form] or (values := values_of(present, form)) is None:
+    form = "span" if bounds else form_of(present)
+    if form is None or as_type != _TYPE_OF_FORM[form] or (values := bounds or values_of(present, form)) is None:
         return None
     (low, high), first, place = _distinct(*values)
     labels = tuple(labels_of([present[position] for position in first.tolist()], form))
@@ -132,7 +134,7 @@ def _distinct(low: Floats, high: Floats) -> tuple[tuple[Floats, Floats], NDArray
     if low is high:
         values, first, place = np.unique(low, return_index=True, return_inverse=True)
         return (values, values), first, place
-    pairs = low + 1j * high  # sorted by the real part, then by the other one
+    pairs = np.stack((low, high), axis=1).view(np.complex128)[:, 0]  # sorted by the real part, then by the other one
     bounds, first, place = np.unique(pairs, return_index=True, return_inverse=True)
     return (bounds.real.copy(), bounds.imag.copy()), first, place
 

@@ -62,7 +62,9 @@ class _Boxes(NamedTuple):
 
 
 def _offsets(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
-    return np.append(np.intp(0), np.cumsum(sizes, dtype=np.intp))
+    offsets = np.zeros(sizes.size + 1, dtype=np.intp)
+    np.cumsum(sizes, out=offsets[1:])
+    return offsets
 
 
 def mondrian(
@@ -124,7 +126,7 @@ def mondrian(
     ]
     tests += [] if people is None else [partial(have_people, people, k)]
     search = _Search.of(values, counts, span, trees if strict else (), k, tests, None if strict else rng, start_of)
-    n_rows = np.array([search.counts.sum()])
+    n_rows = np.array([counts.sum()])
     waiting = search.split(
         search.measure(np.arange(n_points), np.array([0, n_points]), np.zeros(1, np.int64), n_rows, np.arange(d))
     )
@@ -172,7 +174,7 @@ class _Search:
         sizes = np.array([present.size for present in distinct], dtype=np.int64)
         return cls(
             np.stack(ranks),
-            counts.astype(np.int64, copy=False),
+            counts.astype(np.min_scalar_type(int(counts.max()))),  # few bytes, which the cache holds
             np.concatenate(distinct).astype(np.float64),
             np.cumsum(sizes) - sizes,
             np.where(span > 0, span, 1.0),

@@ -129,15 +129,20 @@ def _tree(levels: Levels, hierarchy: Hierarchy, ordered: NDArray[np.intp]) -> In
 # --- cells of boxes ---------------------------------------------------------------------------------------------------
 
 
-def write_cells(column: Column, texts: Sequence[str | None], codes: NDArray[np.integer] | None = None) -> Column:
+def write_cells(
+    column: Column,
+    texts: Sequence[str | None],
+    codes: NDArray[np.integer] | None = None,
+    bounds: tuple[Floats, Floats] | None = None,
+) -> Column:
     """Return the column with new cells.
 
-    texts : distinct cells; by default, one for each level of the column
-    codes : (n,) text of each row
+    texts  : distinct cells; by default, one for each level of the column
+    codes  : (n,) text of each row
+    bounds : see `read_levels`
     """
-    levels = column.levels
-    order = levels.domain if levels.kind == "ordinal" else None
-    levels, code = read_levels(texts, as_type=levels.type, column=column.name, order=order, hierarchy=column.hierarchy)
+    name, tree, order = column.name, column.hierarchy, column.levels.domain if column.levels.kind == "ordinal" else None
+    levels, code = read_levels(texts, as_type=column.type, column=name, order=order, hierarchy=tree, bounds=bounds)
     return replace(column, levels=levels, codes=code[column.codes if codes is None else codes])
 
 
@@ -146,23 +151,21 @@ def merge_cells(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]
 
     box, codes : (n,) box and cell of each class or row
     """
+    if column.levels.kind == "numeric":
+        return _merge_intervals(column, box, codes)
     texts, text_of_box = cover_cells(column, box, codes)
     return write_cells(column, texts, text_of_box[box])
 
 
 def cover_cells(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> tuple[list[str], NDArray[np.intp]]:
-    """Return texts of cells that cover all cells in a box, and the position of each box's text."""
-    if column.levels.kind == "numeric":
-        return _interval_texts(column, box, codes)
+    """Return texts of codes or sets that cover all cells in a box, and the position of each box's text."""
     cells = class_counts(box, int(box.max()) + 1, codes, len(column.levels))
     by_prefix = column.levels.by_prefix and column.hierarchy is None
     return _prefix_texts(column, cells) if by_prefix else _set_texts(column, cells)
 
 
-def _interval_texts(
-    column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]
-) -> tuple[list[str], NDArray[np.intp]]:
-    """Return texts of intervals from the smallest to the largest value, and the position of each box's text.
+def _merge_intervals(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> Column:
+    """Return the column with the interval from the smallest to the largest value of each box.
 
     A missing cell turns every other cell of its box into `*`.
     """
@@ -170,14 +173,16 @@ def _interval_texts(
     low, high = np.full(n_boxes, math.inf), np.full(n_boxes, -math.inf)
     np.minimum.at(low, box, np.where(levels.is_missing, -math.inf, levels.low)[codes])
     np.maximum.at(high, box, np.where(levels.is_missing, math.inf, levels.high)[codes])
-    is_empty = np.bincount(box, codes != levels.missing, n_boxes) == 0
+    is_empty = np.ones(n_boxes, dtype=np.bool_)
+    is_empty[box[codes != levels.missing]] = False
     lows, low_at = np.unique(low, return_inverse=True)
     highs, high_at = np.unique(high, return_inverse=True)
     key = np.where(is_empty, -1, low_at * highs.size + high_at)
     distinct, text_of_box = np.unique(key, return_inverse=True)
     keys = distinct[distinct >= 0]
-    texts = levels.scale.covers(lows[keys // highs.size], highs[keys % highs.size])
-    return [MISSING] * (distinct.size - keys.size) + texts, text_of_box
+    bounds = lows[keys // highs.size], highs[keys % highs.size]
+    texts = [MISSING] * (distinct.size - keys.size) + levels.scale.covers(*bounds)
+    return write_cells(column, texts, text_of_box[box], bounds=bounds if levels.type == "number" else None)
 
 
 def _prefix_texts(column: Column, cells: CsrRows) -> tuple[list[str], NDArray[np.intp]]:
