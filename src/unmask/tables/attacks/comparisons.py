@@ -244,7 +244,7 @@ class OverlappingIntervals(_NumberedLevels):
         """Rank the ends of the levels."""
         sides = on_one_scale(observed, candidate)
         ends = [np.stack([levels.low, levels.high]) for levels in sides]
-        values = np.unique(np.concatenate(ends, axis=1))
+        values = np.unique(ends[0] if observed is candidate else np.concatenate(ends, axis=1))
         ranks = [(np.searchsorted(values, end) + 1).astype(np.int32) for end in ends]
         for above, (levels, rank) in enumerate(zip(sides, ranks, strict=True), start=1):
             rank[:, np.isnan(levels.low)] = len(values) + above  # the scale cannot read the text: equal to no level

@@ -350,10 +350,14 @@ def group_connected_rows(
         observed_rows, candidate_rows = np.split(rows, [np.searchsorted(rows, len(observed))])
         if len(observed_rows) * len(candidate_rows) <= MIN_PAIRS_TO_SPLIT:
             continue
+        sides = observed[observed_rows].T, candidates[candidate_rows - len(observed)].T
         parts = [
-            comparison.components(observed[observed_rows, j], candidates[candidate_rows - len(observed), j])
-            for j, comparison in enumerate(comparisons)
+            comparison.components(*cells)
+            for comparison, *cells in zip(comparisons, *sides, strict=True)
+            if n_groups == 1 or any(np.ptp(codes) for codes in cells)  # a constant column has split its groups before
         ]
+        if not parts:
+            continue
         part, sizes, _ = group(parts, [int(component.max()) + 1 for component in parts])
         if len(sizes) == 1:
             continue
