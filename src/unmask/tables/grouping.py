@@ -180,20 +180,29 @@ def count_distinct(key: Integers, space: int, *, weight: Integers | None = None)
         return used, table[used].astype(np.int64)
     if weight is not None and not weight.all():
         key, weight = key[weight > 0], weight[weight > 0]
-    bits = 0 if weight is None else int(weight.max(initial=0)).bit_length()
-    if weight is not None and space <= KEY_LIMIT >> bits:  # key and weight in one word, as in `rank_keys`
+    if weight is None:
+        ordered = _sort(key, space)
+    elif space <= KEY_LIMIT >> (bits := int(weight.max(initial=0)).bit_length()):  # both in one word, as in `sort_keys`
         key <<= np.int64(bits)
         key |= weight
-        key.sort()
-        weight = key & np.int64((1 << bits) - 1)
-        key >>= np.int64(bits)
-    elif weight is not None:
+        ordered = _sort(key, space << bits)
+        weight = (ordered & ((1 << bits) - 1)).astype(np.int64)
+        ordered >>= bits
+    else:
         order = np.argsort(key, kind="stable")
-        key, weight = key[order], weight[order]
-    elif not _is_ascending(key):
-        key.sort()
-    start = np.flatnonzero(_mark_first(key))
-    return key[start], np.diff(start, append=len(key)) if weight is None else np.add.reduceat(weight, start)
+        ordered, weight = key[order], weight[order]
+    start = np.flatnonzero(_mark_first(ordered))
+    counts = np.diff(start, append=len(ordered)) if weight is None else np.add.reduceat(weight, start)
+    return ordered[start].astype(np.int64), counts
+
+
+def _sort(key: Integers, space: int) -> NDArray[np.integer]:
+    """Return the keys in ascending order; words of 32 bits take two thirds of the time of 64."""
+    if _is_ascending(key):
+        return key
+    words: NDArray[np.integer] = key.astype(np.uint32) if space <= 1 << 32 else key
+    words.sort()
+    return words
 
 
 def _rank_by_counting(key: Integers, space: int) -> tuple[NDArray[np.int32], Integers, Integers]:
@@ -218,7 +227,7 @@ def _is_ascending(key: Integers) -> bool:
     return bool((key[1:] >= key[:-1]).all())
 
 
-def _mark_first(ordered: Integers) -> Booleans:
+def _mark_first(ordered: NDArray[np.integer]) -> Booleans:
     """Return a mask of the first of equal keys."""
     is_first = np.ones(len(ordered), dtype=np.bool_)
     np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
