@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
@@ -142,9 +143,16 @@ class SinglingSearch:
 
     def explain_row(self, row: int) -> SinglingColumns | None:
         """Return the columns of a person by their row; None for others, and after `MAX_PAIRS` comparisons."""
+        person = self._person_of_row[row] if 0 <= row < len(self._person_of_row) else -1
+        return self.explain(int(person)) if person >= 0 and self.has_budget else None
+
+    @cached_property
+    def _person_of_row(self) -> NDArray[np.int32]:
+        """First person of each row, -1 for none."""
         rows = np.arange(len(self._pairing.observation)) if self.rows is None else self.rows
-        people = np.flatnonzero(rows == row)
-        return self.explain(int(people[0])) if len(people) and self.has_budget else None
+        person = np.full(int(rows.max(initial=-1)) + 1, -1, dtype=np.int32)
+        person[rows[::-1]] = np.arange(len(rows), dtype=np.int32)[::-1]
+        return person
 
     def _exclude(self, observation: int) -> Integers:
         """Return (n_classes,) the set of columns in which each class does not fit."""
