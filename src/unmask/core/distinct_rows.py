@@ -91,7 +91,7 @@ def _hash_chunk(posterior: Posterior, start: int, stop: int) -> Floats:
     entries = slice(posterior.indptr[start], posterior.indptr[stop])
     position = np.arange(indptr[-1]) - np.repeat(indptr[:-1], np.diff(indptr))
     terms = np.exp(0.5 * posterior.log_probability[entries].astype(np.float64))
-    terms *= (np.pi - posterior.prior_in(start, stop)) * np.sqrt(1.0 + position)
+    terms *= (np.pi - posterior.prior_of(posterior.candidate[entries])) * np.sqrt(1.0 + position)
     if posterior.multiplicity is not None:
         terms *= posterior.multiplicity[entries]
     shared = np.e * posterior.unlisted[start:stop] + np.sqrt(3.0) * posterior.n_unlisted[start:stop]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -22,8 +22,6 @@ Status = Literal["exact", "model", "calibrated", "scores"]
 
 MAX_DOUBLE_ENTRIES = 1 << 24
 """Largest number of entries in double precision; larger posteriors use single precision to save memory."""
-
-_CACHED = ("distinct", "row", "row_length", "multiplicity", "observation_weight", "used_rows", "first_target")
 
 _ARRAYS = ("indptr", "candidate", "log_probability", "unlisted", "n_unlisted", "observation", "weight")
 
@@ -182,14 +180,9 @@ class Posterior:
         return replace(self, indptr=indptr, candidate=candidate, log_probability=stored(log_p), representative=None)
 
     def discard_results(self) -> None:
-        """Discard the results that functions cached on this posterior and on its prior, see `cache_on_posterior`.
-
-        The numbers of rows and entries that the posterior caches itself are computed again if they are needed.
-        """
-        for posterior in (self, self.__dict__.get("_prior")):
-            if posterior is not None:
-                for name in [name for name in posterior.__dict__ if name in _CACHED or name.startswith("cached ")]:
-                    del posterior.__dict__[name]
+        """Discard all that is cached on this posterior; it is computed again if it is needed."""
+        for name in self.__dict__.keys() - {item.name for item in fields(self)}:
+            del self.__dict__[name]
 
     @cached_property
     def row(self) -> Integers:
@@ -244,10 +237,6 @@ class Posterior:
         if isinstance(self.log_prior, np.ndarray):
             return np.asarray(self.log_prior[candidate], dtype=np.float64)
         return np.broadcast_to(np.float64(self.log_prior), candidate.shape)
-
-    def prior_in(self, start: int, stop: int) -> Floats:
-        """Return the natural logarithm of the prior for the entries of rows start to stop - 1."""
-        return self.prior_of(self.candidate[self.indptr[start] : self.indptr[stop]])
 
     @cached_property
     def n_possible(self) -> int:

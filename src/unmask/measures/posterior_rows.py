@@ -145,7 +145,7 @@ def unpack_rows(belief: Posterior, start: int, stop: int) -> Rows:
     log_p = belief.log_probability[entries].astype(np.float64)
     return Rows(
         log_p=log_p,
-        prior=lambda: belief.prior_in(start, stop),
+        prior=lambda: belief.prior_of(belief.candidate[entries]),
         indptr=belief.indptr[start : stop + 1] - belief.indptr[start],
         unlisted=belief.unlisted[start:stop],
         n_unlisted=belief.n_unlisted[start:stop],
