@@ -39,24 +39,26 @@ def is_same_shape(friends, first, second):
     )
 
 
-def unfold(friends, node, rounds):
-    """Return the view of an adversary of a node after some rounds of vertex refinement."""
-    if rounds == 0:
-        return len(friends[node])
-    around = tuple(sorted(repr(unfold(friends, friend, rounds - 1)) for friend in friends[node]))
-    return (unfold(friends, node, rounds - 1), around)
+def refine(friends, rounds):
+    """Return the adversary's view of each node after some rounds of vertex refinement; equal views have one number."""
+    numbers = [len(around) for around in friends]
+    for _ in range(rounds):
+        views = [(number, sorted(numbers[friend] for friend in friends[v])) for v, number in enumerate(numbers)]
+        numbers = [views.index(view) for view in views]
+    return numbers
 
 
 def written_out(graph):
     """Class size of each person by each criterion."""
     friends, people = sets_of(graph), range(graph.n_nodes)
+    one, two, stable = (refine(friends, rounds) for rounds in (1, 2, graph.n_nodes))
     alike = {
         "k_degree": lambda a, b: len(friends[a]) == len(friends[b]),
         "k_neighborhood": lambda a, b: is_same_shape(friends, friends[a], friends[b]),
         "k_twins": lambda a, b: friends[a] - {b} == friends[b] - {a},
-        "k_candidate_1": lambda a, b: unfold(friends, a, 1) == unfold(friends, b, 1),
-        "k_candidate_2": lambda a, b: unfold(friends, a, 2) == unfold(friends, b, 2),
-        "k_candidate": lambda a, b: unfold(friends, a, graph.n_nodes) == unfold(friends, b, graph.n_nodes),
+        "k_candidate_1": lambda a, b: one[a] == one[b],
+        "k_candidate_2": lambda a, b: two[a] == two[b],
+        "k_candidate": lambda a, b: stable[a] == stable[b],
     }
     return {name: [sum(same(a, b) for b in people) for a in people] for name, same in alike.items()}
 
