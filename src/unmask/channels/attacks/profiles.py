@@ -104,13 +104,12 @@ def _shrink(estimate: Floats, error: Floats) -> Floats:
     likelihood = _compute_likelihood(estimate[::step], error[::step], grid)
     weight = np.full(len(grid), 1 / len(grid))
     for _ in range(STEPS):
-        chance = likelihood * weight
-        weight = (chance / chance.sum(axis=1, keepdims=True)).mean(axis=0)
+        weight *= (1 / (likelihood @ weight)) @ likelihood / len(likelihood)
     expected = np.empty(len(estimate))
     for start in range(0, len(estimate), BLOCK):
         part = slice(start, start + BLOCK)
-        chance = _compute_likelihood(estimate[part], error[part], grid) * weight
-        expected[part] = chance @ grid / chance.sum(axis=1)
+        likelihood = _compute_likelihood(estimate[part], error[part], grid)
+        expected[part] = likelihood @ (weight * grid) / (likelihood @ weight)
     return expected
 
 
