@@ -97,34 +97,15 @@ class CheckedParameters:
 def check_ranges(record: object) -> None:
     """Raise an error for a field of a dataclass that is outside its range, or that is not one of its choices."""
     kind: Any = type(record)
-    for name, hint, numbers, ranges in _ranged_fields(kind):
-        value = getattr(record, name)
-        if type(value) not in numbers or not all(value in values for values in ranges):
-            check_type(name, value, hint)
-
-
-_NUMBERS: Mapping[Any, tuple[type, ...]] = {float: (float, int), int: (int,)}
-"""Type of a field -> types of values that need no closer look than their range."""
+    for name, hint in list_hints(kind).items():
+        if get_origin(hint) in (Annotated, Literal):
+            check_type(name, getattr(record, name), hint)
 
 
 @cache
-def list_hints(owner: Callable[..., Any]) -> Mapping[str, Any]:
+def list_hints(owner: Any) -> Mapping[str, Any]:
     """Return the types of a function's parameters or a dataclass's fields; Python parses their texts at each call."""
     return get_type_hints(owner, include_extras=True)
-
-
-@cache
-def _ranged_fields(kind: Any) -> tuple[tuple[str, Any, tuple[type, ...], tuple[Range, ...]], ...]:
-    """Return the fields of a dataclass that declare a range or choices: name, type, its `_NUMBERS`, and ranges."""
-    limited = {
-        name: (hint, *get_args(hint))
-        for name, hint in list_hints(kind).items()
-        if get_origin(hint) in (Annotated, Literal)
-    }
-    return tuple(
-        (name, hint, _NUMBERS.get(inner, ()), tuple(item for item in metadata if isinstance(item, Range)))
-        for name, (hint, inner, *metadata) in limited.items()
-    )
 
 
 @cache
@@ -161,28 +142,35 @@ def fits(value: object, hint: Any) -> bool:
     >>> fits(0.5, Annotated[float, Range(0, 1)]), fits(2, Annotated[float, Range(0, 1)]), fits("a", Sequence[str])
     (True, False, False)
     """
+    return _make_test(hint)(value)
+
+
+@cache
+def _make_test(hint: Any) -> Callable[[Any], bool]:
+    """Return the test for values of a type. Taking a type apart takes longer than the test."""
     kind, inner = get_origin(hint), get_args(hint)
     if kind is Annotated:
-        return fits(value, inner[0]) and all(value in item for item in inner[1:] if isinstance(item, Range))
-    if kind is None and hint in PLAIN:
-        return isinstance(value, PLAIN[hint][0])
+        is_of_type, ranges = _make_test(inner[0]), [item for item in inner[1:] if isinstance(item, Range)]
+        return lambda value: is_of_type(value) and all(value in item for item in ranges)
     if kind is Callable or getattr(hint, "_is_protocol", False):
-        return callable(value)
-    if hint is Any or _array_types() <= {*inner}:
-        return True
-    if kind in (Union, types.UnionType):
-        return any(fits(value, kind) for kind in inner)
+        return callable
     if kind is Literal:
-        return isinstance(value, str) and value in inner
+        return lambda value: isinstance(value, str) and value in inner
+    if hint is Any or (inner and _array_types() <= {*inner}):
+        return lambda _: True
     if kind is Mapping:
-        return isinstance(value, Mapping) and all(fits(item, inner[1]) for item in value.values())
-    if kind is tuple and inner[-1] is not Ellipsis:
-        return isinstance(value, Sequence) and len(value) == len(inner) and all(map(fits, value, inner))
-    if kind in (Sequence, tuple):
-        return (
-            isinstance(value, Sequence) and not isinstance(value, str) and all(fits(item, inner[0]) for item in value)
-        )
-    return isinstance(value, PLAIN.get(hint, (hint,))[0])
+        is_item = _make_test(inner[1])
+        return lambda value: isinstance(value, Mapping) and all(map(is_item, value.values()))
+    if kind in (Sequence, tuple) and (kind is Sequence or inner[-1] is Ellipsis):
+        is_item = _make_test(inner[0])
+        return lambda value: isinstance(value, Sequence) and not isinstance(value, str) and all(map(is_item, value))
+    if kind in (Union, types.UnionType):
+        tests = [*map(_make_test, inner)]
+        return lambda value: any(test(value) for test in tests)
+    if kind is tuple:
+        return lambda value: isinstance(value, Sequence) and len(value) == len(inner) and all(map(fits, value, inner))
+    accepted = PLAIN.get(hint, (hint,))[0]
+    return lambda value: isinstance(value, accepted)
 
 
 def expected(hint: Any) -> str:
