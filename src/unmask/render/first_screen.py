@@ -273,8 +273,8 @@ def estimate_all(risk: Distribution, above: int, step: int = 1) -> tuple[int, in
     is_above = (np.arange(risk.people) < above).astype(np.float64)
     low, high, _ = of_targets(is_above, equal_weights(risk.people), drawn_from=risk.drawn_from, rate=True)
     counts = (risk.drawn_from * share for share in (is_above.mean(), low or 0.0, high or 1.0))
-    value, select_items, last = (step * round(count / step) for count in counts)
-    return value, max(select_items, above), last
+    value, first, last = (step * round(count / step) for count in counts)
+    return value, max(first, above), last
 
 
 def _list_facts(risk: Distribution, limit: float, scope: Scope, assessments: Sequence[Assessment]) -> Iterator[Fact]:

@@ -34,7 +34,6 @@ from unmask.tables.files import (
     read_released,
 )
 from unmask.tables.reading import check_columns
-from unmask.tables.risk.records import evaluate_records
 from unmask.tables.survey_design import NO_DESIGN, UNITS, UNKNOWN_DESIGN
 from unmask.tables.table import Table
 
@@ -174,6 +173,8 @@ def audit_files(
 
 def _evaluate_records(tables: Mapping[str, Table], people: Table | None, population: int | None) -> str:
     """Return the risk file of the only release, and log what is not in it."""
+    from unmask.tables.risk.records import evaluate_records
+
     if len(tables) > 1:
         raise UnmaskError(f"--risk-file is about one release, {len(tables)} were given; give one")
     risks = evaluate_records(*tables.values(), register=people, population=population)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +14,9 @@ from unmask.results import Block, Column, Result, Table, View
 from unmask.results.formats import number
 from unmask.results.words import plural, start_with_release
 from unmask.tables import table as tables
-from unmask.tables.utility.analyses import Analysis, Comparison, compare_analyses
+
+if TYPE_CHECKING:
+    from unmask.tables.utility.analyses import Comparison
 
 COLUMNS = (
     Column("release", "Release"), Column("analysis", "Analysis"), Column("n", "Rows", "group"),
@@ -36,6 +39,8 @@ INTRODUCTION = (
 
 def measure_analyses(original: tables.Table, releases: Mapping[str, tables.Table], analyses: Iterable[str]) -> Table:
     """Return the table of all analyses and releases."""
+    from unmask.tables.utility.analyses import Analysis, compare_analyses
+
     parsed = list(map(Analysis.parse, analyses))
     if any(table.counts is not None for table in releases.values()):
         raise UnmaskError("an analysis needs every row, and an engine counted a release; leave --engine out")

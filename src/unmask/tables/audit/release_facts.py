@@ -23,8 +23,6 @@ from unmask.tables.column import Column
 from unmask.tables.criteria.evaluation import Criteria
 from unmask.tables.meanings import scale_weights
 from unmask.tables.risk import column_facts, printed_values, restored_cells
-from unmask.tables.risk.population import estimate
-from unmask.tables.risk.suda import find_special_uniques
 from unmask.tables.table import Table
 
 IF_KNOWN = frozenset({
@@ -127,6 +125,8 @@ def explain_no_estimate(release: Release) -> str:
 
 
 def _estimate_uniqueness(class_sizes: Integers, population: int) -> dict[str, Value]:
+    from unmask.tables.risk.population import estimate
+
     estimated = estimate(class_sizes, population_rows=population)
     return {
         "population_uniques_low": estimated.low,
@@ -145,6 +145,8 @@ def _measure_special_uniques(release: Release, population: int | None) -> dict[s
     people = float(weight.sum()) if weight is not None and population is None else population
     if people is None:
         return {}
+    from unmask.tables.risk.suda import find_special_uniques
+
     with suppress(UnmaskError):
         uniques = find_special_uniques(sample)
         score = uniques.estimate_intruder_confidence(min(sample.n_rows / people, 1.0)).max()

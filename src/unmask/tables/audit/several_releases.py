@@ -13,7 +13,6 @@ from unmask.results.names import COLLECTOR
 from unmask.results.words import release_name
 from unmask.scoring import Audit
 from unmask.tables.attacks import AttributeInference, ClassAttack
-from unmask.tables.attacks.intersection import IntersectionAttack
 from unmask.tables.audit.attack_run import AttackRun
 from unmask.tables.audit.attacked_release import AttackedRelease
 from unmask.tables.audit.auditor_knowledge import AuditorKnowledge, Release
@@ -78,6 +77,8 @@ def _combine(
     scene: AttackedRelease, scenes: Sequence[AttackedRelease], columns: tuple[str, ...]
 ) -> Iterator[AttackRun]:
     """Yield the beliefs about one release of an adversary who knows the quasi-identifiers of everybody."""
+    from unmask.tables.attacks.intersection import IntersectionAttack
+
     assert scene.known is not None
     attack = IntersectionAttack(tuple(other_scene.table for other_scene in scenes if other_scene is not scene), columns)
     population = scene.known.population
