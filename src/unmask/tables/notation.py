@@ -33,6 +33,9 @@ def split_set(text: str) -> tuple[str, ...] | None:
     if len(text) < 3 or text[0] != "{" or text[-1] != "}":
         return None
     inner, parts, position, separator = text[1:-1], [], 0, ","
+    if not any(mark in inner for mark in '"{}'):
+        plain_parts = tuple(map(str.strip, inner.split(",")))
+        return plain_parts if all(plain_parts) else None
     while separator == ",":
         match = _SET_PART.match(inner, position)
         if match is None:
