@@ -16,6 +16,7 @@ from unmask.tables import (
     Lattice,
     SuppressCells,
     Table,
+    grouping,
     utility,
 )
 from unmask.tables.attacks.comparisons import compare_levels
@@ -206,15 +207,16 @@ def test_if_a_missing_cell_is_any_value_the_rule_leaves_every_person_their_row(p
 
 @pytest.mark.parametrize("limit", [2**63 - 1, 50])
 def test_classes_are_rolled_up_to_those_of_the_generalized_rows(monkeypatch, limit):
-    monkeypatch.setattr(lattice_levels, "KEY_LIMIT", limit)
     table = people()
     lattice = lattice_levels.LevelLattice.of(table, LEVELS, [table.histogram(table.column("ill")).to_scipy()])
     finer = {}
     for node in product(*map(range, lattice.shape)):
         finer_nodes = [tuple(np.subtract(node, step)) for step in np.eye(3, dtype=int)]
-        counted = finer[node] = lattice.count_classes(
-            node, next((finer[finer_node] for finer_node in finer_nodes if finer_node in finer), None)
-        )
+        with monkeypatch.context() as keys:
+            keys.setattr(grouping, "KEY_LIMIT", limit)
+            counted = finer[node] = lattice.count_classes(
+                node, next((finer[finer_node] for finer_node in finer_nodes if finer_node in finer), None)
+            )
         release, _ = released(table, node, Lattice(k=1))
         assert sorted(counted.sizes) == sorted(release.classes.sizes)
         (histogram,) = (histogram.toarray() for histogram in counted.histograms)

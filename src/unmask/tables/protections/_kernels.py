@@ -1,9 +1,8 @@
-"""Compiled loops of table protections: partners of rank swapping, and numbers of keys."""
+"""Compiled loop of table protections: partners of rank swapping."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unmask.compiled import allocating
 from unmask.core.arrays import Floats, Integers
@@ -42,25 +41,3 @@ def choose_swap_partners(width: int, uniform: Floats) -> Integers:
         if chosen >= 0:
             partner[i], partner[chosen] = chosen, i
     return partner
-
-
-@allocating
-def number_keys(key: Integers, bits: int) -> tuple[NDArray[np.int32], Integers]:
-    """Return (n,) the number of each key, in the order of first occurrence, and (J,) the first position of each.
-
-    bits : the hash table has 2^bits entries, more than the number of keys. Collisions go to the next free entry.
-    """
-    n, mask, n_numbers = len(key), (1 << bits) - 1, 0
-    place = np.full(1 << bits, -1, dtype=np.int32)
-    number = np.empty(n, dtype=np.int32)
-    first = np.empty(n, dtype=np.int64)
-    for i in range(n):
-        position = np.int64((np.uint64(key[i]) * np.uint64(11400714819323198485)) >> np.uint64(64 - bits))
-        while place[position] >= 0 and key[first[place[position]]] != key[i]:
-            position = (position + 1) & mask
-        if place[position] < 0:
-            place[position] = n_numbers
-            first[n_numbers] = i
-            n_numbers += 1
-        number[i] = place[position]
-    return number, first[:n_numbers].copy()

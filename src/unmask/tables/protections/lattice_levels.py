@@ -19,7 +19,7 @@ from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.tables.column import Column
 from unmask.tables.dates import UNITS
-from unmask.tables.grouping import KEY_LIMIT, sum_rows
+from unmask.tables.grouping import pack, rank_keys, sum_rows
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.protections.recoding import generalize
 from unmask.tables.table import Table
@@ -187,33 +187,21 @@ class LevelLattice:
         return NodeClasses(finer.first[first_of_class], sizes, histograms, people)
 
     def merge_classes(self, node: Node, first: Integers) -> tuple[NDArray[np.int32], Integers]:
-        """Return the class at the node of each given class, (J,), and the first given class of each.
+        """Return the class at the node of each given class, (J,), and one given class of each.
 
         first : (J,) classes of the table
         """
-        from unmask.tables.protections._kernels import number_keys  # numba is imported where a kernel runs
-
-        keys = self._keys(node, first)
-        new_class, first_of_class = number_keys(keys, (2 * len(first)).bit_length())
-        return new_class, first_of_class
-
-    def _keys(self, node: Node, first: Integers) -> Integers:
-        """Return (J,) one number for the cells of each class at a node."""
-        key, space = np.zeros(len(first), dtype=np.int64), 1
-        for j, (column_levels, level) in enumerate(zip(self.all_levels, node, strict=True)):
-            if space * int(column_levels.n_cells[level]) > KEY_LIMIT:
-                distinct, key = np.unique(key, return_inverse=True)
-                space = len(distinct)
-            space *= int(column_levels.n_cells[level])
-            key = key * column_levels.n_cells[level] + column_levels.code[level][self.levels[first, j]]
-        return key
+        columns = list(zip(self.all_levels, node, strict=True))
+        codes = [column.code[level].take(self.levels[:, j].take(first)) for j, (column, level) in enumerate(columns)]
+        new_class, _, one_of_class = rank_keys(*pack(codes, [int(column.n_cells[level]) for column, level in columns]))
+        return new_class, one_of_class
 
     def penalty(self, node: Node, first: Integers, weights: Floats) -> Floats:
         """Return (J,) the weighted mean over columns of the penalty of each class's cells; weights sum to 1."""
         columns = enumerate(zip(self.all_levels, node, strict=True))
         return np.asarray(
             weights
-            @ np.stack([column_levels.penalty[level][self.levels[first, j]] for j, (column_levels, level) in columns])
+            @ np.stack([column.penalty[level].take(self.levels[:, j].take(first)) for j, (column, level) in columns])
         )
 
     def minimum_penalty(self, weights: Floats) -> Floats:
