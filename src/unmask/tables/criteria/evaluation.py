@@ -186,28 +186,15 @@ class Criteria(Disclosure, IdentityCriteria):
 
     Parameters
     ----------
-    l_distinct, l_entropy, l_recursive, t_equal, t_ordered, t_kl, t_hierarchical : float | None
-        See `Disclosure`.
-    delta_disclosure, delta_up, beta_likeness, beta_basic, alpha, p_sensitive : float | None
-        See `Disclosure`.
-    map_error, average_privacy_risk, prior_error, information_bits : float | None
-        See `Disclosure`.
-    rows, classes, k, unique_rows : int
-        See `IdentityCriteria`.
-    unique_share, unique_share_low, unique_share_high : float | None
-        See `IdentityCriteria`.
-    prosecutor_average, prosecutor_max : float
-        See `IdentityCriteria`.
-    journalist_average, journalist_max, marketer : float | None
-        See `IdentityCriteria`.
-    k_map, population_uniques : int | None
-        See `IdentityCriteria`.
-    individual_risk_average, individual_risk_max, model_risk_average, model_risk_max : float | None
-        See `IdentityCriteria`.
-    expected_reidentifications, expected_reidentifications_low, expected_reidentifications_high : float | None
-        See `IdentityCriteria`.
-    household_k, household_risk_average, household_risk_max : float | None
-        See `IdentityCriteria`.
+    l_distinct, l_entropy, l_recursive, t_equal, t_ordered, t_kl, t_hierarchical, delta_disclosure, delta_up, \
+beta_likeness, beta_basic, alpha, p_sensitive, map_error, average_privacy_risk, prior_error, \
+information_bits : see `Disclosure`
+        Criteria of the sensitive column that discloses most.
+    rows, classes, k, unique_rows, unique_share, unique_share_low, unique_share_high, prosecutor_average, \
+prosecutor_max, journalist_average, journalist_max, marketer, k_map, population_uniques, individual_risk_average, \
+individual_risk_max, model_risk_average, model_risk_max, expected_reidentifications, expected_reidentifications_low, \
+expected_reidentifications_high, household_k, household_risk_average, household_risk_max : see `IdentityCriteria`
+        Criteria of the classes.
     reference : Literal["original", "release"]
         Table with the reference distribution q: "original" (before protection) or "release".
     missing : Missing
