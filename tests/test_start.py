@@ -35,9 +35,14 @@ def test_help_of_a_command_loads_no_domain(command):
     run_without({"numpy", "duckdb", "unmask.tables.audit", "unmask.economics", "unmask.studies"}, command, "--help")
 
 
+def test_help_loads_no_results_and_no_metadata():
+    run_without({"unmask.results.rows", "importlib.metadata", "tempfile", "hashlib"}, "--help")
+
+
 def test_a_small_table_audit_loads_no_sparse_arrays_no_compiler_and_no_economics(release):
     modules = {
         "scipy.sparse",
+        "numpy.ma",
         "numba",
         "vl_convert",
         "altair",
