@@ -23,8 +23,9 @@ from unmask.economics import (
     sweep,
     tornado,
 )
-from unmask.economics.campaigns.campaign import bound_value, remove_discount, solve
+from unmask.economics.campaigns.campaign import attack, bound_value, remove_discount, solve
 from unmask.economics.campaigns.targets import Targets
+from unmask.economics.deterrence import amounts
 from unmask.economics.deterrence.search import find_root, minimize_convex
 
 AMOUNTS = ("fine", "access_cost")
@@ -250,6 +251,18 @@ def test_bounds_without_a_plan_are_those_of_the_plan(sizes, fine, cap):
     attacker = replace(CASE, fine=fine, max_fines=cap, access_cost=0.0)
     targets = Targets.of(attacker, sizes, [1000] * len(sizes))
     assert bound_value(targets) == pytest.approx(solve(targets)[1], rel=1e-9, abs=1e-11 * targets.unfined_value)
+
+
+def test_the_search_of_the_stopping_fine_follows_payoffs(monkeypatch):
+    fines = []
+
+    def attack_and_count(targets):
+        fines.append(targets.attacker.fine)
+        return attack(targets)
+
+    monkeypatch.setattr(amounts, "attack", attack_and_count)
+    stopping_fine(replace(CASE, max_fines=math.inf), [1, 2, 2, 40])
+    assert len(fines) <= 15  # a bisection takes twice as many
 
 
 def test_fines_that_stop_a_campaign_against_2000_records():
