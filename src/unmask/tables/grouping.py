@@ -175,7 +175,7 @@ def count_distinct(key: Integers, space: int, *, weight: Integers | None = None)
     (array([3, 7]), array([1, 4]))
     """
     if space <= _max_counted_keys(len(key)):
-        table = np.bincount(key, weight, minlength=space)
+        table = _count(key, space, weight)
         used = np.flatnonzero(table)
         return used, table[used].astype(np.int64)
     if weight is not None and not weight.all():
@@ -206,7 +206,7 @@ def _sort(key: Integers, space: int) -> NDArray[np.integer]:
 
 
 def _rank_by_counting(key: Integers, space: int) -> tuple[NDArray[np.int32], Integers, Integers]:
-    table = np.bincount(key, minlength=space)
+    table = _count(key, space)
     used = np.flatnonzero(table)
     number = np.zeros(space, dtype=np.int32)
     number[used] = np.arange(len(used), dtype=np.int32)
@@ -249,7 +249,7 @@ def count_most_common(
         of_row, sizes, _ = rank_keys(key, space)
         key, space = of_row.astype(np.int64), len(sizes)
     if space * n_levels <= _max_counted_keys(len(key)):
-        pairs = np.bincount(_combine_keys(key, codes, n_levels), weight, minlength=space * n_levels)
+        pairs = _count(_combine_keys(key, codes, n_levels), space * n_levels, weight)
         most_common = pairs.reshape(space, n_levels).max(axis=1)
         return int(np.count_nonzero(most_common)), int(most_common.sum())
     pair, counts = count_distinct(_combine_keys(key, codes, n_levels), space * n_levels, weight=weight)
@@ -260,6 +260,13 @@ def count_most_common(
 def _max_counted_keys(n: int) -> int:
     """Return the largest key space that is counted in a table. For larger spaces, sorting touches less memory."""
     return max(4 * n, 1 << 16)
+
+
+def _count(key: Integers, space: int, weight: Integers | None = None) -> NDArray[np.integer]:
+    """Return (space,) the number of rows with each key, for which 32 bits are enough, or the sum of their weights."""
+    table: NDArray[np.integer] = np.zeros(space, dtype=np.int32 if weight is None else np.int64)
+    np.add.at(table, key, np.int32(1) if weight is None else weight)  # without conversion, which is slow
+    return table
 
 
 def _combine_keys(of_row: NDArray[np.integer], codes: NDArray[np.integer], n_levels: int) -> Integers:
