@@ -373,6 +373,7 @@ OTHERS = {
     ("linkage", "b.csv"): clusters("item", "record", group=5),
     ("linkage", "wide.parquet"): clusters(true=4, pred_a=3, pred_b=5),
     ("document", "people.csv"): census(id=np.arange),
+    ("suppression", "people.csv"): census(age=lambda n: np.arange(n) % 9),
     ("arx", "zip.csv"): text("".join(f"{code};{code[:-1]};*\n" for code in sorted(set(people().zip)))),
     ("certificate", "certificate.json"): certified,
     ("document", "truth.csv"): clusters(subject=6),

@@ -13,8 +13,8 @@ from unmask.tables.scales import NUMBERS
 EPOCH = date(1970, 1, 1)
 days = st.dates(date(1, 1, 1), date(9999, 12, 31)).map(lambda day: float((day - EPOCH).days))
 moments = st.builds(
-    lambda day, micros: day * 86_400 + round(micros / 1e6, 6),
-    days.filter(lambda day: abs(day) < 100_000),
+    lambda day, micros: float(day * 86_400) + round(micros / 1e6, 6),
+    st.integers(-99_999, 99_999),
     st.integers(0, 86_400 * 10**6 - 1),
 )
 

@@ -59,15 +59,10 @@ def as_numbers(boxes, n_points):
 @st.composite
 def clouds(draw, max_values=6):
     d = draw(st.integers(1, 3))
-    n = draw(st.integers(1, 24))
-    cell = st.integers(0, max_values - 1)
-    points = draw(
-        st.lists(st.tuples(*[cell] * d), min_size=n, max_size=n, unique=True)
-        if max_values**d >= n
-        else st.lists(st.tuples(*[cell] * d), min_size=1, max_size=max_values**d, unique=True)
-    )
-    counts = draw(st.lists(st.integers(1, 4), min_size=len(points), max_size=len(points)))
-    return np.array(points), np.array(counts, dtype=np.int64)
+    n = draw(st.integers(1, min(24, max_values**d)))
+    cells = draw(st.lists(st.integers(0, max_values**d - 1), min_size=n, max_size=n, unique=True))
+    counts = draw(st.lists(st.integers(1, 4), min_size=n, max_size=n))
+    return np.column_stack(np.unravel_index(cells, [max_values] * d)), np.array(counts, dtype=np.int64)
 
 
 def spans(values):
