@@ -49,15 +49,18 @@ def pair_distances(
     mark, queue : (2, n) arrays, a row for each end; marks are initially -1
     """
     for i in range(len(result)):
-        near, far, start, end = 0, 1, ends[0, i], ends[1, i]
-        queue[near, 0], queue[far, 0], mark[near, start], mark[far, end] = start, end, i, i
-        first, last, n_edges = 0, 1, indptr[start + 1] - indptr[start]
-        far_first, far_last, far_edges = 0, 1, indptr[end + 1] - indptr[end]
-        n_hops, is_met = 0, start == end
+        start, end = ends[0, i], ends[1, i]
+        queue[0, 0], queue[1, 0] = start, end
+        mark[0, start], mark[1, end] = i, i
+        near, first, far_first = 0, 0, 0
+        last, far_last, n_hops = 1, 1, 0
+        n_edges, far_edges = indptr[start + 1] - indptr[start], indptr[end + 1] - indptr[end]
+        is_met = start == end
         while not is_met and first < last and far_first < far_last:
             if far_edges < n_edges:
-                near, far, first, far_first = far, near, far_first, first
-                last, far_last, n_edges, far_edges = far_last, last, far_edges, n_edges
+                near, n_edges, far_edges = 1 - near, far_edges, n_edges
+                first, far_first = far_first, first
+                last, far_last = far_last, last
             n_hops, n_edges, stop = n_hops + 1, 0, last
             for position in range(first, stop):
                 x = queue[near, position]
@@ -67,7 +70,7 @@ def pair_distances(
                         mark[near, c], queue[near, last] = i, c
                         last += 1
                         n_edges += indptr[c + 1] - indptr[c]
-                        is_met |= mark[far, c] == i
+                        is_met |= mark[1 - near, c] == i
             first = stop
         result[i] = n_hops if is_met else -2
 

@@ -11,6 +11,7 @@ from unmask.graphs.attacks._loops import insert
 Leaders = tuple[NDArray[np.int32], NDArray[np.float32]]
 """(n, width) nodes and (n, width) values, largest first, padded with -1 and -inf."""
 
+_SWEEPS = 20
 SLACK = np.exp(-60.0)  # share of a row that may stay unassigned, which keeps rows positive if all columns are full
 
 
@@ -52,21 +53,31 @@ def sum_neighbors(
 
 
 @compiled
-def sum_columns(
+def make_room(
     first: NDArray[np.uint64],
     candidate: NDArray[np.uint32],
     mass: NDArray[np.float32],
     room: NDArray[np.float64],
     used: NDArray[np.float64],
 ) -> None:
-    """Add the masses of each column, after scaling rows so that their masses times the room of the columns sum to 1."""
-    for u in range(len(first) - 1):
-        total = SLACK
-        for j in range(first[u], first[u + 1]):
-            total += mass[j] * room[candidate[j]]
-        scale = 1.0 / total
-        for j in range(first[u], first[u + 1]):
-            used[candidate[j]] += mass[j] * scale
+    """Write factors of columns, so that they sum to at most 1, and rows to 1 if they are scaled last (Sinkhorn).
+
+    room : (n_target,) initially 1
+    used : (n_target,) scratch, initially 0
+    """
+    for _ in range(_SWEEPS):
+        for u in range(len(first) - 1):
+            total = SLACK
+            for j in range(first[u], first[u + 1]):
+                total += mass[j] * room[candidate[j]]
+            scale = 1.0 / total
+            for j in range(first[u], first[u + 1]):
+                used[candidate[j]] += mass[j] * scale
+        for c in range(len(room)):
+            room[c] = 1.0
+            if used[c] > 1.0:  # a conditional expression is vectorized, which takes twice as long to compile
+                room[c] /= used[c]
+            used[c] = 0.0
 
 
 @compiled

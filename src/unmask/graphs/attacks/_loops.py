@@ -142,19 +142,19 @@ def _score_candidates(v: int, source: Side, target: Side, rule: Rule, scratch: S
     In directed graphs, links from v correspond to links from its image, and links to v to links to its image. Indices
     in the innermost loop are unsigned, because compiled code tests signed indices for negative values.
     """
-    total, candidate, score = scratch.total, scratch.candidate, scratch.score
-    indptr, neighbor, size = target.indptr, target.neighbor, target.size
-    is_directed = len(size) > len(target.image)
+    source_indptr, source_neighbor, image, weights, source_size, _, _ = source
+    indptr, neighbor, target_image, _, size, _, _ = target
+    total, candidate, score = scratch
+    is_directed = len(size) > len(target_image)
     kinds = 1 + is_directed
-    first, last = source.indptr[kinds * v], source.indptr[kinds * v + kinds]
-    out_end = source.indptr[kinds * v + is_directed]
+    out_end = source_indptr[kinds * v + is_directed]
     n, visits = 0, 0
-    for i in range(first, last):
-        x, is_out = source.neighbor[i], i < out_end
-        y = source.image[x]
+    for i in range(source_indptr[kinds * v], source_indptr[kinds * v + kinds]):
+        x, is_out = source_neighbor[i], i < out_end
+        y = image[x]
         if y < 0:
             continue
-        weight = source.weight[kinds * x + is_out]
+        weight = weights[kinds * x + is_out]
         start, stop = indptr[kinds * y + is_out], indptr[kinds * y + is_out + 1]
         visits += stop - start
         for j in range(np.uint64(start), np.uint64(stop)):
@@ -169,7 +169,7 @@ def _score_candidates(v: int, source: Side, target: Side, rule: Rule, scratch: S
             links_in = np.floor(total[c] / DIRECTION_UNIT)
             score[t] = (total[c] - links_in * DIRECTION_UNIT) / size[2 * c] + links_in / size[2 * c + 1]
         elif rule.ratio:
-            score[t] = total[c] * min(source.size[v] / size[c], size[c] / source.size[v])
+            score[t] = total[c] * min(source_size[v] / size[c], size[c] / source_size[v])
         else:
             score[t] = total[c] / size[c]
         total[c] = 0

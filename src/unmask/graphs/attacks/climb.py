@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import segment_max, segment_sum
-from unmask.graphs.attacks._climb import SLACK, sum_columns, sum_neighbors
+from unmask.graphs.attacks._climb import SLACK, make_room, sum_neighbors
 from unmask.graphs.attacks._kernels import directed_rows, find_rivals, read_only, unsigned
 from unmask.graphs.attacks._structs import Unsigned
 from unmask.graphs.attacks.base import Matching, make_matching
@@ -25,7 +25,6 @@ STEPS = 25
 MIN_SHARE = 0.03
 """Smallest share of a node that the belief lists."""
 
-_SWEEPS = 20
 _ROUNDING_ERROR = 1e-5  # of a score, relative to the largest one of the node
 _TIE = 1e-4  # rounding error of equal shares, such as the halves of a node that two twins hold
 
@@ -231,11 +230,8 @@ class _Pairs(NamedTuple):
         """Return the masses with these logarithms, scaled so that columns sum to at most 1 and rows to 1 (Sinkhorn)."""
         exact = np.exp(log_mass - self.row_max(log_mass), dtype=np.float64)
         mass: NDArray[np.float32] = exact.astype(np.float32)  # exponentials of 32 bits differ between processors
-        rows, room = unsigned((self.first, self.candidate)), np.ones_like(self.weight)
-        for _ in range(_SWEEPS):
-            used = np.zeros_like(room)
-            sum_columns(*rows, mass, room, used)
-            room = 1.0 / np.maximum(used, 1.0)
+        room = np.ones_like(self.weight)
+        make_room(*unsigned((self.first, self.candidate)), mass, room, np.zeros_like(room))
         mass *= room[self.candidate]
         mass /= (segment_sum(mass.astype(np.float64), self.first) + SLACK)[self.row]
         return mass

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Floats, Integers
@@ -319,6 +318,6 @@ def _refusals(data: VoteData, spread: SeedDispersion | None, seeds_are: SeedsAre
 
 def _auc(degree: Integers, seeds: Integers) -> float:
     """Return the probability that a seed has more edges than another node; ties count half."""
-    rank, n = scipy.stats.rankdata(degree)[seeds], len(seeds)
-    n_others = len(degree) - n
-    return float((rank.sum() - n * (n + 1) / 2) / (n * n_others)) if n_others else 0.5
+    others = np.sort(np.delete(degree, seeds))
+    n_below, n_up_to = (np.searchsorted(others, degree[seeds], side=side).sum() for side in ("left", "right"))
+    return float((n_below + n_up_to) / (2 * len(seeds) * len(others))) if len(others) else 0.5
