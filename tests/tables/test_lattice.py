@@ -208,7 +208,7 @@ def test_if_a_missing_cell_is_any_value_the_rule_leaves_every_person_their_row(p
 @pytest.mark.parametrize("limit", [2**63 - 1, 50])
 def test_classes_are_rolled_up_to_those_of_the_generalized_rows(monkeypatch, limit):
     table = people()
-    lattice = lattice_levels.LevelLattice.of(table, LEVELS, [table.histogram(table.column("ill")).to_scipy()])
+    lattice = lattice_levels.LevelLattice.of(table, LEVELS, [table.classes.counts(table.column("ill")).to_scipy()])
     finer = {}
     for node in product(*map(range, lattice.shape)):
         finer_nodes = [tuple(np.subtract(node, step)) for step in np.eye(3, dtype=int)]
@@ -220,7 +220,7 @@ def test_classes_are_rolled_up_to_those_of_the_generalized_rows(monkeypatch, lim
         release, _ = released(table, node, Lattice(k=1))
         assert sorted(counted.sizes) == sorted(release.classes.sizes)
         (histogram,) = (histogram.toarray() for histogram in counted.histograms)
-        wanted = release.histogram(release.column("ill")).to_scipy().toarray()
+        wanted = release.classes.counts(release.column("ill")).to_scipy().toarray()
         assert sorted(map(tuple, histogram)) == sorted(map(tuple, wanted))
         penalty = lattice.penalty(node, counted.first, np.full(3, 1 / 3)) @ counted.sizes / table.n_rows
         assert penalty == pytest.approx(lattice.minimum_penalty(np.full(3, 1 / 3))[node], abs=1e-12)

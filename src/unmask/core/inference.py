@@ -10,7 +10,7 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
-from unmask.core.csr_rows import CsrRows, list_members, segment_max, segment_sum
+from unmask.core.csr_rows import list_members, segment_max, segment_sum
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior, Status
 from unmask.core.tolerances import MIN_LOG_PROBABILITY
@@ -154,15 +154,15 @@ def compose(
     array([0.5, 0.5])
     """
     m = len(labels)
-    if means is None and link.representative is None and not link.unlisted.any():
-        released = np.bincount(value_of_candidate, minlength=m)
-        prior = released / link.n_candidates if prior is None else prior
-        values = _sum_values(link, value_of_candidate, m)
-    else:
-        means = scipy.sparse.csr_array(scipy.sparse.eye_array(m)) if means is None else means
-        statements = count_candidates(link, value_of_candidate, means.shape[0])
-        prior = statements.sum(axis=0) @ means / link.n_candidates if prior is None else prior
-        values = _multiply_values(link, statements, means, prior if outside is None else outside)
+    means = scipy.sparse.csr_array(scipy.sparse.eye_array(m)) if means is None else means
+    statements = count_candidates(link, value_of_candidate, means.shape[0])
+    released = statements.sum(axis=0) @ means
+    prior = released / link.n_candidates if prior is None else prior
+    values = scipy.sparse.csr_array((link.to_sparse() @ statements) @ means)
+    if link.unlisted.any():
+        absent_prior = prior if outside is None else outside
+        values = scipy.sparse.csr_array(values + _unlisted_values(link, statements, means, released, absent_prior))
+    values.sort_indices()
     with np.errstate(divide="ignore"):
         log_prior = np.log(prior)
         log_p = np.log(values.data)
@@ -180,31 +180,6 @@ def compose(
         provenance={**link.provenance, **(provenance or {})},
         candidate_label=labels,
     )
-
-
-def _sum_values(link: Posterior, value_of_candidate: NDArray[np.int32], n_values: int) -> CsrRows:
-    """Return (n_observations, n_values) the probability of each value if each candidate has one value."""
-    row = np.repeat(np.arange(link.n_observations), np.diff(link.indptr))
-    key = row * n_values + value_of_candidate[link.candidate]
-    order = np.argsort(key, kind="stable")
-    ordered, p = key[order], np.exp(link.log_probability.astype(np.float64))[order]
-    is_first = np.diff(ordered, prepend=-1) > 0
-    row, column = np.divmod(ordered[is_first], n_values)
-    indptr = np.concatenate(([0], np.cumsum(np.bincount(row, minlength=link.n_observations))))
-    sums = np.bincount(np.cumsum(is_first) - 1, p)
-    return CsrRows(sums, column, indptr, (link.n_observations, n_values))
-
-
-def _multiply_values(
-    link: Posterior, statements: scipy.sparse.csr_array, means: scipy.sparse.csr_array, absent_prior: Floats
-) -> CsrRows:
-    """Return (n_observations, n_values) the probability of each value from statements and unlisted mass."""
-    values = scipy.sparse.csr_array((link.to_sparse() @ statements) @ means)
-    if link.unlisted.any():
-        released = statements.sum(axis=0) @ means
-        values = scipy.sparse.csr_array(values + _unlisted_values(link, statements, means, released, absent_prior))
-    values.sort_indices()
-    return CsrRows(values.data, values.indices, values.indptr, values.shape)
 
 
 def count_candidates(link: Posterior, group: NDArray[np.integer], n_groups: int) -> scipy.sparse.csr_array:

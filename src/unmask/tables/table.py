@@ -14,7 +14,6 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Floats, Integers
-from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError, visible
 from unmask.core.notebook import SHOWN, html_table
 from unmask.data.frames import find_library, frame_of_parquet
@@ -238,10 +237,6 @@ class Table:
         group_of : group of each entry of the columns
         """
         return np.bincount(group_of, self.counts, n).astype(np.int64)
-
-    def histogram(self, column: Column) -> CsrRows:
-        """Count the rows of each class with each level of a column of the table, (J, L) CSR."""
-        return self.classes.counts(column)
 
     def totals_of(self, column: Column) -> Integers:
         """Count the complete rows of each level of a column of the table, (L,)."""

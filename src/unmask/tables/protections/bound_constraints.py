@@ -208,6 +208,6 @@ def find_satisfying_classes(
     good = table.class_people >= k
     for sensitive_column in bind_sensitive_columns(table if reference is None else reference, demands):
         good &= sensitive_column.satisfied_classes(
-            sensitive_column.count_ranks(table.histogram(table.column(sensitive_column.column.name))), demands
+            sensitive_column.count_ranks(table.classes.counts(table.column(sensitive_column.column.name))), demands
         )
     return good

@@ -101,9 +101,8 @@ class SearchProblem:
             column_position(table, name)
         k, demands = protection.smallest_class, protection.demands
         sensitive_columns = bind_sensitive_columns(table, demands)
-        lattice = LevelLattice.of(
-            table, protection.levels, [item.count_ranks(table.histogram(item.column)) for item in sensitive_columns]
-        )
+        counts = [item.count_ranks(table.classes.counts(item.column)) for item in sensitive_columns]
+        lattice = LevelLattice.of(table, protection.levels, counts)
         limit = int(protection.suppression * table.n_rows + ROUNDING)
         return cls(
             protection, table, lattice, k, demands, tuple(sensitive_columns), limit, _weights(protection.weights, table)

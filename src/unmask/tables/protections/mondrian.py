@@ -125,7 +125,7 @@ class Mondrian(ClassConstraints):
         check_whole_table(table.n_people, k, self.demands, sensitive_columns)
         if self.strict:
             levels, rows, people = table.classes.levels, table.classes.sizes, table.people
-            histograms = [item.count_ranks(table.histogram(item.column)) for item in sensitive_columns]
+            histograms = [item.count_ranks(table.classes.counts(item.column)) for item in sensitive_columns]
         else:
             levels, rows, people = table.codes, np.ones(table.n_rows, dtype=np.int64), None
             histograms = [item.rank_rows(table) for item in sensitive_columns]
