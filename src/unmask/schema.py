@@ -109,7 +109,8 @@ def _in_documents(hint: Any) -> Any:
     if kind is Mapping:
         return dict_of(_in_documents(inner[1]))
     if kind in (Sequence, tuple):
-        return list_of(_in_documents(inner[0]) if inner[1:] in ((), (...,)) else Any)
+        same = {*inner} - {...} == {inner[0]}
+        return list_of(_in_documents(inner[0]) if same else Any)
     if kind is Annotated:
         return hint if inner[0] in (int, float) else _in_documents(inner[0])
     if hint is Path:

@@ -247,7 +247,7 @@ def test_page_and_policy_have_the_risk_of_the_population(folder):
         ("--knows", "missing=2"), ("--knows", "missing=-0.1"), ("--knows", "missing=nan"), ("--knows", "missing=x"),
         ("--knows", "error"), ("--knows", ""), ("--knows", "miss=0.1"), ("--knows", "columns=0"),
         ("--knows", "columns=9"), ("--knows", "columns=nowhere"), ("--knows", "columns=age+"), ("--knows", "targets=3"),
-        ("--attack", "tables.Nothing"), ("--attack", "StringLinkage"), ("--attack", "graphs.Nar09"),
+        ("--attack", "tables.Nothing"), ("--attack", "StringLink"), ("--attack", "graphs.Nar09"),
         ("--attack", "tables.StringLinkage:neighbors=0"), ("--attack", "tables.StringLinkage:neighbors=x"),
         ("--attack", "tables.StringLinkage:limit=first"), ("--attack", "tables.StringLinkage:3"),
         ("--attack", "tables.SinglingOut"), ("--attack", "tables.ClosestRecord"), ("--attack", "tables.SeveralRows"),
