@@ -79,10 +79,8 @@ def generalize(table: Table, protection: Mondrian) -> CountedRelease:
     complete = table.complete
     classes = complete.classes
     box = protection.boxes(complete)
-    merged = [
-        replace(merge_cells(column, box, classes.levels[:, j]), row_counts=classes.sizes)
-        for j, column in enumerate(table.quasi_identifiers)
-    ]
+    of_boxes = [merge_cells(column, box, classes.levels[:, j]) for j, column in enumerate(table.quasi_identifiers)]
+    merged = [replace(column, codes=column.codes[box], row_counts=classes.sizes) for column in of_boxes]
     merged_classes = classes_of(merged)
     columns = tuple(
         replace(column, codes=np.ascontiguousarray(merged_classes.levels[:, j]), row_counts=merged_classes.sizes)

@@ -111,10 +111,9 @@ class Mondrian(ClassConstraints):
         codes, of_row = (
             (complete.classes.levels, complete.classes.of_row) if self.strict else (complete.codes, slice(None))
         )
-        columns = enumerate(complete.quasi_identifiers)
-        return release_columns(
-            table, [merge_cells(column, box, codes[:, j]).take(of_row) for j, column in columns], rng
-        )
+        box_of_row, columns = box[of_row], enumerate(complete.quasi_identifiers)
+        merged = [merge_cells(column, box, codes[:, j]).take(box_of_row) for j, column in columns]
+        return release_columns(table, merged, rng)
 
     def boxes(self, table: Table, *, rng: np.random.Generator | None = None) -> NDArray[np.int32]:
         """Return the box of each class, (J,), or of each row, (n_rows,), in the relaxed form.

@@ -147,14 +147,14 @@ def write_cells(
 
 
 def merge_cells(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> Column:
-    """Return the column with one cell for each box that covers all its cells.
+    """Return a column with one cell for each box that covers all its cells.
 
     box, codes : (n,) box and cell of each class or row
     """
     if column.levels.kind == "numeric":
         return _merge_intervals(column, box, codes)
     texts, text_of_box = cover_cells(column, box, codes)
-    return write_cells(column, texts, text_of_box[box])
+    return write_cells(column, texts, text_of_box)
 
 
 def cover_cells(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> tuple[list[str], NDArray[np.intp]]:
@@ -165,7 +165,7 @@ def cover_cells(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]
 
 
 def _merge_intervals(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> Column:
-    """Return the column with the interval from the smallest to the largest value of each box.
+    """Return a column with the interval from the smallest to the largest value of each box.
 
     A missing cell turns every other cell of its box into `*`.
     """
@@ -182,7 +182,7 @@ def _merge_intervals(column: Column, box: NDArray[np.int32], codes: NDArray[np.i
     keys = distinct[distinct >= 0]
     bounds = lows[keys // highs.size], highs[keys % highs.size]
     texts = [MISSING] * (distinct.size - keys.size) + levels.scale.covers(*bounds)
-    return write_cells(column, texts, text_of_box[box], bounds=bounds if levels.type == "number" else None)
+    return write_cells(column, texts, text_of_box, bounds=bounds if levels.type == "number" else None)
 
 
 def _prefix_texts(column: Column, cells: CsrRows) -> tuple[list[str], NDArray[np.intp]]:
