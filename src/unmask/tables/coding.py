@@ -77,15 +77,16 @@ def encode_column(connection: duckdb.DuckDBPyConnection, name: str, stored: str,
 
 
 def _encode_by_hash(connection: duckdb.DuckDBPyConnection, name: str, *, salt: int = 0) -> Encoded:
-    """Return a column encoded by hashes of its texts, so that each text becomes a Python object only once."""
+    """Return a column encoded by hashes of its sorted texts, so that each text becomes a Python object only once."""
     text_hash = f"hash({name}, {salt})"
-    query = f"select {name} as text, {text_hash} as hash from cells group by {name} order by hash"
+    query = f"select {name} as text, {text_hash} as hash from cells group by {name} order by text nulls last"
     distinct_texts = connection.execute(query).fetchnumpy()  # a missing text has a hash, too
-    hashes = distinct_texts["hash"]
+    order = np.argsort(distinct_texts["hash"])
+    hashes = distinct_texts["hash"][order]
     if (hashes[1:] == hashes[:-1]).any():  # a hash collision, expected once in ten million large columns
         return _encode_by_hash(connection, name, salt=salt + 1)
     rows = connection.execute(f"select {text_hash} as hash from cells").fetchnumpy()["hash"]
-    return Encoded(tuple(distinct_texts["text"].tolist()), look_up_hashes(hashes, rows))
+    return Encoded(tuple(distinct_texts["text"].tolist()), order.astype(np.int32)[look_up_hashes(hashes, rows)])
 
 
 def look_up_hashes(ordered: NDArray[np.uint64], hashes_to_find: NDArray[np.uint64]) -> NDArray[np.int32]:
@@ -113,7 +114,7 @@ def look_up_hashes(ordered: NDArray[np.uint64], hashes_to_find: NDArray[np.uint6
 def _strip_texts(raw: Encoded, empty: set[str]) -> Encoded:
     """Return the column without blanks around texts; empty texts are missing, and the missing text is the last."""
     joined = "".join(filter(None, raw.texts))
-    if None not in raw.texts and empty.isdisjoint(raw.texts) and not any(blank in joined for blank in BLANKS):
+    if empty.isdisjoint(raw.texts) and not any(blank in joined for blank in BLANKS):
         return raw
     stripped = [text and text.strip(BLANKS) for text in raw.texts]
     cells = tuple(None if text in empty else text for text in stripped)
