@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Floats, Integers
 
-CHUNK = 1 << 16
-"""Entries in a chunk: its temporaries of half a megabyte fit the cache, which is three times faster."""
+CHUNK = 1 << 17
+"""Entries in a chunk: its temporaries of a megabyte fit the cache, which is three times faster."""
 
 
 class CsrRows(NamedTuple):
@@ -97,7 +97,7 @@ class CsrRows(NamedTuple):
 def chunks(indptr: Integers, size: int = CHUNK) -> Iterator[tuple[int, int]]:
     """Yield ranges of consecutive rows with about `size` entries each; a longer row is a range by itself.
 
-    >>> list(chunks(np.array([0, 40_000, 60_000, 70_000])))
+    >>> list(chunks(np.array([0, 80_000, 120_000, 140_000])))
     [(0, 2), (2, 3)]
     """
     start, rows = 0, len(indptr) - 1
