@@ -234,7 +234,7 @@ def _cover_function(column: Column) -> Callable[[list[int]], str]:
     Levels that include a missing, open or masked cell and another level become `*`.
     """
     levels, tree = column.levels, column.hierarchy
-    values = np.split(levels.members.indices, levels.members.indptr[1:-1])
+    values, ends = levels.members.indices.tolist(), levels.members.indptr.tolist()
     open_levels = {level for level, label in enumerate(levels.labels) if label in (MISSING, EVERYTHING)}
     nodes = tree.nodes if tree is not None and column.cells == "nodes" else None
 
@@ -244,7 +244,7 @@ def _cover_function(column: Column) -> Callable[[list[int]], str]:
             return levels.labels[covered[0]]
         if open_levels.intersection(covered) or levels.masks.keys() & covered:
             return EVERYTHING
-        places = sorted({int(place) for level in covered for place in values[level]})
+        places = sorted({place for level in covered for place in values[ends[level] : ends[level + 1]]})
         if nodes is not None and tree is not None:
             return tree.lowest(places) or EVERYTHING
         return format_set(levels.domain[place] for place in places)
