@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Integers
+from unmask.core.csr_rows import argsort_digits
 from unmask.graphs.attacks._kernels import find_rivals
 from unmask.graphs.attacks._percolation import choose_greedily, list_marked_pairs
 from unmask.graphs.attacks._structs import FREE, Rule, Side, Wedges
@@ -256,8 +257,9 @@ def _sort_into_classes(
 ) -> tuple[Integers, NDArray[np.int32], NDArray[np.int32]]:
     """Return the bounds of the classes of equally good pairs, and the pairs from best to worst."""
     gap = np.abs(state.auxiliary.degree[node] - state.release.degree[candidate])
-    rank = (int(marks.max(initial=0)) - marks.astype(np.int64)) * 2**32 + gap
-    order = np.argsort(rank)
+    n_gaps, top = int(gap.max(initial=0)) + 1, int(marks.max(initial=0))
+    rank = (top - marks.astype(np.int64)) * n_gaps + gap
+    order = argsort_digits(rank, (top + 1) * n_gaps)
     rank = rank[order]
     is_first = np.ones(len(rank), dtype=np.bool_)
     is_first[1:] = rank[1:] != rank[:-1]
