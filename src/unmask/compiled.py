@@ -1,9 +1,9 @@
-"""Loops that numba compiles at their first call. It takes half a second to import, and is imported then.
+"""Loops that numba compiles at their first call. numba is imported then, too, which takes half a second.
 
 Compiling is what a first call waits for, a tenth of a second and more for each loop. What a loop calls is compiled,
 too, for each type of its arguments anew: hand over the arrays that are needed, not all, and write-protected ones always
 or never. Loops write into arrays that they are given: making one takes as long to compile as a loop, and a slice half
-as long. A tuple of arrays takes as long as an array for each of its own at every use: unpack it once, in pairs.
+as long. Each use of a tuple of arrays takes as long as a use of each of them: unpack it once, and in short lines.
 """
 
 from __future__ import annotations
