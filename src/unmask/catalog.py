@@ -143,10 +143,14 @@ def instantiate(part: Part, kind: Kind) -> Any:
     factory = find(part.use, kind, part.code)
     check_parameters(part, factory, part.use)
     types = parameter_types(factory) if is_dataclass(factory) else {}
-    for key in part.parameters.keys() & types:
-        check(part.parameters[key], types[key], f"{key} of {part.use.rpartition('.')[2]}")
+    parameters = dict(part.parameters)
+    for key in parameters.keys() & types:
+        check(parameters[key], types[key], f"{key} of {part.use.rpartition('.')[2]}")
+        name = f"{part.domain}.{parameters[key]}"
+        if types[key] is Any and name in examples(kind, [part.domain]):  # attack = "Climb"
+            parameters[key] = {"use": name}
     try:
-        return factory(**{key: _instantiate_value(value, part, kind) for key, value in part.parameters.items()})
+        return factory(**{key: _instantiate_value(value, part, kind) for key, value in parameters.items()})
     except UnmaskError:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001  # of whatever class the plan names
@@ -166,14 +170,12 @@ def list_parameters(function: Callable[..., object]) -> tuple[str, ...]:
 
 
 def _instantiate_value(value: Any, part: Part, kind: Kind) -> Any:
-    """Return a parameter: lists of TOML become tuples. A table with `use`, or a name, becomes the object it describes.
+    """Return a parameter: lists of TOML become tuples, and a table with `use` becomes the object of such a part.
 
-    `parts = [[0.5, { use = "graphs.Decoy", with = { adopters = 0.5 } }]]`, `attack = "Climb"`
+    `parts = [[0.5, { use = "graphs.Decoy", with = { adopters = 0.5 } }]]`
     """
     if isinstance(value, list):
         return tuple(_instantiate_value(item, part, kind) for item in value)
-    if isinstance(value, str) and f"{part.domain}.{value}" in examples(kind, [part.domain]):
-        value = {"use": f"{part.domain}.{value}"}
     if not isinstance(value, dict) or "use" not in value:
         return value
     check_keys(value, ("use", "with"), f"a part of {part.use}")

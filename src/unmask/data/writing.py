@@ -32,7 +32,8 @@ def replace_files(*paths: Path | None) -> Iterator[Mapping[Path, Path]]:
     A temporary path has the name of its file, in a private folder next to it. None is skipped. Text for `-` is written
     to the standard output before any file is renamed.
 
-    >>> with tempfile.TemporaryDirectory() as folder:
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
     ...     file = Path(folder, "a.txt")
     ...     with replace_files(file) as places:
     ...         _ = places[file].write_text("whole")
