@@ -28,10 +28,10 @@ from unmask.tables.unit import ASSUMED, ROW, Key, counting_unit, key_rank, state
 BYTES_PER_VALUE = 500
 """Memory of one distinct value of a column: its texts and dictionary entries."""
 
-BYTES_PER_COMBINATION = 180
+BYTES_PER_COMBINATION = 150
 """Memory of one combination in an audit or a protection, in addition to `BYTES_PER_CELL` for each of its cells."""
 
-BYTES_PER_CELL = 36
+BYTES_PER_CELL = 12
 """Memory of one cell of a combination."""
 
 MARGIN_OF_ESTIMATES = 1.1
