@@ -86,7 +86,7 @@ TASKS = {
     "unmask audit of 8 rows": "audit a small table",
     "audit, 1,000,000 distinct rows, with page": "audit a million distinct rows, with a page",
     "protect, 1,000,000 rows of CSV": "protect a million rows",
-    "audit, 100,000,000 rows of Parquet x 6": "audit 100 million rows with six columns",
+    "audit, 100,000,000 rows of Parquet x 3": "audit 100 million rows with three columns",
     "protect, 100,000,000 rows of Parquet": "protect 100 million rows",
     "audit linkage, 1,000,000 items of CSV": "audit a linkage of a million items",
     "audit of a network, nothing compiled before": "first audit of a network after installation",

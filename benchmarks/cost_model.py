@@ -15,9 +15,7 @@ each kind of work and form by itself.
 from __future__ import annotations
 
 import argparse
-import contextlib
 import datetime as dt
-import io
 import json
 import math
 import os
@@ -31,6 +29,7 @@ from typing import Any
 import harness
 import scale_page
 from harness import Case, Found, Step
+from limits import command
 from scale_page import UNITS
 
 ROWS = Path(__file__).with_name("scale.jsonl")
@@ -100,18 +99,6 @@ def released_id(node: str, n_nodes: int) -> str:
 
 
 # --- steps ---------------------------------------------------------------------------------------------------
-
-
-def command(*arguments: str) -> Step:
-    """A command as a user types it."""
-    from unmask.cli import main
-
-    def step() -> Found:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            main(list(arguments), standalone_mode=False)
-        return {}
-
-    return step
 
 
 def attack(folder: str) -> Step:

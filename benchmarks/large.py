@@ -42,9 +42,9 @@ def narrow(folder: str) -> None:
         duckdb.execute(f"copy (select {columns} from '{part}') to '{folder}/three/{part.name}' (format parquet)")
 
 
-def audit_parquet(folder: str, n_columns: int) -> Step:
-    """Criteria and adversaries, within 2 GiB."""
-    room = ("--engine", "duckdb", "--memory-limit", "2GiB", "--temp-directory", folder)
+def audit_parquet(folder: str, n_columns: int, memory: str = "2GiB") -> Step:
+    """Criteria and adversaries, within a limit."""
+    room = ("--engine", "duckdb", "--memory-limit", memory, "--temp-directory", folder)
     return command("audit", parts(folder), "-q", ",".join(SIX[:n_columns]), "-s", SENSITIVE, "--json", *room)
 
 
@@ -146,7 +146,7 @@ def of_linkage(chosen: argparse.Namespace, size: int) -> Iterator[Race]:
 
 def of_parquet(chosen: argparse.Namespace, rows: int) -> Iterator[Race]:
     """Audits and Mondrian of a table that stays where it is."""
-    bars = {10**7: 1.5, 10**8: 9, 10**9: 90}
+    bars = {10**7: 1.5, 10**8: 10, 10**9: 90}
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         if wanted(chosen, "parquet", "protect", "spark"):
             harness.run_apart(generate, folder, rows)
@@ -161,9 +161,10 @@ def of_parquet(chosen: argparse.Namespace, rows: int) -> Iterator[Race]:
             ours, peer = (Case(case.name, case.prepare, (folder, 3)) for case in (ours, peer))
             yield Race("parquet", f"audit, {title} x 3 of 6", (ours,), (peer,), "an adversary knows all six")
         if rows == 10**8:
-            ours = Case("ours", audit_parquet, (folder, 6), at_most=40, limit=PASSES)
+            limit = "Counting combinations takes a fifth, as in the peer. The rest is their criteria and beliefs."
+            ours = Case("ours", audit_parquet, (folder, 6, "20GiB"), at_most=40, limit=limit)
             peer = Case("DuckDB, group by", count_parquet, (folder, 6))
-            yield Race("parquet", f"audit, {title} x 6", (ours,), (peer,), "seven million combinations")
+            yield Race("parquet", f"audit, {title} x 6", (ours,), (peer,), "about 46 million combinations")
             limit = "Sorting and writing the released rows takes more than half, as in the peer."
             ours = Case("ours", protect_parquet, (folder,), at_most=60, limit=limit)
             peer = Case("DuckDB, sort and write", copy_parquet, (folder,))

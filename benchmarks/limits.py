@@ -50,7 +50,9 @@ def command(*arguments: str, **options: float) -> Step:
         from unmask.cli import main
 
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            main(list(arguments), standalone_mode=False)
+            code = main(list(arguments), standalone_mode=False)
+        if code:  # a refusal is no result
+            sys.exit(code)
         return options
 
     return step
