@@ -296,7 +296,9 @@ def _chart(points: Sequence[Row], unit: str) -> str:
                 width=300, height=220
             )
         )
-    chart = alt.hconcat(*panels).configure(font=FONT, background="white").configure_view(stroke=None)
+    work = points[0]["work"]
+    chart = alt.hconcat(*panels, title=work[0].upper() + work[1:])
+    chart = chart.configure(font=FONT, background="white").configure_view(stroke=None)
     chart = chart.configure_axis(labelFontSize=FONT_SIZE - 1, titleFontSize=FONT_SIZE, titleFontWeight="normal")
     chart = chart.configure_legend(orient="top", labelFontSize=FONT_SIZE)
     return str(vl_convert.vegalite_to_svg(chart.to_dict())) + "\n"
