@@ -40,9 +40,9 @@ def with_parameters(
 
     def decorate(function: Call) -> Call:
         declared = signature(function).parameters.items()
-        own = [item for name, item in declared if name not in added and item.kind is not Parameter.VAR_KEYWORD]
-        keywords = [item for item in own if item.kind is Parameter.KEYWORD_ONLY]
-        arguments = [item for item in own if item not in keywords]
+        remaining = [item for name, item in declared if name not in added and item.kind is not Parameter.VAR_KEYWORD]
+        keywords = [item for item in remaining if item.kind is Parameter.KEYWORD_ONLY]
+        arguments = [item for item in remaining if item not in keywords]
         described: Any = function
         ordered = (*added.values(), *keywords) if first else (*keywords, *added.values())
         described.__signature__ = Signature([*arguments, *ordered])

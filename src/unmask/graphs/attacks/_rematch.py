@@ -168,11 +168,11 @@ def score_candidates(
                 n_touched += partial == 0
                 cell[c, TOTAL] = partial + w
         # the candidate with most witnesses becomes the first, so that bounds exclude most others
-        most = 0
+        strongest = 0
         for t in range(n_touched):
-            if cell[touched[t], TOTAL] > cell[touched[most], TOTAL]:
-                most = t
-        touched[0], touched[most] = touched[most], touched[0]
+            if cell[touched[t], TOTAL] > cell[touched[strongest], TOTAL]:
+                strongest = t
+        touched[0], touched[strongest] = touched[strongest], touched[0]
         has_similar = first_similar[u] < first_similar[u + 1]
         for j in range(first_similar[u], first_similar[u + 1]):
             c = similar[j]
