@@ -318,7 +318,10 @@ def test_a_tenth_of_the_people_separate_unless_another_protection_is_named(frien
         (("--with", "KDegree:k=many"), "k of KDegree is a text, expected a whole number at least 1"),
         (("--with", "KDegree:l=3"), "KDegree has a key 'l' that does not exist; expected one of k"),
         (("--with", "Decoy:identities=3"), "Decoy has a key 'identities' that does not exist; expected one of public"),
-        (("--with", "Together"), "missing 1 required positional argument: 'parts'"),
+        (
+            ("--with", "Together"),
+            "'graphs.Together' needs parts (a list, each a list); expected for example graphs.Together:parts=...",
+        ),
     ],
 )
 def test_a_protection_that_cannot_be_is_one_sentence(friends, options, rows):

@@ -27,7 +27,7 @@ from unmask.measures import Quantity, registry
 from unmask.plan import Part, Plugin, check_keys
 from unmask.policy.policies import read_shipped_policies
 from unmask.protection_specs import Spec
-from unmask.schema import check, parameter_types
+from unmask.schema import check, describe, parameter_types
 from unmask.scoring import STANDARD, campaign_measures, price_measures
 
 Kind = Literal["attacks", "protections", "datasets"]
@@ -138,10 +138,24 @@ def find(use: str, kind: Kind, code: Path | None = None) -> Any:
     raise UnmaskError(f"the {kind.removesuffix('s')} {use!r} is unknown; {nearest(use, near)}")
 
 
-def instantiate(part: Part, kind: Kind) -> Any:
+Writing = Callable[[str, Iterable[str]], str]
+"""Function that writes a name with parameters, as an example."""
+
+_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+def _write_keys(_use: str, names: Iterable[str]) -> str:
+    return f"with = {{ {', '.join(f'{name} = ...' for name in names)} }}"
+
+
+def _write_spec(use: str, names: Iterable[str]) -> str:
+    return ":".join([use, *(f"{name}=..." for name in names)])
+
+
+def instantiate(part: Part, kind: Kind, *, write: Writing = _write_keys) -> Any:
     """Return the object that a part describes: its class with the plan's parameters."""
     factory = find(part.use, kind, part.code)
-    check_parameters(part, factory, part.use)
+    check_parameters(part, factory, part.use, write=write)
     types = parameter_types(factory) if is_dataclass(factory) else {}
     parameters = dict(part.parameters)
     for key in parameters.keys() & types:
@@ -157,16 +171,32 @@ def instantiate(part: Part, kind: Kind) -> Any:
         raise UnmaskError(f"{part.use} cannot be made with these parameters: {error}") from None
 
 
-def check_parameters(part: Part, function: Callable[..., object], use: str, *, excluded: tuple[str, ...] = ()) -> None:
-    """Raise an error for a parameter of a part that its function does not have."""
-    names = [name for name in list_parameters(function) if name not in excluded]
-    check_keys(part.parameters, names, use)
+def check_parameters(
+    part: Part,
+    function: Callable[..., object],
+    use: str,
+    *,
+    excluded: tuple[str, ...] = (),
+    write: Writing = _write_keys,
+) -> None:
+    """Raise an error for a parameter that a function does not have, or needs and does not get.
+
+    excluded : parameters that are not the part's
+    write    : writes parameters as an example, in the form of the place where the part stands
+    """
+    parameters = {name: item for name, item in list_parameters(function).items() if name not in excluded}
+    check_keys(part.parameters, list(parameters), use)
+    required = [name for name, item in parameters.items() if item.default is item.empty and item.kind not in _VARIABLE]
+    if missing := [name for name in required if name not in part.parameters]:
+        types = parameter_types(function) if is_dataclass(function) else {}
+        needs = " and ".join(f"{name} ({describe(types[name])})" if name in types else name for name in missing)
+        raise UnmaskError(f"{use!r} needs {needs}; expected for example {write(use, required)}")
 
 
 @lru_cache
-def list_parameters(function: Callable[..., object]) -> tuple[str, ...]:
-    """Return the names of the parameters of a function or a class."""
-    return tuple(inspect.signature(function).parameters)
+def list_parameters(function: Callable[..., object]) -> Mapping[str, inspect.Parameter]:
+    """Return the parameters of a function or a class by name."""
+    return inspect.signature(function).parameters
 
 
 def _instantiate_value(value: Any, part: Part, kind: Kind) -> Any:
@@ -208,7 +238,7 @@ def make(spec: Spec, kind: Kind, domain: str, code: Path | None) -> Any:
         place = home or "no domain"
         raise UnmaskError(f"{use} belongs to {place}, expected one of the {kind} of {domain}, such as {example}")
     part = Part(use, use, spec.parameters, {}, plugin=Plugin(domain, ""), code=code)
-    return instantiate(part, kind)
+    return instantiate(part, kind, write=_write_spec)
 
 
 def find_any(use: str, folder: Path | None = None) -> Any:

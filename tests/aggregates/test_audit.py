@@ -2,6 +2,7 @@
 
 import csv
 import json
+import shlex
 from hashlib import sha256
 
 import numpy as np
@@ -128,6 +129,15 @@ def test_the_command_writes_json_a_page_and_a_document(files):
     assert "b07" not in text  # no area is named
 
 
+def test_the_advised_command_protects_the_tables_of_the_release(files):
+    result = unmask.audit(make_release(draw_records(), Rule()), draw_records())
+    done = invoke(*shlex.split(result.advice.command.replace("RECORDS", "records.csv"))[1:])
+    assert done.exit_code == 0, done.stderr
+    assert {path.stem for path in (files / "published").iterdir()} <= {
+        path.stem for path in (files / "protected").iterdir()
+    }
+
+
 def test_the_description_of_the_tables_is_a_release_and_no_document(files):
     folder = invoke("audit", "aggregates", "published", "--json")
     description = invoke("audit", "aggregates", "published/tables.toml", "--json")
@@ -162,9 +172,11 @@ def test_tables_that_contradict_each_other_in_every_area_are_named(files):
         (("published", "--original", "tables.csv"), "does not exist"),
         (("nowhere",), "cannot be read"),
         (("records.csv",), "TOML"),
+        (("sums",), "tables of counts"),
     ],
 )
 def test_the_command_refuses_what_does_not_fit(files, words, message):
+    (files / "sums").mkdir()
     done = invoke("audit", "aggregates", *words)
     assert done.exit_code in (1, 2)
     assert message in done.stderr

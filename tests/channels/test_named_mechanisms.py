@@ -85,13 +85,13 @@ def test_mechanisms_of_places_take_coordinates_and_a_prior(tmp_path):
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        ("Nope:n=3", "no mechanism 'Nope'"),
-        ("Crowd:n=3", "did you mean 'Crowds'"),
+        ("Nope:n=3", "'channels.Nope' is unknown"),
+        ("Crowd:n=3", "did you mean 'channels.Crowds'"),
         ("Crowds:n=20", "needs submit"),
-        ("Crowds:n=20:submit=2", "submit is 2"),
+        ("Crowds:n=20:submit=2", "submit of Crowds is 2"),
         ("Crowds:n=20:submit=0.5:corrupted=20", "expected fewer than all"),
         ("Crowds:m=20:submit=0.5", "m"),
-        ("Crowds:n=many:submit=0.5", "n is a str"),
+        ("Crowds:n=many:submit=0.5", "n of Crowds is a text"),
         ("Coin:keep=0.3", "--prior"),
         ("PlanarLaplace:epsilon=1", "--coordinates"),
         ("Shrink:sigma=1:spread=2", "a study of channels.grid"),

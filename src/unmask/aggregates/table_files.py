@@ -89,6 +89,11 @@ def read_release(path: Path) -> AggregateRelease:
     UnmaskError
         If a file does not fit the description. Errors have numbers of rows, and no content of cells.
     """
+    if path.is_dir() and not (path / DESCRIPTION).exists():
+        raise UnmaskError(
+            f"folder {path.name!r} has no {DESCRIPTION}, expected the description of tables of counts; sums are "
+            "attacked once, by unmask protect aggregates"
+        )
     path = path / DESCRIPTION if path.is_dir() else path
     description = read_description(path)
     domain = Domain(description["domain"], description.get("levels", {}))

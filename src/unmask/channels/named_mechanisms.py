@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -17,7 +14,7 @@ from unmask.channels.datasets import PoolMix
 from unmask.channels.loss_model import read_places
 from unmask.channels.matrix_files import Prior
 from unmask.channels.mechanisms import Coin, Generalize, PlanarGaussian, PlanarLaplace, Shrink
-from unmask.core.errors import UnmaskError, explain_unknown, nearest
+from unmask.core.errors import UnmaskError
 from unmask.protection_specs import Spec
 
 Floats = NDArray[np.float64]
@@ -41,8 +38,11 @@ def is_mechanism(source: os.PathLike[str] | str) -> bool:
     >>> is_mechanism("Crowds:n=20:submit=0.3"), is_mechanism("crowds.csv")
     (True, False)
     """
-    has_parameters = "=" in _without_folder(source).partition(":")[2]
-    return (has_parameters or _class_name(source) in _classes()) and not Path(source).exists()
+    from unmask.catalog import examples  # here: it imports this package
+
+    name, _, parameters = _without_folder(source).partition(":")
+    is_known = f"channels.{name.removeprefix('channels.')}" in examples("protections", ["channels"])
+    return ("=" in parameters or is_known) and not Path(source).exists()
 
 
 def parse_mechanism(source: os.PathLike[str] | str) -> NamedMechanism:
@@ -63,28 +63,10 @@ def parse_mechanism(source: os.PathLike[str] | str) -> NamedMechanism:
     >>> parse_mechanism("PoolMix:batch=10:pool=5").mechanism
     PoolMix(batch=10, pool=5)
     """
-    text, name = _without_folder(source), _class_name(source)
-    kind = _classes().get(name)
-    if kind is None:
-        raise UnmaskError(f"there is no mechanism {name!r}; {nearest(name, sorted(_classes()))}")
-    parameters = {
-        key: tuple(value) if isinstance(value, list) else value for key, value in Spec.parse(text).parameters.items()
-    }
-    declared = inspect.signature(kind).parameters
-    for key in parameters:
-        if key not in declared:
-            raise UnmaskError(explain_unknown(key, list(declared), name))
-    missing = [key for key, item in declared.items() if item.default is item.empty and key not in parameters]
-    if missing:
-        required = [key for key, item in declared.items() if item.default is item.empty]
-        example = ":".join([name, *(f"{key}=..." for key in required)])
-        raise UnmaskError(f"{name} needs {' and '.join(missing)}; expected for example {example}")
-    try:
-        return NamedMechanism(text.removeprefix("channels."), kind(**parameters))
-    except TypeError:
-        raise UnmaskError(
-            f"a parameter of {name} has the wrong type; expected numbers such as {name}:KEY=0.3"
-        ) from None
+    from unmask.catalog import make  # here: it imports all measures
+
+    text = _without_folder(source)
+    return NamedMechanism(text.removeprefix("channels."), make(Spec.parse(text), "protections", "channels", None))
 
 
 def make_channel(source: NamedMechanism, prior: Prior | None, coordinates: Path | None) -> Channel:
@@ -135,19 +117,7 @@ def _channel(mechanism: Any, names: tuple[str, ...] | None, prior: Floats | None
     return cast(Channel, mechanism.channel(prior))
 
 
-@cache
-def _classes() -> dict[str, Callable[..., Any]]:
-    """Return the classes of mechanisms in the catalog by name."""
-    from unmask.channels.examples import PROTECTIONS  # not at the top: it imports this package
-
-    return {type(item).__name__: type(item) for item in PROTECTIONS}
-
-
 def _without_folder(source: os.PathLike[str] | str) -> str:
     """Return the text of a mechanism in a document, which was joined to the document's folder."""
     folder, separator, parameters = os.fspath(source).partition(":")
     return f"{Path(folder).name}{separator}{parameters}"
-
-
-def _class_name(source: os.PathLike[str] | str) -> str:
-    return _without_folder(source).partition(":")[0].removeprefix("channels.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -98,6 +99,14 @@ class Command(click.Command):
         self.read_typed(ctx, args)
         return super().parse_args(ctx, args)
 
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an error names its options, and not the keywords of Python."""
+        try:
+            return super().invoke(ctx)
+        except UnmaskError as error:
+            error.args = (name_options(str(error), self.params),)
+            raise
+
     def read_typed(self, ctx: click.Context, args: list[str]) -> Mapping[str, Any]:
         """Return the typed arguments and options as texts, after they are kept in the context."""
         typed = self.make_parser(ctx).parse_args(list(args))[0]
@@ -131,6 +140,19 @@ class Command(click.Command):
     @params.setter
     def params(self, params: list[click.Parameter]) -> None:
         self.lazy_params = params
+
+
+def name_options(text: str, params: Iterable[click.Parameter]) -> str:
+    """Return a sentence with options in place of keywords.
+
+    >>> name_options("read it with missing='drop'", [click.Option(["--missing"])])
+    'read it with --missing drop'
+    """
+    flags = {param.name: param.opts[-1] for param in params if isinstance(param, click.Option)}
+    for name, value in re.findall(r"\b(\w+)=('[^']*'|True)", text):
+        if name in flags:
+            text = text.replace(f"{name}={value}", f"{flags[name]} {value.strip(chr(39))}".removesuffix(" True"))
+    return text
 
 
 @dataclass(eq=False)

@@ -61,7 +61,7 @@ def check_output(path: Path, *, force: bool = False) -> None:
     if not path.name.lower().endswith((".parquet", ".pq")):
         raise UnmaskError(f"output {path.name!r} has another suffix; an engine writes .parquet")
     if path.exists() and not force:
-        raise UnmaskError(f"output {path.name!r} exists; choose another name or overwrite it (--force, or force=True)")
+        raise UnmaskError(f"output {path.name!r} exists; choose another name, or replace it with force=True")
     if not path.parent.is_dir():
         raise FailedError(f"the folder of output {path.name!r} does not exist; create it first")
 

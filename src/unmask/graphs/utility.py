@@ -171,10 +171,21 @@ def ranks_lost(original: SocialGraph, release: SocialGraph, origin: Integers) ->
     (0.0, True)
     """
     rank_before, after = pagerank(original), np.bincount(origin, pagerank(release), minlength=original.n_nodes)
-    first, second = (scipy.stats.rankdata(np.round(rank * len(rank_before), 9)) for rank in (rank_before, after))
+    first, second = (mean_ranks(np.round(rank * len(rank_before), 9)) for rank in (rank_before, after))
     if not len(first) or first.min() == first.max():
         return 0.0
     return 0.5 if second.min() == second.max() else float(1 - np.corrcoef(first, second)[0, 1]) / 2
+
+
+def mean_ranks(values: Floats) -> Floats:
+    """Return the rank of each value, from 1; equal values share the mean of their ranks.
+
+    >>> mean_ranks(np.array([7.0, 2.0, 7.0]))
+    array([2.5, 1. , 2.5])
+    """
+    _, position, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ranks: Floats = (np.cumsum(counts) - (counts - 1) / 2)[position]
+    return ranks
 
 
 def pagerank(graph: SocialGraph) -> Floats:

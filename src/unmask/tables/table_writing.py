@@ -49,9 +49,7 @@ def write_table(columns: Sequence[Column], target: Path, *, force: bool) -> None
     check_name(target)
     name = target.name.lower()
     if target.exists() and not force:
-        raise UnmaskError(
-            f"output {target.name!r} exists; choose another name or overwrite it (--force, or force=True)"
-        )
+        raise UnmaskError(f"output {target.name!r} exists; choose another name, or replace it with force=True")
     write = _write_workbook if name.endswith(".xlsx") else _write_text
     with replace_file(target) as place:
         (write_parquet if name.endswith((".parquet", ".pq")) else write)(columns, place)

@@ -11,7 +11,7 @@ import numpy as np
 from unmask.aggregates.attacks.area_attacks import AttackRun
 from unmask.aggregates.attacks.chains import MAX_R_HAT, has_total
 from unmask.aggregates.attacks.reconstructor import KnownPeople, Reconstructor, infer_values
-from unmask.aggregates.audit.blocks import ADVICE, AggregateFacts, describe_risk, headline, make_blocks
+from unmask.aggregates.audit.blocks import AggregateFacts, advise, describe_risk, headline, make_blocks
 from unmask.aggregates.audit.facts import Targets, find_certain_people, find_targets, list_violations, measure_overlap
 from unmask.aggregates.audit.tables import area_table, calibration_table, release_table, summary_table, value_table
 from unmask.aggregates.release import AggregateRelease
@@ -130,7 +130,7 @@ def describe_run(name: str, run: AttackRun, targets: Targets, *, group_size: int
         facts=tuple(table for table in tables if table.rows),
         blocks=make_blocks(facts, n_sizes=len(tables[2])),
         at_risk=describe_risk(facts),
-        advice=ADVICE,
+        advice=advise(run.release),
         adversaries={
             RECONSTRUCTOR: "finds all records that fit the tables",
             POPULATION: "knows the population of all areas only",

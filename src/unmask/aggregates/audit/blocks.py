@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from unmask.aggregates.release import AggregateRelease
 from unmask.results import Advice, AtRisk, Block, Chart, Fact, View
 from unmask.results.formats import percent
 from unmask.results.suppression import mark_people
 from unmask.results.table import Record
 from unmask.results.words import join_names, plural
 
-ADVICE = Advice(
-    "Suppress, round or perturb the tables, and audit the result:",
-    'unmask protect aggregates records.csv --tables "sex*age" --round 5 -o protected',
-)
+ADVICE = "Suppress, round or perturb the tables, and audit the result:"
 
 RECORDS = (
     "All sets of records that fit the tables of an area are solutions. An area with one solution is reconstructed: the "
@@ -131,6 +130,19 @@ def describe_risk(facts: AggregateFacts) -> AtRisk:
         Fact("Best guess", guess),
     ]
     return AtRisk(mark_people(round(value["certain"] * value["people"])), sentence, tuple(lines))
+
+
+def advise(release: AggregateRelease) -> Advice:
+    """Return the advice to protect the tables of a release; a table is published with all its totals."""
+    names = {frozenset(table.columns): "*".join(table.columns) for table in release.tabulations if table.columns}
+    tables = shlex.quote(
+        ",".join(name for columns, name in names.items() if not any(columns < other for other in names))
+    )
+    geography = f" --geography {shlex.quote(release.geography)}" if release.geography else ""
+    return Advice(
+        ADVICE,
+        f"unmask protect aggregates RECORDS --tables {tables}{geography} --round 5 -o protected",
+    )
 
 
 def make_blocks(facts: AggregateFacts, *, n_sizes: int) -> tuple[Block, ...]:

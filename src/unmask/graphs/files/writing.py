@@ -55,7 +55,7 @@ def write_graph(
     target = Path(path)
     kind = check_suffix(target.name)
     if target.exists() and not force:
-        raise UnmaskError(f"output {target.name!r} exists; choose another name, or replace it (force=True)")
+        raise UnmaskError(f"output {target.name!r} exists; choose another name, or replace it with force=True")
     n_isolated = n_nodes - len(np.union1d(u, v))
     if n_isolated and kind not in {".net", ".graphml"}:
         raise UnmaskError(

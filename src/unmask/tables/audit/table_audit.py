@@ -329,7 +329,7 @@ def _check(releases: Mapping[str, Table], knowledge: AuditorKnowledge) -> None:
     if not releases:
         raise UnmaskError("0 releases were given, expected at least 1 table to attack")
     if knowledge.together and len(releases) < 2:
-        raise UnmaskError("1 release was given, and --together combines at least two; give another release")
+        raise UnmaskError("1 release was given, and together=True combines at least two; give another release")
     n_counted = sum(table.counts is not None for table in releases.values())
     if knowledge.original is not None and n_counted:
         raise UnmaskError("an original was given, and its audit needs every row of a release; read the releases")
