@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from math import comb, sqrt
+from math import comb, prod, sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from unmask.tables.column import classes_of
 from unmask.tables.criteria.diversity import map_error
 from unmask.tables.criteria.evaluation import Frame
 from unmask.tables.criteria.risk import prosecutor
-from unmask.tables.grouping import KEY_LIMIT, count_distinct, count_most_common, rank_keys
+from unmask.tables.grouping import KEY_LIMIT, count_distinct, count_most_common, pack, rank_keys
 
 if TYPE_CHECKING:
     from unmask.tables.table import Table
@@ -120,14 +120,14 @@ class _Combinations(NamedTuple):
     Further columns do not divide such a class, and every value in it is known.
 
     key    : (n,) class of each combination, from 0 to space - 1
-    codes  : for each column, (n,) cells
+    codes  : (n,) cells of each column that may become known, and of each sensitive column, by number
     weight : (n,) rows of each combination; None: one each
     n_classes, n_rows : classes left out, and their rows
     """
 
     key: Integers
     space: int
-    codes: tuple[NDArray[np.int32], ...]
+    codes: Mapping[int, NDArray[np.int32]]
     weight: Integers | None
     n_classes: int = 0
     n_rows: int = 0
@@ -150,11 +150,26 @@ class _Combinations(NamedTuple):
         if len(others) > MAX_SHARE_LEFT * n:
             return self
         n_classes = n_rows = n - len(others)
-        weight, codes = self.weight, tuple(column[others] for column in self.codes)
+        weight, codes = self.weight, {j: column[others] for j, column in self.codes.items()}
         if weight is not None:
             n_rows, weight = int(weight[~is_left].sum()), weight[others]
         counted = self.n_classes + n_classes, self.n_rows + n_rows
         return _Combinations(self.key[others], self.space, codes, weight, *counted)
+
+    def merge(self, sizes: Sequence[int]) -> _Combinations:
+        """Return the combinations without repetitions, if at least half of them must be repetitions.
+
+        sizes : levels of each column
+        """
+        columns = list(self.codes)
+        key_sizes = [self.space, *(sizes[j] for j in columns)]
+        if prod(key_sizes) > len(self.key) // 2:
+            return self
+        key, weight = count_distinct(*pack([self.key, *self.codes.values()], key_sizes), weight=self.weight)
+        codes = {}
+        for j in reversed(columns):
+            key, codes[j] = np.divmod(key, sizes[j])
+        return self._replace(key=key, codes=codes, weight=weight)
 
 
 class ColumnGame:
@@ -185,14 +200,15 @@ class ColumnGame:
     def __init__(self, table: Table) -> None:
         columns, secrets, n_entries = table.quasi_identifiers, table.sensitive, len(table.classes.of_row)
         codes, weight = tuple(column.codes for column in (*columns, *secrets)), table.counts
-        if len(table.classes.sizes) < MAX_SHARE_LEFT * n_entries:  # otherwise most rows are distinct
+        if weight is None and len(table.classes.sizes) < MAX_SHARE_LEFT * n_entries:  # otherwise most are distinct
             combinations = classes_of([*columns, *secrets])
             codes, weight = tuple(combinations.levels.T), combinations.sizes
         self.d, self.n = len(columns), table.n_rows
         self.names = [column.name for column in columns]
         self.targets = (IDENTITY, *(column.name for column in secrets))
         self._sizes = [len(column.levels) for column in (*columns, *secrets)]
-        self._nothing = _Combinations(np.zeros(len(codes[0]), dtype=np.int64), 1, codes, weight)
+        key = np.zeros(len(codes[0]), dtype=np.int64)
+        self._nothing = _Combinations(key, 1, dict(enumerate(codes)), weight)
         self._found: dict[int, dict[str, float]] = {}
 
     def contributions(self) -> tuple[Contribution, ...]:
@@ -230,12 +246,14 @@ class ColumnGame:
     def _refine(self, subset: int, joining: Sequence[int], combinations: _Combinations) -> None:
         """Store the success of a subset and of all its supersets that add columns of `joining`.
 
-        Columns with many levels are added first, because they separate most people.
+        Columns with many levels are first: they separate most people, and most combinations are equal without them.
         """
+        for position, j in enumerate(joining, 1):
+            others = {column: codes for column, codes in combinations.codes.items() if column != j}
+            self._refine(subset, joining[position:], combinations._replace(codes=others).merge(self._sizes))
+            subset, combinations = subset | 1 << j, self._refine_key(combinations, j)
         if subset not in self._found:
             self._found[subset] = self._success(combinations)
-        for position, j in enumerate(joining):
-            self._refine(subset | 1 << j, joining[position + 1 :], self._refine_key(combinations, j))
 
     def walk(self, order: Sequence[int]) -> Iterator[tuple[int, dict[str, float], dict[str, float]]]:
         """Yield each column with the success before and after it becomes known, in the given order.
@@ -257,7 +275,8 @@ class ColumnGame:
         if space > KEY_LIMIT // size:
             of_row, count, _ = rank_keys(key, space)
             key, space = of_row.astype(np.int64), len(count)
-        return combinations._replace(key=key * size + combinations.codes[j], space=space * size).separate()
+        codes = dict(combinations.codes)
+        return combinations._replace(key=key * size + codes.pop(j), space=space * size, codes=codes).separate()
 
     def _success(self, combinations: _Combinations) -> dict[str, float]:
         key, space = combinations.key, combinations.space
