@@ -127,7 +127,9 @@ def _prepare(folder: str, memory_limit: int, ordered: bool) -> duckdb.DuckDBPyCo
 def _open() -> duckdb.DuckDBPyConnection:
     import duckdb
 
-    instance = duckdb.connect(config={"autoinstall_known_extensions": False, "autoload_known_extensions": False})
+    config: dict[str, Any] = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
+    config["allocator_background_threads"] = True  # otherwise the process keeps the memory of finished queries
+    instance = duckdb.connect(config=config)
     if instance.execute("select current_setting('enable_progress_bar')").fetchone() == (True,):
         instance.execute("set enable_progress_bar = false")  # fails in a notebook without ipywidgets, where it is off
     return instance
