@@ -13,7 +13,7 @@ from tests.envelopes import parsed
 from unmask import Partition, UnmaskError
 from unmask.cli import main
 from unmask.measures.clustering import Contingency, bounds, evaluate
-from unmask.measures.clustering.unlinkability import RATES
+from unmask.measures.clustering.subject_rates import RATES
 from unmask.studies.cells import run_cell
 from unmask.studies.reading import read_plan
 

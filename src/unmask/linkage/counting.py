@@ -201,12 +201,16 @@ def _check_unique_ids(engine: Engine, files: Sequence[LabelFile], n_rows: Sequen
 
 
 def _code_labels(engine: Engine, number: int, file: LabelFile) -> int:
-    """Create the table d{number} (label, code) with the labels of a file numbered in order; return their number."""
+    """Create the table d{number} (label, code) with the labels of a file numbered in order; return their number.
+
+    Raise for a label that may denote items without a cluster.
+    """
     labels = f"select distinct l{number} as label from joined where l{number} is not null"
     code = "cast(row_number() over (order by label) - 1 as integer) as code"
     n = engine.keep(f"d{number}", f"select label, {code} from ({labels}) labels")
     if n == 0:
         raise UnmaskError(f"file {file.name!r} has no rows, expected at least 1 with a value of {file.label!r}")
+    file.check_noise(engine, f"d{number}")
     return n
 
 

@@ -66,7 +66,8 @@ class LabelFile:
         """Create a lazy table (item, label, further columns) from the rows; return the type of the ids."""
         columns = {"item": self.item, "label": self.label, **self.further}
         check_names(list(columns.values()), engine.names(self.source), f"file {self.name!r}")
-        return engine.table(table, self.source, columns, ids=("item",))["item"]
+        # labels, too, are so many that a typed file stores each of them in full
+        return engine.table(table, self.source, columns, ids=("item", "label"))["item"]
 
     def load(self, engine: Engine, table: str) -> Kind:
         """Create the table of `scan`; each item with the noise label gets a unique label.
@@ -77,8 +78,6 @@ class LabelFile:
         text, label = "cast(label as string)", "label"
         if self.noise:
             label = f"case when {text} = {quote_text(self.noise)} then 'noise ' || cast(item as string) else {text} end"
-        elif self.noise is None:
-            self._refuse_noise(engine, table)
         is_text_file = Path(self.source).is_file() and detect_kind(Path(self.source)) == "text"
         if self.noise or is_text_file:
             columns = ", ".join(("item", f"{label} as label", *self.further))
@@ -95,12 +94,18 @@ class LabelFile:
         check_labels(self.name, n_gaps, truth=is_truth, missing=missing, unlabeled=unlabeled)
         return n_labeled, n_gaps
 
-    def _refuse_noise(self, engine: Engine, table: str) -> None:
-        """Raise for a label that may denote items without a cluster: a word, or -1 among whole numbers from 0."""
+    def check_noise(self, engine: Engine, table: str) -> None:
+        """Raise for a label that may denote items without a cluster: a word, or -1 among whole numbers from 0.
+
+        table : table with the labels; distinct labels suffice
+        """
+        if self.noise is not None:
+            return
         text = "cast(label as string)"
         is_word = f"lower({text}) in {NOISE_LABELS}"
         is_doubtful = f"label is not null and ({is_word} or coalesce(try_cast({text} as double), -2) < 0)"
-        rows = f"select {text} as label from {table} where {is_doubtful} group by 1 order by not {is_word} limit 9"
+        distinct = f"(select distinct label from {table}) labels"
+        rows = f"select {text} as label from {distinct} where {is_doubtful} order by not {is_word} limit 9"
         labels = engine.rows(rows)["label"].tolist()
         doubtful = [label for label in labels if label.lower() in NOISE_LABELS]
         if doubtful and not (len(doubtful) < len(labels) and doubtful[0].startswith("-1")):
@@ -246,6 +251,7 @@ class LinkageFiles:
     def _read_rows(self, engine: Engine, file: LabelFile, *, is_truth: bool = False) -> Arrays:
         """Read the rows of a file that have a label."""
         file.load(engine, "labels")
+        file.check_noise(engine, "labels")
         n_labeled, _ = file.count_rows(engine, "labels", self.missing, self.unlabeled, is_truth=is_truth)
         if not n_labeled:
             raise UnmaskError(f"file {file.name!r} has no rows, expected at least 1 with a value of {file.label!r}")

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import FailedError, UnmaskError
@@ -83,8 +82,8 @@ def connect(first: NDArray[np.integer[Any]], second: NDArray[np.integer[Any]], n
     >>> connect(np.array([0, 3]), np.array([2, 2]), 4)
     array([0, 1, 0, 0], dtype=int32)
     """
-    graph = coo_matrix((np.ones(len(first), dtype=np.float32), (first, second)), shape=(n, n))
-    return connected_components(graph, directed=False)[1].astype(np.int32)
+    graph = scipy.sparse.coo_matrix((np.ones(len(first), dtype=np.float32), (first, second)), shape=(n, n))
+    return scipy.sparse.csgraph.connected_components(graph, directed=False)[1].astype(np.int32)
 
 
 def partition_items(release: Items, cluster: NDArray[np.integer[Any]]) -> Partition:

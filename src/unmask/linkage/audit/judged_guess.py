@@ -21,7 +21,8 @@ from unmask.measures.clustering import Contingency, Unlinkability, bounds, fairn
 from unmask.measures.clustering.contingency import DRAWN_ITEMS, OWN
 from unmask.measures.clustering.curves import overall_slope
 from unmask.measures.clustering.overlap import Override
-from unmask.measures.clustering.unlinkability import FURTHER_RATES, RATES, Rate
+from unmask.measures.clustering.subject_rates import FURTHER_RATES, RATES, Rate
+from unmask.measures.clustering.unlinkability import average_curves
 from unmask.measures.interval import Interval
 from unmask.measures.measure import build_number_row, build_row
 from unmask.measures.registry import MEASURES
@@ -280,7 +281,8 @@ class JudgedGuess:
     def _of_merges(self) -> dict[str, Any]:
         measured, keep = self.unlinkability, self.counted
         fair = fairness(np.where(keep, measured.risk_slope, np.nan))
-        worst = self.sensitivity.evaluate(self.contingency, only=np.isin(np.arange(len(keep)), fair.worst))
+        is_worst = np.isin(np.arange(len(keep)), fair.worst)
+        worst_linked, worst_mixed = measured.steps.average(is_worst.astype(np.float64))
         merges, linked = measured.merges[keep], measured.linked_now[keep]
         return {
             "one_away": float(((merges > 0) & (merges <= 1)).mean()),
@@ -290,8 +292,8 @@ class JudgedGuess:
             "jain": fair.jain,
             "linked_curve": _curve(measured.linked_curve),
             "mixed_curve": _curve(measured.mixed_curve),
-            "worst_linked": _curve(worst.linked_curve),
-            "worst_mixed": _curve(worst.mixed_curve),
+            "worst_linked": _curve(worst_linked),
+            "worst_mixed": _curve(worst_mixed),
             "slopes": tuple(self._slopes()),
             "breach_rates": tuple(float((linked >= beta - LINK_TIE).mean()) for beta in BETAS),
             "miss_include": _counts(measured.miss[keep], measured.include[keep]),
@@ -301,14 +303,10 @@ class JudgedGuess:
 
     def _slopes(self) -> Iterator[tuple[float, tuple[float, ...]]]:
         """Yield the risk slope of the average subject for each weight and threshold, equal for all subjects."""
-        wanted = {name: values for name, values in self.contingency.own.items() if name == "wanted"}
-        equal = replace(self.contingency, own=wanted)
+        wanted, min_size = self.sensitivity.wanted, self.sensitivity.min_size
         for alpha in ALPHAS:
-            measured = self.sensitivity.evaluate(equal, alpha=alpha)
-            yield (
-                alpha,
-                tuple(overall_slope(measured.linked_curve, measured.mixed_curve, alpha, beta) for beta in BETAS),
-            )
+            curves = average_curves(self.contingency, alpha=alpha, contamination_wanted=wanted, min_size=min_size)
+            yield alpha, tuple(overall_slope(*curves, alpha, beta) for beta in BETAS)
 
 
 def _between(values: Floats) -> Interval:

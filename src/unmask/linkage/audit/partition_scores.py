@@ -14,7 +14,7 @@ from unmask.core.partition import Partition, View
 from unmask.measures.clustering import Contingency, clustering_metrics
 from unmask.measures.clustering.metrics import variation_of_information
 from unmask.measures.clustering.overlap import sum_cells
-from unmask.measures.clustering.unlinkability import FURTHER_RATES, RATES
+from unmask.measures.clustering.subject_rates import FURTHER_RATES, RATES
 from unmask.measures.clustering.views import certainty
 from unmask.measures.registry import PARTITION_SCORES
 
@@ -55,10 +55,11 @@ def check_measures(names: Sequence[str]) -> tuple[str, ...]:
 
 def score_partition(met: Contingency, names: Iterable[str]) -> dict[str, float]:
     """Return the scores of the whole partition over the labeled items; none for a view with several partitions."""
-    if len(met.tables) > 1:
+    requested = [name for name in names if name in PARTITION_SCORES]
+    if len(met.tables) > 1 or not requested:
         return {}
     scores = clustering_metrics(met.tables[0].labeled)
-    return {name: float(getattr(scores, name)) for name in names if name in PARTITION_SCORES}
+    return {name: float(getattr(scores, name)) for name in requested}
 
 
 def score_view(met: Contingency, names: Iterable[str]) -> dict[str, float]:

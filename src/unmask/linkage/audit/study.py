@@ -15,7 +15,7 @@ from unmask.linkage.audit.facts import Sensitivity
 from unmask.linkage.audit.judged_guess import JudgedGuess, compare_guesses
 from unmask.linkage.items import Items
 from unmask.linkage.label_files import parse_shares
-from unmask.measures.clustering.unlinkability import RATES
+from unmask.measures.clustering.subject_rates import RATES
 from unmask.plan import Cell, Part
 from unmask.results import Row
 from unmask.schema import dict_of, parameters

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, NamedTuple, cast
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln, lambertw
 
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import distinct
@@ -284,7 +284,7 @@ def _deal_blocks(size: Integers, k: int, rng: np.random.Generator) -> Integers:
     items = np.zeros(0, dtype=np.int64)
     while len(items) < k:  # a set of draws is equally likely for every set of its size
         items = distinct(np.concatenate([items, rng.integers(0, n, k)]))
-    return np.searchsorted(np.cumsum(size), rng.permutation(items)[:k], side="right")
+    return rng.permutation(np.searchsorted(np.cumsum(size), items, side="right"))[:k]  # of ascending items: fast
 
 
 Process = Literal["uniform", "coin"]
@@ -352,10 +352,10 @@ def urn_distribution(n: int) -> tuple[Integers, Floats]:
 
     Stam 1983; the normalization is Dobinski's formula for Bell(n).
     """
-    mode = float(np.exp(lambertw(n).real))
+    mode = float(np.exp(scipy.special.lambertw(n).real))
     width = URN_REACH / np.sqrt(n / mode**2 + 1 / mode)
     m = np.arange(max(1, int(mode - width)), int(mode + width) + 60)
-    log_weight = n * np.log(m) - gammaln(m + 1.0)
+    log_weight = n * np.log(m) - scipy.special.gammaln(m + 1.0)
     weight = np.exp(log_weight - log_weight.max())
     return m, weight / weight.sum()
 

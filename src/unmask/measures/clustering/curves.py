@@ -45,10 +45,10 @@ def merge_order(weighed: WeightedOverlap, alpha: Fraction | NDArray[np.object_])
     alpha : one weight for all subjects, or (n_subjects,) fractions
     """
     table = weighed.table
-    p, q = _as_ratio(alpha, len(weighed.subject_total))
     subject = table.subject
+    p, q = _as_ratio(alpha, subject)
     miss = weighed.subject_total[subject] - weighed.shared
-    cost = p[subject] * miss + (q - p)[subject] * weighed.foreign
+    cost = p * miss + (q - p) * weighed.foreign
     largest = int(weighed.shared.max(initial=0))
     order = _sort_cells(subject, cost, weighed.foreign, largest - weighed.shared)
     start = table.indptr[:-1]
@@ -63,13 +63,14 @@ def merge_order(weighed: WeightedOverlap, alpha: Fraction | NDArray[np.object_])
     )
 
 
-def _as_ratio(alpha: Fraction | NDArray[np.object_], n_subjects: int) -> tuple[Integers, Integers]:
+def _as_ratio(
+    alpha: Fraction | NDArray[np.object_], subject: NDArray[np.int32]
+) -> tuple[Integers, Integers] | tuple[int, int]:
+    """Return numerator and denominator of the weight of each cell, or of all cells."""
     if isinstance(alpha, Fraction):
-        return np.full(n_subjects, alpha.numerator), np.full(n_subjects, alpha.denominator)
-    return (
-        np.array([a.numerator for a in alpha], dtype=np.int64),
-        np.array([a.denominator for a in alpha], dtype=np.int64),
-    )
+        return alpha.numerator, alpha.denominator
+    ratios = np.array([a.as_integer_ratio() for a in alpha], dtype=np.int64)[subject]
+    return ratios[:, 0], ratios[:, 1]
 
 
 def _sort_cells(subject: NDArray[np.int32], *keys: Integers) -> Integers:

@@ -96,9 +96,10 @@ class Overlap:
     @property
     def labeled(self) -> Overlap:
         """Return the table without items that have no owner, and without clusters of such items."""
-        present, cluster = np.unique(self.cluster, return_inverse=True)
-        size = (self.cluster_size - self.n_unowned)[present]
-        return Overlap(self.subject, cluster.astype(np.int32), self.shared, self.indptr, self.subject_size, size)
+        is_owned = self.n_owners > 0
+        number = np.cumsum(is_owned, dtype=np.int32) - 1
+        size = (self.cluster_size - self.n_unowned)[is_owned]
+        return Overlap(self.subject, number[self.cluster], self.shared, self.indptr, self.subject_size, size)
 
 
 def overlap(

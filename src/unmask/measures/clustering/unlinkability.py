@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,8 +16,6 @@ from unmask.core.tolerances import VALUE_TIE
 from unmask.measures.clustering.contingency import Contingency
 from unmask.measures.clustering.curves import MergeOrder, Steps, merge_order, mixture, overall_slope, slope, trace_steps
 from unmask.measures.clustering.overlap import WeightedOverlap, as_fraction
-from unmask.measures.interval import Interval, clustered_bootstrap, clustered_wilson
-from unmask.measures.registry import MEASURES, Quantity
 
 Share = float | Fraction
 
@@ -181,14 +179,12 @@ def evaluate(
         raise UnmaskError("unknown items leave no single value; see `bounds`, or choose foreign or drop")
     size = counts.tables[0].subject_size
     is_counted = _mask_counted(size, min_size, only)
-    wanted = counts.own.get("wanted", np.full(len(size), contamination_wanted))
+    wanted = _mask_wanted(counts, contamination_wanted)
     weight = counts.own.get("alpha", as_fraction("alpha", alpha))
     own_beta = counts.own.get("beta")
     level = np.full(len(size), float(as_fraction("beta", beta))) if own_beta is None else _as_floats(own_beta)
 
-    orders = [merge_order(table, weight) for table in counts.weighed]
-    parts = [trace_steps(table, order, wanted) for table, order in zip(counts.weighed, orders, strict=True)]
-    steps = parts[0] if len(parts) == 1 else mixture(parts, counts.probability)
+    orders, steps = _trace_merges(counts, weight, wanted)
     miss = _expected(counts.probability, [order.miss for order in orders])
     include = _expected(counts.probability, [order.include for order in orders])
     a = np.full(len(size), float(weight)) if isinstance(weight, Fraction) else _as_floats(weight)
@@ -225,6 +221,36 @@ def evaluate(
         n_items=n,
         steps=steps,
     )
+
+
+def average_curves(
+    counts: Contingency, *, alpha: Share, contamination_wanted: bool = False, min_size: int = 1
+) -> tuple[Floats, Floats]:
+    """Return `linked_curve` and `mixed_curve` of `evaluate`, with one alpha for all subjects.
+
+    >>> from unmask.core.partition import Partition
+    >>> counts = Contingency.of(Partition(["ann"] * 5 + ["bob"] * 2), Partition([0, 0, 0, 0, 1, 1, 1]))
+    >>> average_curves(counts, alpha=0.5)
+    (array([0.9, 1. ]), array([0.1, 0.6]))
+    """
+    wanted = _mask_wanted(counts, contamination_wanted)
+    _, steps = _trace_merges(counts, as_fraction("alpha", alpha), wanted)
+    is_counted = _mask_counted(counts.tables[0].subject_size, min_size, None)
+    return steps.average(is_counted.astype(np.float64))
+
+
+def _mask_wanted(counts: Contingency, contamination_wanted: bool) -> Booleans:
+    """Return the subjects that want foreign items."""
+    return np.asarray(counts.own.get("wanted", np.full(len(counts.subjects), contamination_wanted)))
+
+
+def _trace_merges(
+    counts: Contingency, alpha: Fraction | NDArray[np.object_], wanted: Booleans
+) -> tuple[list[MergeOrder], Steps]:
+    """Return the merge order in each partition, and the curves of all subjects, expected over the partitions."""
+    orders = [merge_order(table, alpha) for table in counts.weighed]
+    parts = [trace_steps(table, order, wanted) for table, order in zip(counts.weighed, orders, strict=True)]
+    return orders, parts[0] if len(parts) == 1 else mixture(parts, counts.probability)
 
 
 def _mask_counted(size: Integers, min_size: int, only: ArrayLike | None) -> Booleans:
@@ -346,45 +372,3 @@ def merge_lists(counts: Contingency, subjects: Sequence[Any], *, alpha: Share = 
         shared, foreign = weighed.shared[cell] / weighed.unit, weighed.foreign[cell] / weighed.unit
         merge_list.append(MergeList(names[number], number, shared, foreign, steps.linked[part], steps.mixed[part]))
     return merge_list
-
-
-@dataclass(frozen=True)
-class Rate(Quantity):
-    """A number of each subject whose mean is a row; its name is an attribute of `Unlinkability`.
-
-    proportion : whether it is true or false for a subject, which has Wilson's interval
-    bounded : whether it is an attribute of `Bounds`, too, for unknown items
-    """
-
-    proportion: bool = False
-    bounded: bool = False
-
-    def worst_case(self, values: Floats) -> Floats:
-        """Return the bound that is better for the adversary, so that an audit never understates the risk.
-
-        values : (2, S) the smallest and the largest value
-        """
-        bound: Floats = values[1 if self.direction == "high" else 0]
-        return bound
-
-    def interval(self, value: Floats) -> Interval:
-        """Return the interval of the mean over subjects, each a draw of its own."""
-        weight, subject = np.full(len(value), 1 / len(value)), np.arange(len(value))
-        return (clustered_wilson if self.proportion else clustered_bootstrap)(value, weight, subject)
-
-
-def _rate(name: str, *, proportion: bool = False, bounded: bool = False) -> Rate:
-    return Rate(**vars(MEASURES[name]), proportion=proportion, bounded=bounded)
-
-
-RATES: Final = (
-    _rate("breached", proportion=True, bounded=True),
-    _rate("clean_breach", proportion=True, bounded=True),
-    _rate("linked_now", bounded=True),
-    _rate("foreign_share", bounded=True),
-    *map(_rate, ("merges", "risk_slope", "miss", "include", "foreign_subjects", "effective_foreign_subjects")),
-)
-"""Rates of an audit, in the order of its rows."""
-
-FURTHER_RATES: Final = (_rate("combined_error"), _rate("normalized_error"))
-"""Rates that are computed only on request."""
