@@ -3,9 +3,12 @@
 import enum
 import importlib
 import inspect
+import re
 
 import pytest
 from numpydoc.validate import validate
+
+from unmask.schema import parse_field_help
 
 PACKAGES: tuple[str, ...] = (
     "unmask.aggregates.magnitudes",
@@ -58,8 +61,19 @@ def list_public_names() -> list[str]:
     ]
 
 
+def describe_inherited_fields(name: str) -> set[str]:
+    """Return the fields that a docstring leaves to the bases of a dataclass, which it names."""
+    module, _, attribute = name.rpartition(".")
+    member = getattr(importlib.import_module(module), attribute)
+    bases = [base for base in getattr(member, "__bases__", ()) if f"`{base.__name__}`" in (member.__doc__ or "")]
+    return {field for base in bases for field in parse_field_help(inspect.getdoc(base) or "")}
+
+
 @pytest.mark.parametrize("name", list_public_names())
 def test_docstring_describes_parameters_and_result(name: str) -> None:
     errors = {code: message for code, message in validate(name)["errors"] if code in CHECKS}
+    if undescribed := errors.pop("PR01", None):
+        missing = {*re.findall(r"'(\w+)'", undescribed)} - describe_inherited_fields(name)
+        assert not missing
 
     assert not errors

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from itertools import product
@@ -20,7 +18,7 @@ from unmask.aggregates.statistics import Statistic
 from unmask.core.errors import FailedError, UnmaskError, nearest
 from unmask.data.columns import list_columns, read_columns
 from unmask.data.files import read_toml
-from unmask.data.writing import explain_write_errors, write_text
+from unmask.data.writing import explain_write_errors, format_csv, write_text
 from unmask.schema import Table, check, dict_of, list_of, parameters
 from unmask.toml_text import format_document
 
@@ -291,8 +289,5 @@ def _describe_rule(rule: Rule) -> dict[str, Any]:
 
 def write_table(path: Path, header: Sequence[str], labels: Sequence[Sequence[str]], cells: Sequence[str]) -> None:
     """Write a CSV file with a row for each cell of the cross of labels."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([*names, cell] for names, cell in zip(product(*labels), cells, strict=True))
-    write_text(path, text.getvalue())
+    lines = ([*names, cell] for names, cell in zip(product(*labels), cells, strict=True))
+    write_text(path, format_csv(header, lines))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any, Final
 
 import numpy as np
 
 from unmask.app.project import MAPPING, ORIGIN, RELEASE, Project
-from unmask.data.writing import escape_formula, write_text
+from unmask.data.writing import escape_formula, format_csv, write_text
 from unmask.document import group_by_role
 from unmask.tables import Table
 from unmask.tables.reading import AS_TEXT, column_names, read_encoded
@@ -39,14 +37,12 @@ def _write_mapping(project: Project, name: str) -> None:
     original = read_encoded(project.file, names=quasi, **{key: data[key] for key in AS_TEXT if key in data}).columns
     release = read_encoded(folder / RELEASE, names=quasi, **AS_WRITTEN).columns
     rows = np.array((folder / ORIGIN).read_text(encoding="utf-8").split()[1:], dtype=np.int64)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(("column", "value", "released", "rows"))
+    lines: list[tuple[object, ...]] = []
     for column in quasi:
         before, after = original[column], release[column]
         pairs, counts = np.unique(np.stack([before.codes[rows], after.codes]), axis=1, return_counts=True)
         for value, released, n in zip(*pairs.tolist(), counts.tolist(), strict=True):
             cells = (column, before.texts[value] or "", after.texts[released] or "")
-            writer.writerow((*map(escape_formula, cells), n))
+            lines.append((*map(escape_formula, cells), n))
     project.delete(name)
-    write_text(folder / name, text.getvalue(), private=True)
+    write_text(folder / name, format_csv(("column", "value", "released", "rows"), lines), private=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import time
 from collections.abc import Callable, Mapping
@@ -20,7 +18,7 @@ from unmask.cli.option_types import FILE, split_names
 from unmask.cli.options import without_seed
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
-from unmask.data.writing import STANDARD_OUTPUT
+from unmask.data.writing import STANDARD_OUTPUT, format_csv
 
 if TYPE_CHECKING:
     from unmask.graphs.graph import SocialGraph
@@ -175,14 +173,10 @@ def _origin_text(people: SocialGraph, separated: Separated, nodes: Any) -> str:
     """Return a line for each released node: its person, its number, and its role for the person."""
     from unmask.graphs.protections import Role
 
-    text = io.StringIO()
-    lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(("original", "released", "role"))
     owner = separated.origin[nodes]
     names = owner if people.labels is None else people.labels[owner]
     roles = [Role(role).name.lower() for role in separated.role[nodes].tolist()]
-    lines.writerows(zip(names.tolist(), range(len(nodes)), roles, strict=True))
-    return text.getvalue()
+    return format_csv(("original", "released", "role"), zip(names.tolist(), range(len(nodes)), roles, strict=True))
 
 
 # --- advise identity ------------------------------------------------------------------------------------------------

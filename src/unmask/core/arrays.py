@@ -23,6 +23,17 @@ def as_numbers(name: str, values: object) -> Floats:
         raise UnmaskError(f"{name} is not made of numbers; give one number for each") from None
 
 
+def mark_first(ordered: NDArray[np.integer]) -> Booleans:
+    """Return a mask of the first of each run of equal values.
+
+    >>> mark_first(np.array([2, 2, 5]))
+    array([ True, False,  True])
+    """
+    is_first = np.ones(len(ordered), dtype=np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    return is_first
+
+
 def weighted_quantiles(value: Floats, weight: Floats, levels: tuple[float, ...]) -> tuple[float, ...]:
     """Return for each level the smallest value whose cumulative weight reaches it (inverse distribution function).
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import shutil
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -104,6 +106,19 @@ def is_formula(text: str) -> bool:
     except ValueError:
         return True
     return False
+
+
+def format_csv(heading: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    r"""Return rows below a heading as the text of a CSV file.
+
+    >>> format_csv(("name", "n"), [("a,b", 1)])
+    'name,n\n"a,b",1\n'
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(heading)
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def escape_formula(text: str) -> str:

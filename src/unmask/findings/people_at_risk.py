@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -12,7 +10,7 @@ from numpy.typing import NDArray
 
 from unmask.core.distinct_rows import take_rows
 from unmask.core.posterior import Posterior
-from unmask.data.writing import escape_formula
+from unmask.data.writing import escape_formula, format_csv
 from unmask.languages import gettext as _
 from unmask.languages import mark
 from unmask.measures import success_probability
@@ -135,19 +133,18 @@ class Watched:
 
     def text(self) -> str:
         """Return a table as CSV, the highest probability first."""
-        buffer = io.StringIO()
-        writer = csv.writer(buffer, lineterminator="\n")
         has_classes = any(person.at is not None for person in self.found)
         has_columns = any(person.why for person in self.found)
-        heading = ("release", self.rows, "adversary", "target", "probability", "reason")
-        writer.writerow((*heading, *((CLASS_AT,) if has_classes else ()), *(("why",) if has_columns else ())))
+        heading: tuple[str, ...] = ("release", self.rows, "adversary", "target", "probability", "reason")
+        heading += ((CLASS_AT,) if has_classes else ()) + (("why",) if has_columns else ())
+        lines = []
         for person in sorted(self.found, key=lambda person: -round(person.probability or 0.0, 9)):
             texts = map(escape_formula, (person.release, str(person.row), person.adversary, person.target))
             probability = "" if person.probability is None else f"{person.probability:.6g}"
             place = ("" if person.at is None else person.at,) if has_classes else ()
             why = (escape_formula(person.why),) if has_columns else ()
-            writer.writerow((*texts, probability, escape_formula(person.reason), *place, *why))
-        return buffer.getvalue()
+            lines.append((*texts, probability, escape_formula(person.reason), *place, *why))
+        return format_csv(heading, lines)
 
 
 def _reasons(belief: Posterior, success: NDArray[np.float64], guess: float, target: str) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from unmask.core.arrays import Booleans, Integers
+from unmask.core.arrays import Booleans, Integers, mark_first
 from unmask.core.errors import FailedError
 
 MAX_LINKS_IN_MEMORY = 1 << 24
@@ -59,7 +59,7 @@ def compress_links(u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], n_n
     end = n_distinct = 0
     for low, high in _cut_rows(runs, n_nodes):
         distinct = _distinct(_merge(runs, low, high))
-        is_first = _is_first(distinct >> 1)
+        is_first = mark_first(distinct >> 1)
         directions = 1 + (distinct & 1).astype(np.int8)
         directions[:-1][~is_first[1:]] = 3  # the next entry is the same link in the other direction
         pairs = distinct[is_first] >> 1
@@ -130,12 +130,5 @@ def _merge(runs: Sequence[Integers], low: int, high: int) -> Integers:
 
 
 def _distinct(ascending: Integers) -> Integers:
-    is_first = _is_first(ascending)
+    is_first = mark_first(ascending)
     return ascending if is_first.all() else ascending[is_first]
-
-
-def _is_first(ascending: Integers) -> Booleans:
-    """Return a mask of the first occurrence of each value in an ascending array."""
-    is_first = np.ones(len(ascending), dtype=np.bool_)
-    np.not_equal(ascending[1:], ascending[:-1], out=is_first[1:])
-    return is_first

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
-from unmask.core.arrays import Booleans, Integers
+from unmask.core.arrays import Integers, mark_first
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 
@@ -191,7 +191,7 @@ def count_distinct(key: Integers, space: int, *, weight: Integers | None = None)
     else:
         order = np.argsort(key, kind="stable")
         ordered, weight = key[order], weight[order]
-    start = np.flatnonzero(_mark_first(ordered))
+    start = np.flatnonzero(mark_first(ordered))
     counts = np.diff(start, append=len(ordered)) if weight is None else np.add.reduceat(weight, start)
     return ordered[start].astype(np.int64), counts
 
@@ -215,7 +215,7 @@ def _rank_by_counting(key: Integers, space: int) -> tuple[NDArray[np.int32], Int
 
 
 def _rank_of_sorted(ordered: Integers, order: Integers) -> tuple[NDArray[np.int32], Integers, Integers]:
-    is_first = _mark_first(ordered)
+    is_first = mark_first(ordered)
     start = np.flatnonzero(is_first)
     of_row = np.empty(len(ordered), dtype=np.int32)
     of_row[order] = np.cumsum(is_first, dtype=np.int32) - np.int32(1)
@@ -225,13 +225,6 @@ def _rank_of_sorted(ordered: Integers, order: Integers) -> tuple[NDArray[np.int3
 def _is_ascending(key: Integers) -> bool:
     """Return whether keys need no sort; the test takes a hundredth of the time of a sort."""
     return bool((key[1:] >= key[:-1]).all())
-
-
-def _mark_first(ordered: NDArray[np.integer]) -> Booleans:
-    """Return a mask of the first of equal keys."""
-    is_first = np.ones(len(ordered), dtype=np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    return is_first
 
 
 def count_most_common(
@@ -253,7 +246,7 @@ def count_most_common(
         most_common = pairs.reshape(space, n_levels).max(axis=1)
         return int(np.count_nonzero(most_common)), int(most_common.sum())
     pair, counts = count_distinct(_combine_keys(key, codes, n_levels), space * n_levels, weight=weight)
-    first = np.flatnonzero(_mark_first(pair // n_levels))
+    first = np.flatnonzero(mark_first(pair // n_levels))
     return len(first), int(np.maximum.reduceat(counts, first).sum()) if len(first) else 0
 
 

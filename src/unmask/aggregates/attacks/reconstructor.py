@@ -28,7 +28,7 @@ from unmask.aggregates.attacks.reconstruction import (
 from unmask.aggregates.attacks.systems import list_systems
 from unmask.aggregates.release import AggregateRelease
 from unmask.core.posterior import Posterior
-from unmask.ranges import Range, check_ranges
+from unmask.ranges import CheckedParameters, Range
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class KnownPeople:
 
 
 @dataclass(frozen=True)
-class Reconstructor:
+class Reconstructor(CheckedParameters):
     """Find all records that fit the tables of an area, and infer sensitive values by their mean.
 
     Assumes: the rules of the tables are as stated, and people of an area are independent draws from the population.
@@ -78,9 +78,6 @@ class Reconstructor:
     """
 
     max_solutions: Annotated[int, Range(1)] = MAX_SOLUTIONS
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     def __call__(
         self, release: AggregateRelease, knowledge: KnownPeople, *, rng: np.random.Generator | None = None

@@ -20,13 +20,13 @@ from unmask.aggregates.protections.rounding import round_controlled, round_rando
 from unmask.aggregates.release import AggregateRelease
 from unmask.aggregates.rules import Marker, Rule
 from unmask.core.randomness import secret_unless
-from unmask.ranges import FINITE, Range, check_ranges
+from unmask.ranges import FINITE, CheckedParameters, Range, check_ranges
 
 Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class SuppressSmallCounts:
+class SuppressSmallCounts(CheckedParameters):
     """Suppress counts below a threshold, and further cells so that no total discloses them.
 
     All tables of an area are protected together. An adversary who knows the rule and all tables cannot exclude that a
@@ -72,9 +72,6 @@ class SuppressSmallCounts:
     sliding: Annotated[int, Range(0)] = 0
     weight: Literal["cells", "value"] = "cells"
     seconds: Annotated[float, Range(0)] = 10.0
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     @property
     def smallest(self) -> int:
@@ -122,7 +119,7 @@ class SuppressSmallCounts:
 
 
 @dataclass(frozen=True)
-class RoundCounts:
+class RoundCounts(CheckedParameters):
     """Round all counts to multiples of a base.
 
     Assumes: a remainder below the base protects. Cells of several tables are rounded once.
@@ -153,9 +150,6 @@ class RoundCounts:
 
     base: Annotated[int, Range(2)] = 5
     method: Literal["random", "controlled", "nearest"] = "random"
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     @property
     def smallest(self) -> int:

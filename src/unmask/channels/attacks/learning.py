@@ -13,7 +13,7 @@ from unmask.channels.channel import Channel
 from unmask.channels.hidden_markov import Chain
 from unmask.core.errors import UnmaskError
 from unmask.core.posterior import Posterior
-from unmask.ranges import Range, check_ranges
+from unmask.ranges import CheckedParameters, Range
 
 MAX_NEIGHBORS = 1 << 22
 """Neighbors held at once."""
@@ -57,7 +57,7 @@ class Samples:
 
 
 @dataclass(frozen=True)
-class FrequencyAttack:
+class FrequencyAttack(CheckedParameters):
     """The attack by frequencies in samples: p(x given y) = (n_xy + s q_x) / (n_y + s).
 
     q is the prior of the samples; an output that was never seen has the belief q. The attack takes outputs (n_targets,)
@@ -87,9 +87,6 @@ class FrequencyAttack:
 
     smoothing: Annotated[float, Range(0)] = 1.0
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
     def __call__(self, release: Ints, knowledge: Samples, *, rng: np.random.Generator | None = None) -> Posterior:
         """Return the belief about the secret of each output."""
         if (n_y := knowledge.n_y) is None:
@@ -112,7 +109,7 @@ class FrequencyAttack:
 
 
 @dataclass(frozen=True)
-class NearestNeighborAttack:
+class NearestNeighborAttack(CheckedParameters):
     """The attack by nearest neighbors: p(x given y) is the share of x among the k samples of nearest output.
 
     Samples of equal distance share the last places, so their order does not matter. The attack takes outputs
@@ -146,9 +143,6 @@ class NearestNeighborAttack:
 
     k: Annotated[int, Range(1)] = 1
     smoothing: Annotated[float, Range(0)] = 0.0
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     def __call__(self, release: Floats, knowledge: Samples, *, rng: np.random.Generator | None = None) -> Posterior:
         """Return the belief about the secret of each output."""

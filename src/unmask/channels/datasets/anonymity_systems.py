@@ -13,7 +13,7 @@ from unmask.channels._matrices import Floats, Ints, Sparse
 from unmask.channels.channel import Channel
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
-from unmask.ranges import Range, check_ranges
+from unmask.ranges import CheckedParameters, Range, check_ranges
 
 MAX_MESSAGES = 4_000
 """Messages of the window of a pool mix up to which its channel is computed: 128 MB."""
@@ -205,7 +205,7 @@ class MixRun:
 
 
 @dataclass(frozen=True)
-class PoolMix:
+class PoolMix(CheckedParameters):
     """The mix that waits for `batch` new messages next to its `pool`, then sends `batch` random ones of all.
 
     The first round waits for batch + pool messages. A message leaves in each round with probability b / (b + N): after
@@ -236,9 +236,6 @@ class PoolMix:
 
     batch: Annotated[int, Range(1)]
     pool: Annotated[int, Range(0)] = 0
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     @property
     def sender_entropy_bits(self) -> float:

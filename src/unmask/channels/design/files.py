@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import logging
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -24,6 +22,7 @@ from unmask.channels.matrix_files import read_joint, read_named, read_prior
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.posterior import Posterior
 from unmask.core.signatures import with_parameters
+from unmask.data.writing import format_csv
 from unmask.measures.error import bayes
 from unmask.measures.losses import LOSS_NAMES
 from unmask.ranges import Option
@@ -81,7 +80,7 @@ class Problem:
         """Return a mechanism as CSV, which `unmask audit channel` reads."""
         table = solution.channel.dense().tolist()
         lines = [(name, *map(repr, row)) for name, row in zip(self.inputs, table, strict=True)]
-        return _format_csv([("", *self.outputs), *lines])
+        return format_csv(("", *self.outputs), lines)
 
     def format_curve(self) -> str:
         """Return the trade-off around the budget as CSV, without budgets that the bounds do not allow."""
@@ -96,7 +95,7 @@ class Problem:
             )
         columns = [name for name in CURVE_COLUMNS if name in facts[0]]
         lines = dict.fromkeys(tuple(repr(record[name]) for name in columns) for record in facts)
-        return _format_csv([columns, *lines])  # beyond the budget that hides all, points repeat
+        return format_csv(columns, lines)  # beyond the budget that hides all, points repeat
 
     def _list_budgets(self) -> Sequence[float]:
         """Return budgets up to twice the budget, or up to the largest cost, which does not bound the mechanism."""
@@ -207,9 +206,3 @@ def _read_costs(
     if distortion in LOSS_NAMES:
         return model, read_loss_model(distortion, inputs, coordinates=coordinates).matrix(len(inputs)).T, inputs
     return model, read_named(Path(distortion), inputs, inputs), inputs
-
-
-def _format_csv(rows: Iterable[Sequence[str]]) -> str:
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows(rows)
-    return buffer.getvalue()

@@ -13,14 +13,14 @@ from unmask.channels._matrices import Floats, Ints, Sparse, distribution
 from unmask.channels.channel import Channel
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
-from unmask.ranges import Range, check_ranges
+from unmask.ranges import CheckedParameters, Range
 
 GUESS_TIE = 1e-12
 """Difference of expected losses, relative to the largest loss, below which guesses tie."""
 
 
 @dataclass(frozen=True)
-class RandomizedResponse:
+class RandomizedResponse(CheckedParameters):
     """Randomized response: the true one of n values with probability e^epsilon / (e^epsilon + n - 1), or another one.
 
     p(y given x) / p(y given x') <= e^epsilon, attained: the best mechanism of that epsilon under Hamming loss.
@@ -50,9 +50,6 @@ class RandomizedResponse:
     epsilon: Annotated[float, Range(0)]
     n: Annotated[int, Range(1)]
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
     @property
     def keep(self) -> float:
         """Return the probability of the true value."""
@@ -73,7 +70,7 @@ class RandomizedResponse:
 
 
 @dataclass(frozen=True)
-class Geometric:
+class Geometric(CheckedParameters):
     """The geometric mechanism: a number from 0 to n - 1 plus discrete Laplace noise, cut at 0 and n - 1.
 
     Noise p(k) = (1 - a) / (1 + a) a^|k| with a = e^-epsilon. p(y given x) / p(y given x') <= e^(epsilon |x - x'|),
@@ -106,9 +103,6 @@ class Geometric:
     epsilon: Annotated[float, Range(0, above=True)]
     n: Annotated[int, Range(1)]
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
     def channel(self, prior: Floats | None = None) -> Channel:
         """Return the exact (n, n) channel."""
         if self.n == 1:
@@ -130,7 +124,7 @@ class Geometric:
 
 
 @dataclass(frozen=True)
-class Coin:
+class Coin(CheckedParameters):
     """A coin: the truth with probability `keep`, else the best prior guess argmin_a sum_x p(x) d(a, x).
 
     With R0 the adversary's error before the release, distortion and P_avg are both (1 - keep) R0, for any loss with
@@ -158,11 +152,7 @@ class Coin:
            [0. , 1. ]])
     """
 
-    keep: float
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.keep <= 1.0:
-            raise UnmaskError(f"keep is {self.keep}, expected a probability")
+    keep: Annotated[float, Range(0, 1)]
 
     def channel(self, prior: Floats, *, loss: Floats | None = None) -> Channel:
         """Return the exact (n_x, n_x) channel.

@@ -13,7 +13,7 @@ from unmask.channels.channel import MAX_DENSE_ENTRIES, Channel
 from unmask.channels.datasets.locations import Grid
 from unmask.core.errors import UnmaskError
 from unmask.core.randomness import secret_unless
-from unmask.ranges import Range, check_ranges
+from unmask.ranges import CheckedParameters, Range
 
 MAX_METERS = 1e9
 """Largest standard deviation: wider than any place on Earth."""
@@ -24,7 +24,7 @@ down to e^-100)."""
 
 
 @dataclass(frozen=True)
-class PlanarLaplace:
+class PlanarLaplace(CheckedParameters):
     """Planar Laplace noise, of density epsilon^2 / (2 pi) e^(-epsilon r) at distance r.
 
     It has geo-indistinguishability, p(y given x) / p(y given x') <= e^(epsilon |x - x'|). The mean distance is
@@ -52,9 +52,6 @@ class PlanarLaplace:
     """
 
     epsilon: Annotated[float, Range(0, above=True)]
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     def channel(self, space: Grid | Floats, prior: Floats | None = None) -> Channel:
         """Return the channel between the cells of a grid, or between (n, 2) points in meters.
@@ -93,7 +90,7 @@ class PlanarLaplace:
 
 
 @dataclass(frozen=True)
-class PlanarGaussian:
+class PlanarGaussian(CheckedParameters):
     """Gaussian noise of standard deviation sigma on each axis, of mean squared distance 2 sigma^2.
 
     It has no finite epsilon.
@@ -121,9 +118,6 @@ class PlanarGaussian:
 
     sigma: Annotated[float, Range(0, MAX_METERS)]
 
-    def __post_init__(self) -> None:
-        check_ranges(self)
-
     def channel(self, space: Grid | Floats, prior: Floats | None = None) -> Channel:
         """Return the channel between the cells of a grid, or between (n, 2) points in meters, as `PlanarLaplace` does.
 
@@ -145,7 +139,7 @@ class PlanarGaussian:
 
 
 @dataclass(frozen=True)
-class Shrink:
+class Shrink(CheckedParameters):
     """Gaussian noise with shrinkage towards the center: c + a (x + noise - c), a = s^2 / (s^2 + sigma^2).
 
     For a Gaussian prior of standard deviation s (`spread`) on each axis around c (`center`) this is the adversary's
@@ -180,9 +174,6 @@ class Shrink:
     sigma: Annotated[float, Range(0, MAX_METERS)]
     spread: Annotated[float, Range(0, MAX_METERS, above=True)]
     center: tuple[float, float] = (0.0, 0.0)
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     @property
     def factor(self) -> float:

@@ -14,7 +14,7 @@ from unmask.economics.attacker import LARGEST, Amount, Attacker, Share, Whole, c
 from unmask.economics.campaigns.bounds import Bounds
 from unmask.economics.game.best_response import Response
 from unmask.economics.plans.groups import TargetInput, merge_equal_targets
-from unmask.ranges import Range, check_ranges
+from unmask.ranges import CheckedParameters, Range, check_ranges
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +75,7 @@ class Terms:
 
 
 @dataclass(frozen=True, eq=False)
-class ProtectedRelease:
+class ProtectedRelease(CheckedParameters):
     """The release of one protection, as attackers see it.
 
     Parameters
@@ -91,9 +91,6 @@ class ProtectedRelease:
     targets: TargetInput | Mapping[str, TargetInput]
     utility: Share = 1.0
     people: ArrayLike | None = None
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     def targets_of(self, kind: str) -> TargetInput:
         """Return the targets of a kind of attacker."""

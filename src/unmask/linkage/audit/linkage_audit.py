@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, Final
@@ -13,7 +11,7 @@ from numpy.typing import ArrayLike
 from unmask.core.errors import UnmaskError
 from unmask.core.partition import Missing, Partition, Unlabeled, View
 from unmask.core.signatures import with_parameters
-from unmask.data.writing import escape_formula
+from unmask.data.writing import escape_formula, format_csv
 from unmask.languages import gettext as _
 from unmask.linkage.audit.blocks import ADVICE, describe_risk, make_blocks
 from unmask.linkage.audit.facts import BASELINES, LinkageFacts, Sensitivity
@@ -248,10 +246,9 @@ def list_subjects(guesses: Sequence[JudgedGuess], texts: MutableMapping[str, str
     """
     if any(guess.sensitivity.unlabeled == "unknown" for guess in guesses):
         raise UnmaskError("a list of subjects needs decided items; choose --unlabeled foreign or drop")
-    texts[""] = _format_csv([COLUMNS, *(row for guess in guesses for row in _describe_subjects(guess))])
-    texts[CURVES] = _format_csv(
-        [("guess", "subject", "merges", "linked", "mixed"), *(row for guess in guesses for row in _trace_curves(guess))]
-    )
+    texts[""] = format_csv(COLUMNS, (row for guess in guesses for row in _describe_subjects(guess)))
+    heading = ("guess", "subject", "merges", "linked", "mixed")
+    texts[CURVES] = format_csv(heading, (row for guess in guesses for row in _trace_curves(guess)))
 
 
 def _describe_subjects(guess: JudgedGuess) -> Iterator[Sequence[object]]:
@@ -288,9 +285,3 @@ def _label_subjects(guess: JudgedGuess) -> list[str]:
 
 def _format_value(value: float) -> str:
     return f"{value:.12g}"
-
-
-def _format_csv(rows: Iterable[Sequence[object]]) -> str:
-    buffer = io.StringIO()
-    csv.writer(buffer, lineterminator="\n").writerows(rows)
-    return buffer.getvalue()

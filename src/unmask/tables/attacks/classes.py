@@ -13,7 +13,7 @@ from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.core.inference import from_classes, from_likelihood
 from unmask.core.posterior import MAX_DOUBLE_ENTRIES, Posterior
-from unmask.ranges import Range, check_ranges
+from unmask.ranges import CheckedParameters, Range
 from unmask.tables.attacks.comparisons import (
     Comparison,
     compare_known_levels,
@@ -181,7 +181,7 @@ def _log_part(shared: Floats, cells: Floats) -> Floats:
 
 
 @dataclass(frozen=True)
-class RegisterAttack:
+class RegisterAttack(CheckedParameters):
     """Linkage attack that links released records to a register of named people.
 
     The targets are the released records, and the candidates are the people of the register. The n records and the N
@@ -219,9 +219,6 @@ class RegisterAttack:
     """
 
     coverage: Annotated[float, Range(0, 1, above=True)] = 1.0
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """Return the belief about the person behind each released record; the known people are the register."""

@@ -17,7 +17,7 @@ from unmask.core.errors import UnmaskError
 from unmask.core.inference import from_scores
 from unmask.core.logistic_regression import fit_logistic
 from unmask.core.posterior import Posterior
-from unmask.ranges import Range, check_ranges
+from unmask.ranges import CheckedParameters, Range
 from unmask.tables.attacks.marginal_counts import Margins
 from unmask.tables.attacks.noisy import find_span, gower
 from unmask.tables.attacks.pairing import Pairing, pair, require_rows
@@ -31,7 +31,7 @@ LABELS = ("in", "out")
 
 
 @dataclass(frozen=True)
-class MarginalRatio:
+class MarginalRatio(CheckedParameters):
     """Membership attack by the margins of the release and of a reference.
 
     A generator reproduces the margins of the people it was fitted to. Values that are more frequent in the release than
@@ -79,9 +79,6 @@ class MarginalRatio:
     columns: Annotated[int, Range(1)] = 3
     sets: Annotated[int, Range(1)] = 500
     bins: Annotated[int, Range(1)] = 32
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     def __call__(self, release: Table, knowledge: Background | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """Return the scores of the known people as log-odds."""

@@ -13,7 +13,7 @@ from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
 from unmask.core.inference import count_candidates, from_likelihood
 from unmask.core.posterior import Posterior
-from unmask.ranges import Range, check_ranges
+from unmask.ranges import CheckedParameters, Range
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.background import Background, Rng
 from unmask.tables.table import Table
@@ -42,7 +42,7 @@ class Traces(Background):
 
 
 @dataclass(frozen=True)
-class SeveralRows:
+class SeveralRows(CheckedParameters):
     """Linkage attack of an adversary who has several observations of each person.
 
     The belief about rows is that of `ClassAttack`. `link_pseudonyms` has the formula. The knowledge is `Traces`.
@@ -70,9 +70,6 @@ class SeveralRows:
     """
 
     times: Annotated[int, Range(1)] = 4
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
     def __call__(self, release: Table, knowledge: Traces | None = None, *, rng: Rng = None) -> Posterior:  # noqa: ARG002 - draws nothing
         """Return the belief about the pseudonym of each known person."""

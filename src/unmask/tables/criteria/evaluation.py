@@ -182,19 +182,11 @@ class Disclosure:
 
 @dataclass(frozen=True, kw_only=True)
 class Criteria(Disclosure, IdentityCriteria):
-    """Criteria of one release. Criteria of `Disclosure` refer to the sensitive column that discloses most.
+    """Criteria of one release: those of `IdentityCriteria`, and those of `Disclosure` for the sensitive column that
+    discloses most.
 
     Parameters
     ----------
-    l_distinct, l_entropy, l_recursive, t_equal, t_ordered, t_kl, t_hierarchical, delta_disclosure, delta_up, \
-beta_likeness, beta_basic, alpha, p_sensitive, map_error, average_privacy_risk, prior_error, \
-information_bits : see `Disclosure`
-        Criteria of the sensitive column that discloses most.
-    rows, classes, k, unique_rows, unique_share, unique_share_low, unique_share_high, prosecutor_average, \
-prosecutor_max, journalist_average, journalist_max, marketer, k_map, population_uniques, individual_risk_average, \
-individual_risk_max, model_risk_average, model_risk_max, expected_reidentifications, expected_reidentifications_low, \
-expected_reidentifications_high, household_k, household_risk_average, household_risk_max : see `IdentityCriteria`
-        Criteria of the classes.
     reference : Literal["original", "release"]
         Table with the reference distribution q: "original" (before protection) or "release".
     missing : Missing
@@ -275,9 +267,13 @@ def evaluate(
     if population is not None:
         people = population_sizes(frame.table, population)
         reached = journalist(frame.rows, people)
-        optional |= {"journalist_average": reached.average, "journalist_max": reached.maximum}
-        optional |= {"marketer": marketer(frame.rows, people), "k_map": int(people.min())}
-        optional["population_uniques"] = int(frame.rows[people == 1].sum())
+        optional |= {
+            "journalist_average": reached.average,
+            "journalist_max": reached.maximum,
+            "marketer": marketer(frame.rows, people),
+            "k_map": int(people.min()),
+            "population_uniques": int(frame.rows[people == 1].sum()),
+        }
     weight = scale_weights(table.weight, population_size)
     weight = None if weight is None else weight[table.complete_rows]
     risk = 1 / frame.sizes
@@ -285,8 +281,9 @@ def evaluate(
         risk = frame.survey_risk(weight)
         n_expected = float(np.sum(risk * frame.rows))
         low, high = frame.expect_reidentifications(risk, weight)
-        optional |= {"individual_risk_average": n_expected / rows, "individual_risk_max": float(risk.max())}
         optional |= {
+            "individual_risk_average": n_expected / rows,
+            "individual_risk_max": float(risk.max()),
             "expected_reidentifications": n_expected,
             "expected_reidentifications_low": low,
             "expected_reidentifications_high": high,

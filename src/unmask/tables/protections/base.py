@@ -13,7 +13,7 @@ rows with a missing quasi-identifier.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import MISSING as NO_DEFAULT
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
@@ -102,6 +102,11 @@ def check_ordered(table: Table, names: Iterable[str]) -> None:
     for name in names:
         if table.quasi_identifiers[column_position(table, name)].levels.kind == "categorical":
             raise UnmaskError(f"the values of {name!r} have no order; give it one (ordinal), or leave it out")
+
+
+def takes_part(column: Column, names: Collection[str]) -> bool:
+    """Return True for a named column; without names for each whose values have an order."""
+    return column.name in names if names else column.levels.kind != "categorical"
 
 
 def recode(table: Table, levels: Mapping[str, float | str]) -> Table:

@@ -32,6 +32,7 @@ from unmask.tables.protections.base import (
     format_call,
     protected_rows,
     release_columns,
+    takes_part,
 )
 from unmask.tables.protections.recoding import write_cells
 from unmask.tables.table import Table
@@ -307,7 +308,7 @@ class RankSwap:
         """Return the release with swapped values, and its origin."""
         rng, columns = secret_unless(rng), protected_rows(table).quasi_identifiers
         check_ordered(table, self.columns)
-        swapped = [self._swap(column, rng) if self._is_swapped(column) else column for column in columns]
+        swapped = [self._swap(column, rng) if takes_part(column, self.columns) else column for column in columns]
         return release_columns(table, swapped, rng)
 
     def row_kernel(self, true: Column, released: Column, *, rng: Rng) -> Kernel:
@@ -315,7 +316,7 @@ class RankSwap:
 
         All ranks in a bin have the same probabilities.
         """
-        if not self._is_swapped(true):
+        if not takes_part(true, self.columns):
             return Kernel.of(compatible(true.levels, released.levels, missing="own").astype(np.float64))
         counts = np.where(released.levels.is_missing, 0, released.counts)
         cell, ranks = _bin_levels(counts)
@@ -326,9 +327,6 @@ class RankSwap:
         kernel[:n, :n] = (1 - MARGIN_SHARE) * transitions + MARGIN_SHARE * ranks.sum(axis=1) / ranks.sum()
         place = np.where(released.levels.is_missing, n, cell).astype(np.int32)
         return Kernel.of(kernel)._replace(true=place[_match_levels(true.levels, released)], released=place)
-
-    def _is_swapped(self, column: Column) -> bool:
-        return column.name in self.columns if self.columns else column.levels.kind != "categorical"
 
     def _swap(self, column: Column, rng: Rng) -> Column:
         codes = column.codes

@@ -14,7 +14,14 @@ from unmask.ranges import check_types
 from unmask.tables.attacks.product_sums import Kernel
 from unmask.tables.column import Column
 from unmask.tables.matching import compatible
-from unmask.tables.protections.base import Released, check_ordered, format_call, protected_rows, release_columns
+from unmask.tables.protections.base import (
+    Released,
+    check_ordered,
+    format_call,
+    protected_rows,
+    release_columns,
+    takes_part,
+)
 from unmask.tables.table import Table
 
 MIN_ROWS = 100
@@ -70,14 +77,14 @@ class Shuffle:
         """Return the release with shuffled values, and its origin."""
         rng, columns = secret_unless(rng), protected_rows(table).quasi_identifiers
         check_ordered(table, self.columns)
-        shuffled = [column for column in columns if self._is_shuffled(column)]
+        shuffled = [column for column in columns if takes_part(column, self.columns)]
         if not shuffled:
             raise UnmaskError(f"no quasi-identifier has an order, which {self!r} needs; use PRAM for other columns")
         if missing := [column.name for column in shuffled if (column.codes == column.levels.missing).any()]:
             raise UnmaskError(
                 f"column {missing[0]!r} has missing cells; read the table with missing='excluded', or leave it out"
             )
-        draws = _draw_scores(shuffled, [column for column in columns if not self._is_shuffled(column)], rng)
+        draws = _draw_scores(shuffled, [column for column in columns if not takes_part(column, self.columns)], rng)
         released = {
             column.name: replace(column, codes=np.sort(column.codes)[np.argsort(np.argsort(scores))])
             for column, scores in zip(shuffled, draws.T, strict=True)
@@ -90,12 +97,9 @@ class Shuffle:
         The probability of a shuffled value given the other columns is the same for all people who fit the row, and
         cancels.
         """
-        if not self._is_shuffled(true):
+        if not takes_part(true, self.columns):
             return Kernel.of(compatible(true.levels, released.levels, missing="own").astype(np.float64))
         return Kernel.of(np.tile(released.counts / released.counts.sum(), (len(true.levels), 1)))
-
-    def _is_shuffled(self, column: Column) -> bool:
-        return column.name in self.columns if self.columns else column.levels.kind != "categorical"
 
 
 def _draw_scores(shuffled: list[Column], others: list[Column], rng: np.random.Generator) -> Floats:

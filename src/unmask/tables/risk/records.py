@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
-from unmask.data.writing import escape_formula
+from unmask.data.writing import escape_formula, format_csv
 from unmask.tables.criteria.evaluation import Frame
 from unmask.tables.criteria.risk import population_sizes
 from unmask.tables.meanings import scale_weights
@@ -51,14 +49,10 @@ class RecordRisks:
 
     def to_csv(self) -> str:
         """Return the text of a file with a heading and a line for each record; unknown values are empty."""
-        file = io.StringIO()
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(self.columns)
-        n_records = len(next(iter(self.columns.values())))
-        for start in range(0, n_records, MAX_BLOCK):
-            cells = [_format_values(values[start : start + MAX_BLOCK]) for values in self.columns.values()]
-            writer.writerows(zip(*cells, strict=True))
-        return file.getvalue()
+        columns = self.columns.values()
+        starts = range(0, len(next(iter(columns))), MAX_BLOCK)
+        blocks = ([_format_values(values[start : start + MAX_BLOCK]) for values in columns] for start in starts)
+        return format_csv(self.columns, (row for block in blocks for row in zip(*block, strict=True)))
 
 
 def evaluate_records(table: Table, *, register: Table | None = None, population: int | None = None) -> RecordRisks:
