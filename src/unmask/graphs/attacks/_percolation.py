@@ -8,49 +8,44 @@ from numpy.typing import NDArray
 from unmask.compiled import compiled
 from unmask.graphs.attacks._structs import BLOCKED, CLAIMED, CONTESTED, FREE, Wedges
 
+NOT_FREE = 2**62
+"""Mark of a target node that cannot be listed: more than any number of marks."""
+
 
 @compiled
 def list_marked_pairs(
-    nodes: NDArray[np.int32],
-    wedges: Wedges,
-    min_marks: int,
-    mark: NDArray[np.int32],
-    touched: NDArray[np.int32],
-    pairs: NDArray[np.int32],
+    nodes: NDArray[np.int32], wedges: Wedges, min_marks: int, mark: NDArray[np.int64], pairs: NDArray[np.int32]
 ) -> tuple[int, int, int]:
     """Write pairs (node, free target node) with at least `min_marks` marks as columns: node, target node, marks.
 
     Stop when the array is full. Return the number of finished nodes, the number of pairs, and the visits. The innermost
     loop has no branch, which would often be mispredicted, and unsigned indices, because compiled code tests signed ones
-    for negative values.
+    for negative values. Marks of a node start from a number that no earlier mark exceeds, so none is reset.
 
-    mark    : (n_target,) 0 between two nodes; -1 for target nodes that are not free
-    touched : (n_target + 1,) scratch: marked target nodes
-    pairs   : (3, capacity); the capacity must suffice for the pairs of one node
+    mark  : (n_target,) initially 0; `NOT_FREE` for target nodes that are not free
+    pairs : (3, capacity); the capacity must exceed the number of pairs of one node
     """
     indptr, neighbor, target_indptr, target_neighbor, related_indptr, related = wedges
-    n_pairs, visits = 0, 0
+    n_pairs, visits, zero = 0, 0, 0
     for i in range(len(nodes)):
-        if n_pairs + len(mark) > pairs.shape[1]:
+        if n_pairs + len(mark) >= pairs.shape[1]:
             return i, n_pairs, visits
-        v, n_touched = nodes[i], 0
+        v, n_before, n_related, listed = nodes[i], n_pairs, 0, zero + min_marks
         for k in range(indptr[v], indptr[v + 1]):
             x = neighbor[k]
+            n_related += related_indptr[x + 1] - related_indptr[x]
             for r in range(related_indptr[x], related_indptr[x + 1]):
                 start, stop = target_indptr[related[r]], target_indptr[related[r] + 1]
                 visits += stop - start
                 for j in range(np.uint64(start), np.uint64(stop)):
                     c = np.uint32(target_neighbor[j])
-                    marks = mark[c]
-                    touched[np.uint64(n_touched)] = c
-                    n_touched += marks == 0
-                    mark[c] = marks + (marks >= 0)
-        for t in range(n_touched):
-            c = touched[t]
-            if mark[c] >= min_marks:
-                pairs[0, n_pairs], pairs[1, n_pairs], pairs[2, n_pairs] = v, c, mark[c]
-                n_pairs += 1
-            mark[c] = 0
+                    marks = max(mark[c], zero) + 1
+                    mark[c] = marks
+                    pairs[1, np.uint64(n_pairs)] = c
+                    n_pairs += marks == listed
+        for t in range(n_before, n_pairs):
+            pairs[0, t], pairs[2, t] = v, mark[pairs[1, t]] - zero
+        zero += n_related
     return len(nodes), n_pairs, visits
 
 

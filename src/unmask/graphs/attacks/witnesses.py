@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Booleans, Integers
 from unmask.core.csr_rows import argsort_digits
 from unmask.graphs.attacks._kernels import find_rivals
-from unmask.graphs.attacks._percolation import choose_greedily, list_marked_pairs
+from unmask.graphs.attacks._percolation import NOT_FREE, choose_greedily, list_marked_pairs
 from unmask.graphs.attacks._structs import FREE, Rule, Side, Wedges
 from unmask.graphs.attacks.base import Count, Matching, ScoringAttack, make_side, score_matching, seed_images
 from unmask.graphs.graph import SocialGraph
@@ -241,11 +241,11 @@ def _list_marked(
     nodes: NDArray[np.int32], relation: Wedges, is_free: Booleans, min_marks: int
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], int]:
     """Return all pairs (node, free target node) with at least `min_marks` marks: nodes, targets, marks, visits."""
-    mark, touched = np.where(is_free, 0, -1).astype(np.int32), np.empty(len(is_free) + 1, dtype=np.int32)
     parts, total_visits = [np.empty((3, 0), dtype=np.int32)], 0
     pairs = np.empty((3, 2**20 + len(is_free)), dtype=np.int32)
     while len(nodes):
-        n_nodes, n_pairs, visits = list_marked_pairs(nodes, relation, min_marks, mark, touched, pairs)
+        mark = np.where(is_free, 0, NOT_FREE)
+        n_nodes, n_pairs, visits = list_marked_pairs(nodes, relation, min_marks, mark, pairs)
         parts.append(pairs[:, :n_pairs].copy())
         nodes, total_visits = nodes[n_nodes:], total_visits + visits
     node, candidate, marks = np.concatenate(parts, axis=1)
