@@ -154,5 +154,6 @@ def classes_of(columns: Sequence[Column]) -> Classes:
     codes = tuple(column.codes for column in columns)
     of_row, sizes, first = group_rows(codes, [len(column.levels) for column in columns])
     if columns and columns[0].row_counts is not None:
-        sizes = np.bincount(of_row, columns[0].row_counts, len(sizes)).astype(np.int64)
+        sizes = np.zeros(len(sizes), dtype=np.int64)
+        np.add.at(sizes, of_row, columns[0].row_counts)  # without copies of both arrays, which `bincount` makes
     return Classes(of_row, sizes, first, codes)

@@ -103,9 +103,11 @@ def class_counts(
         raise UnmaskError(f"{n_classes} classes of {n_levels} values exceed 63 bits; drop unused values")
     space = n_classes * n_levels
     pairs, data = count_distinct(_combine_keys(of_row, codes, n_levels), space, weight=weight)
-    rows, columns = np.divmod(pairs, max(n_levels, 1))
+    rows = pairs // max(n_levels, 1)
     indptr = np.zeros(n_classes + 1, dtype=np.int64)
     np.cumsum(np.bincount(rows, minlength=n_classes), out=indptr[1:])
+    rows *= n_levels
+    columns = np.subtract(pairs, rows, out=rows).astype(np.int32)
     return CsrRows(data, columns, indptr, (n_classes, n_levels))
 
 
@@ -133,12 +135,14 @@ def rank_keys(key: Integers, space: int) -> tuple[NDArray[np.int32], Integers, I
     >>> rank_keys(np.array([7, 3, 7]), 8)[:2]
     (array([1, 0, 1], dtype=int32), array([1, 2]))
     """
-    n = len(key)
-    if n == 0:
-        return np.empty(0, np.int32), np.empty(0, np.int64), np.empty(0, np.int64)
-    if space <= _max_counted_keys(n):
+    if _is_ascending(key):  # as in a release, whose rows are sorted
+        return _rank_ascending(key)
+    if space <= _max_counted_keys(len(key)):
         return _rank_by_counting(key, space)
-    return _rank_of_sorted(*sort_keys(key, space))
+    ordered, order = sort_keys(key, space)
+    of_row = np.empty(len(key), dtype=np.int32)
+    of_row[order], sizes, start = _rank_ascending(ordered)
+    return of_row, sizes, order[start]
 
 
 def sort_keys(key: Integers, space: int) -> tuple[Integers, Integers]:
@@ -149,8 +153,6 @@ def sort_keys(key: Integers, space: int) -> tuple[Integers, Integers]:
     >>> sort_keys(np.array([7, 3, 7]), 8)
     (array([3, 7, 7]), array([1, 0, 2]))
     """
-    if _is_ascending(key):  # as in a release, whose rows are sorted
-        return key, np.arange(len(key), dtype=np.int64)
     bits = max(len(key) - 1, 0).bit_length()
     if space > KEY_LIMIT >> bits:
         order = np.argsort(key, kind="stable")
@@ -166,7 +168,7 @@ def sort_keys(key: Integers, space: int) -> tuple[Integers, Integers]:
 def count_distinct(key: Integers, space: int, *, weight: Integers | None = None) -> tuple[Integers, Integers]:
     """Return the distinct keys, ascending, and the number of rows of each, or the sum of their weights.
 
-    Keys with weight 0 are left out.
+    Keys with weight 0 are left out. Distinct ascending keys and their weights are returned as they are.
 
     key    : (n_rows,) integers, 0 <= key < space; the array is overwritten
     weight : (n_rows,) integers of at least 0
@@ -174,12 +176,14 @@ def count_distinct(key: Integers, space: int, *, weight: Integers | None = None)
     >>> count_distinct(np.array([7, 3, 7]), 8, weight=np.array([2, 1, 2]))
     (array([3, 7]), array([1, 4]))
     """
+    if weight is not None and not weight.all():
+        key, weight = key[weight > 0], weight[weight > 0]
+    if weight is not None and bool((key[1:] > key[:-1]).all()):  # as in a counted table
+        return key, weight
     if space <= _max_counted_keys(len(key)):
         table = _count(key, space, weight)
         used = np.flatnonzero(table)
         return used, table[used].astype(np.int64)
-    if weight is not None and not weight.all():
-        key, weight = key[weight > 0], weight[weight > 0]
     if weight is None:
         ordered = _sort(key, space)
     elif space <= KEY_LIMIT >> (bits := int(weight.max(initial=0)).bit_length()):  # both in one word, as in `sort_keys`
@@ -191,9 +195,13 @@ def count_distinct(key: Integers, space: int, *, weight: Integers | None = None)
     else:
         order = np.argsort(key, kind="stable")
         ordered, weight = key[order], weight[order]
-    start = np.flatnonzero(mark_first(ordered))
+    is_first = mark_first(ordered)
+    if weight is not None and is_first.all():
+        return ordered.astype(np.int64, copy=False), weight
+    start = np.flatnonzero(is_first)
     counts = np.diff(start, append=len(ordered)) if weight is None else np.add.reduceat(weight, start)
-    return ordered[start].astype(np.int64), counts
+    del start  # memory of many keys counts
+    return ordered[is_first].astype(np.int64, copy=False), counts
 
 
 def _sort(key: Integers, space: int) -> NDArray[np.integer]:
@@ -214,12 +222,12 @@ def _rank_by_counting(key: Integers, space: int) -> tuple[NDArray[np.int32], Int
     return of_row, table[used].astype(np.int64), first_rows_of(of_row, len(used))
 
 
-def _rank_of_sorted(ordered: Integers, order: Integers) -> tuple[NDArray[np.int32], Integers, Integers]:
-    is_first = mark_first(ordered)
+def _rank_ascending(key: Integers) -> tuple[NDArray[np.int32], Integers, Integers]:
+    is_first = mark_first(key)
     start = np.flatnonzero(is_first)
-    of_row = np.empty(len(ordered), dtype=np.int32)
-    of_row[order] = np.cumsum(is_first, dtype=np.int32) - np.int32(1)
-    return of_row, np.diff(start, append=len(ordered)), order[start]
+    of_row = np.cumsum(is_first, dtype=np.int32)
+    of_row -= 1
+    return of_row, np.diff(start, append=len(key)), start
 
 
 def _is_ascending(key: Integers) -> bool:

@@ -20,6 +20,7 @@ from unmask.data.engine import Engine
 from unmask.data.resources import format_bytes
 from unmask.data.sql import Kind
 from unmask.tables.column import Column
+from unmask.tables.grouping import count_distinct
 from unmask.tables.levels import Missing
 from unmask.tables.meanings import Meanings
 from unmask.tables.reading import check_columns, read_encoded
@@ -127,12 +128,15 @@ class StoredTable:
         shorts = self.shorts(names)
         words = self._words(shorts)
         rows = self.engine.rows(sql.pack_codes(f"{self.name}_source", self.codes_of(shorts), self.gaps(shorts), words))
-        keys = [rows[f"k{position}"] for position in range(len(words))]
-        order = np.argsort(keys[0]) if len(keys) == 1 else np.lexsort(keys[::-1])
+        keys, counts = [rows[f"k{position}"] for position in range(len(words))], rows["n"]
+        if len(keys) == 1:
+            keys[0], counts = count_distinct(keys[0], 1 << sum(words[0].values()), weight=counts)
+        else:
+            order = np.lexsort(keys[::-1])
+            keys, counts = [key[order] for key in keys], counts[order]
         codes: dict[str, NDArray[np.int32]] = {}
         for key, word in zip(keys, words, strict=True):
-            codes |= _unpacked(key[order], word)
-        counts = rows["n"][order]
+            codes |= _unpacked(key, word)
         return {
             name: replace(self.dictionary[name], codes=codes[short], row_counts=counts)
             for short, name in shorts.items()

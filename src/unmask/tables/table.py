@@ -182,8 +182,7 @@ class Table:
     @property
     def complete(self) -> Table:
         """Table of the complete rows."""
-        all_complete = len(self.complete_rows) == self.quasi_identifiers[0].codes.size
-        return self if all_complete else self._without_incomplete
+        return self if self.missing != "excluded" or self._is_complete.all() else self._without_incomplete
 
     @cached_property
     def _without_incomplete(self) -> Table:

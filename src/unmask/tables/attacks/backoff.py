@@ -185,7 +185,7 @@ class BackOff:
         n_classes, n_values = len(columns[0].row), len(prior[0])
         counts = class_counts(of_row, n_classes, secret.codes, n_values, weight=release.counts).to_scipy()
         if hidden_values(secret, totals, background.population)[0]:
-            counts.data[counts.indices == secret.levels.missing] = 0
+            counts.data = np.where(counts.indices == secret.levels.missing, 0, counts.data)  # a copy
             counts.eliminate_zeros()
         return prior, [columns[j] for j in _order([column.itself for column in columns], counts)], counts
 

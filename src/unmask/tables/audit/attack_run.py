@@ -58,7 +58,7 @@ class AttackRun:
     person : (n_targets,) array, optional
         Person of each target, numbered from 0, if people are several targets: each person counts once.
     class_of_row : (n_rows,) array, optional
-        Target of each row if targets are classes.
+        Target of each row if targets are classes of a table in memory.
     """
 
     release: str

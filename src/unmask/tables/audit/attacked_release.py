@@ -75,7 +75,7 @@ class AttackedRelease:
     table : Table
         Rows that are attacked.
     origin : (n_rows,) array
-        Row of the original behind each row; of the release if that is not known.
+        Row of the original behind each row; of the release if that is not known. Empty for a counted table.
     traced : bool
         Whether the row of the original is known.
     known : Known, optional
@@ -162,7 +162,7 @@ class AttackedRelease:
             note=note,
             people=self.table.n_rows if self.targets_classes else None,
             person=person,
-            class_of_row=self.table.classes.of_row if self.targets_classes else None,
+            class_of_row=self.table.classes.of_row if self.targets_classes and self.table.counts is None else None,
         )
 
     # ----- re-identification

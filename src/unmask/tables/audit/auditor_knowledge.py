@@ -291,7 +291,8 @@ class Release:
         `origin` has the row of the original behind each row; None if it is not known.
         """
         drawn_from = None if known is None else known.population.n_people
-        rows = self.complete_rows if origin is None else origin[self.complete_rows]
+        rows = np.arange(0) if not self.has_rows else self.complete_rows
+        rows = rows if origin is None else origin[rows]
         return AttackedRelease(self.name, self.complete, rows, origin is not None, known, drawn_from, self.is_foreign)
 
     def person(self, knowledge: AuditorKnowledge) -> Integers | None:

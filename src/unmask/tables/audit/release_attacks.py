@@ -128,11 +128,15 @@ def _attack_by_columns(scene: AttackedRelease) -> Iterator[AttackRun | Audit]:
         for column in scene.table.sensitive:
             yield _infer_by_columns(acquainted, ACQUAINTANCE, column, link)
     if sensitive and not scene.foreign:
-        inside = scene.know([*unprotected, *sensitive])
-        yield inside.identify(INSIDER, inside.link())
+        yield _identify_by_columns(scene.know([*unprotected, *sensitive]), INSIDER)
     for column in sensitive if len(sensitive) > 1 else ():
         inside = scene.know([*unprotected, *(known_column for known_column in sensitive if known_column is not column)])
         yield _infer_by_columns(inside, INSIDER, column, inside.link())
+
+
+def _identify_by_columns(scene: AttackedRelease, adversary: str) -> AttackRun:
+    """Return the belief about records; it does not keep the scene, whose classes may be as many as the rows."""
+    return scene.identify(adversary, scene.link())
 
 
 def _infer_by_columns(scene: AttackedRelease, adversary: str, column: Column, link: Posterior) -> AttackRun | Audit:
