@@ -121,7 +121,7 @@ def _run_single(name: str, share: float, draw: int) -> Single:
     auxiliary = Auxiliary(case.pair.source, case.seeds)
     lists = rematched(case.pair.target, auxiliary)
     start = time.process_time()
-    support = Support.of(case.pair.target, auxiliary, lists=lists)
+    support = Support.of(case.pair.target, auxiliary)
     built = time.process_time()
     climbs = tuple(case.hits(Climb(gamma=gamma).on(support)) for gamma in GAMMAS)
     seconds = built - start, (time.process_time() - built) / len(GAMMAS)

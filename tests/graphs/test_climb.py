@@ -1,5 +1,6 @@
 """Climb and its support against literal dense matrices, and what they owe to anybody's graphs."""
 
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -168,12 +169,18 @@ def test_its_support_holds_the_candidates_of_rematch_and_the_nearest_profiles():
     assert len(support) == expected.sum() - 20 < 0.9 * free.sum() * free_there.sum()
 
 
-def test_a_support_from_lists_that_are_there_is_the_same_and_serves_several_climbs():
+def test_climbs_with_the_same_knowledge_share_a_support_while_the_knowledge_exists():
     source, target, truth = noisy_pair(np.random.default_rng(4), n_nodes=60)
-    auxiliary = Auxiliary(source, (truth[0][:10], truth[1][:10]))
-    support = Support.of(target, auxiliary, lists=rematched(target, auxiliary))
+    seeds = truth[0][:10], truth[1][:10]
+    auxiliary, equal = Auxiliary(source, seeds), Auxiliary(source, seeds)
+    support = Support.of(target, auxiliary)
+    assert Support.of(target, auxiliary) is support
+    assert Support.of(target, equal) is not support
     for gamma in (0.0, 0.5):
-        assert np.array_equal(Climb(gamma=gamma).on(support).mapping, Climb(gamma=gamma)(target, auxiliary).mapping)
+        assert np.array_equal(Climb(gamma=gamma).on(support).mapping, Climb(gamma=gamma)(target, equal).mapping)
+    last_use = weakref.ref(support)
+    del auxiliary, support
+    assert last_use() is None
 
 
 def test_it_finds_the_people_of_two_noisy_copies():

@@ -24,7 +24,6 @@ from unmask.graphs import (
     select_seeds,
     split,
 )
-from unmask.graphs.attacks.support import rematch
 from unmask.graphs.ensemble.bagging import Round, Stage, kinds_for, run_round, split_seeds, tally_votes
 from unmask.graphs.ensemble.ensemble import MAX_AUC, _auc
 from unmask.graphs.ensemble.success import Choices, fit_weights, initial_weights, loss, probabilities
@@ -65,7 +64,7 @@ def test_no_one_is_taken_for_the_image_of_a_seed_but_the_seed_itself():
     withheld = split_seeds(40, rng=np.random.default_rng(0))[2]
     kinds = ("named", "listed", "climb", "discounted", "irma", "dense")
     stage = Stage(pair.target, Auxiliary(pair.source, seeds), withheld)
-    result = run_round(stage, rematch(stage.release, stage.visible_knowledge), kinds)
+    result = run_round(stage, kinds)
     person, candidate = np.divmod(result.pair, pair.target.n_nodes)
     owner = dict(zip(seeds.target.tolist(), seeds.source.tolist(), strict=True))
     assert all(owner.get(c, u) == u for u, c in zip(person.tolist(), candidate.tolist(), strict=True))

@@ -232,7 +232,7 @@ def test_g3_no_belief_of_an_attack_is_called_a_probability(attack):
     scene, rng = DerivedPair(friends(), 0.9, 0.9), np.random.default_rng(1)
     pair = scene.pair(rng)
     seeds = select_seeds(pair, "random.25", 25, rng)
-    actual, belief = run_attack(pair, attack, seeds)
+    actual, belief = run_attack(pair, attack, Auxiliary(pair.source, seeds))
     assert not [name for name in vars(belief) if name.startswith("cached ") or name == "distinct"]  # for every run
     assert np.array_equal(np.isfinite(actual.score), actual.matched)
     row = np.flatnonzero(actual.matched)
@@ -352,8 +352,9 @@ def test_a_number_of_seeds_that_leaves_no_person_is_not_run():
     )
     assert [point.n_seeds for point in facts(result, "transition")] == [15]
     assert any("are seeds, expected some to be found" in reason for _, reason in result.not_run)
+    everybody = np.arange(graph.n_nodes)
     with pytest.raises(UnmaskError, match="all people in both networks are seeds"):
-        run_attack(Pair(graph, graph, np.arange(graph.n_nodes)), Nar09(), SeedPairs(*[np.arange(graph.n_nodes)] * 2))
+        run_attack(Pair(graph, graph, everybody), Nar09(), Auxiliary(graph, (everybody, everybody)))
 
 
 @pytest.mark.parametrize("seeds", ["top", "lta", "clustering.high", "betweenness.5", "closeness", "match_top"])

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +72,7 @@ log_prior, status, provenance, candidate_label, representative : see `Posterior`
 
 
 M = TypeVar("M", bound=Matching)
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 class Attack(Protocol):
@@ -85,6 +88,24 @@ class Attack(Protocol):
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
         """Return the belief about each node of the adversary's graph."""
+
+
+def shared(function: Function) -> Function:
+    """Keep each result of a function while its last argument exists: attacks with the same knowledge share their parts.
+
+    Keyword arguments must not change the result.
+    """
+    results: WeakKeyDictionary[Any, dict[tuple[Any, ...], Any]] = WeakKeyDictionary()
+
+    @functools.wraps(function)
+    def look_up(*arguments: Any, **options: Any) -> Any:
+        *key, owner = arguments
+        known = results.setdefault(owner, {})
+        if tuple(key) not in known:
+            known[tuple(key)] = function(*arguments, **options)
+        return known[tuple(key)]
+
+    return cast(Function, look_up)
 
 
 class ScoringAttack(CheckedParameters):

@@ -13,7 +13,7 @@ from unmask.core.csr_rows import segment_max, segment_sum
 from unmask.graphs.attacks._climb import SLACK, make_room, sum_neighbors
 from unmask.graphs.attacks._kernels import directed_rows, find_rivals, read_only, unsigned
 from unmask.graphs.attacks._structs import Unsigned
-from unmask.graphs.attacks.base import Matching, make_matching
+from unmask.graphs.attacks.base import Matching, make_matching, shared
 from unmask.graphs.attacks.support import Support
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary
@@ -117,6 +117,7 @@ class Climb(CheckedParameters):
             attack=repr(self),
         )
 
+    @shared
     def shares(self, support: Support) -> NDArray[np.float32]:
         """Return (n_pairs,) P after the last step, in the order of `support.candidate`."""
         if support.ratio is None:

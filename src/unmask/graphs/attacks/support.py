@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import distinct
 from unmask.graphs.attacks._climb import keep_nearest
-from unmask.graphs.attacks.base import Matching, seed_images
+from unmask.graphs.attacks.base import Matching, seed_images, shared
 from unmask.graphs.attacks.rematch import Rematch
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary, Ratios, candidate_count
@@ -82,14 +82,8 @@ class Support:
         return np.repeat(np.arange(len(self.image)), np.diff(self.indptr))
 
     @classmethod
-    def of(
-        cls,
-        release: SocialGraph,
-        knowledge: Auxiliary,
-        *,
-        lists: tuple[Matching, Matching] | None = None,
-        walks: tuple[Walks, Walks] | None = None,
-    ) -> Support:
+    @shared
+    def of(cls, release: SocialGraph, knowledge: Auxiliary, *, walks: tuple[Walks, Walks] | None = None) -> Support:
         """Return the union of three sets of pairs of free nodes: listed by `Rematch`, near profiles, and similar nodes.
 
         * Rematch: the best candidates in either direction.
@@ -101,15 +95,13 @@ class Support:
           limit are omitted. Profiles are not compared beyond 2 * 10^8 pairs of free nodes.
         * Similarity: the k most similar target nodes of each source node (`Ratios.nearest`).
 
-        lists : beliefs of `Rematch` from source to target and from target to source, for these graphs and seeds; None:
-                computed by `rematched`
         walks : cached walks over the adversary's graph and the release; None: start without a cache
         """
         image, inverse = seed_images(release, knowledge)
         free = np.flatnonzero((image < 0) & (knowledge.graph.degree > 0))
         target_free = np.flatnonzero((inverse < 0) & (release.degree > 0))
         seed = np.flatnonzero(image >= 0)
-        forward, backward = rematched(release, knowledge) if lists is None else lists
+        forward, backward = rematched(release, knowledge)
         ratios = knowledge.ratios(release)
         walks = walks or (Walks(knowledge.graph), Walks(release))
         near = _find_similar_profiles(release, knowledge, (free, target_free), walks)
@@ -129,19 +121,17 @@ class Support:
         return cls(knowledge.graph, release, image, indptr, c.astype(np.int32), ratio)
 
 
-def rematch(
-    release: SocialGraph, knowledge: Auxiliary, progress: Callable[[NDArray[np.int32]], None] | None = None
-) -> Matching:
-    """Return the belief of forced `Rematch` with the lists for a support; six steps suffice, later ones change little.
+@shared
+def rematched(
+    release: SocialGraph, knowledge: Auxiliary, *, progress: Callable[[NDArray[np.int32]], None] | None = None
+) -> tuple[Matching, Matching]:
+    """Return the beliefs of forced `Rematch` from source to target and from target to source.
 
-    progress : see `progress` of `Rematch`
+    Six steps suffice for the lists of a support; later ones change little. progress : see `Rematch`, of the first one
     """
-    return Rematch(forced=True, listed=LISTED, steps=6, progress=progress)(release, knowledge)
-
-
-def rematched(release: SocialGraph, knowledge: Auxiliary) -> tuple[Matching, Matching]:
-    """Return the beliefs of `rematch` from source to target and from target to source."""
-    return rematch(release, knowledge), rematch(knowledge.graph, knowledge.reversed(release))
+    rematch = Rematch(forced=True, listed=LISTED, steps=6)
+    forward = replace(rematch, progress=progress)(release, knowledge)
+    return forward, rematch(knowledge.graph, knowledge.reversed(release))
 
 
 def _list_similar(ratios: Ratios | None, n_nodes: int) -> Pairs:

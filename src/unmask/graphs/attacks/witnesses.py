@@ -14,7 +14,7 @@ from unmask.core.csr_rows import argsort_digits
 from unmask.graphs.attacks._kernels import find_rivals
 from unmask.graphs.attacks._percolation import NOT_FREE, choose_greedily, list_marked_pairs
 from unmask.graphs.attacks._structs import FREE, Rule, Side, Wedges
-from unmask.graphs.attacks.base import Count, Matching, ScoringAttack, make_side, score_matching, seed_images
+from unmask.graphs.attacks.base import Count, Matching, ScoringAttack, make_side, score_matching, seed_images, shared
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary
 
@@ -158,6 +158,7 @@ class Irma(ScoringAttack):
 
     listed: Count = 10
 
+    @shared
     def __call__(
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:

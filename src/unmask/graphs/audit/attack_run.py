@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.core.truth import Truth
-from unmask.graphs import Announced, Attack, Auxiliary, Ensemble, Matching, Pair, SeedPairs, Similarity
+from unmask.graphs import Announced, Attack, Auxiliary, Ensemble, Matching, Pair, SeedPairs
 from unmask.graphs.attacks.rematch import log_odds
 from unmask.graphs.audit.facts import (
     MIN_STABLE,
@@ -134,9 +134,8 @@ def declare_seeds(attack: Attack, method: str, pair: Pair, *, anybody: bool = Fa
 def run_attack(
     pair: Pair,
     attack: Attack,
-    seeds: SeedPairs,
+    knowledge: Auxiliary,
     *,
-    similarity: Similarity | None = None,
     partial: bool = False,
     only_rates: bool = False,
 ) -> tuple[AttackRun, Matching]:
@@ -144,14 +143,15 @@ def run_attack(
 
     Parameters
     ----------
-    similarity : Similarity, optional
-        Similarity of the nodes of the pair, as known to the adversary.
+    knowledge : Auxiliary
+        Source graph of the pair and what else the adversary knows. Attacks with the same object share their parts.
     partial : bool
         True if people without a truth entry may be in the release. Without a truth, no outcome is right or wrong.
     only_rates : bool
         Skip scores and hops, which cost as much as a fast attack.
     """
-    belief = attack(pair.target, Auxiliary(pair.source, seeds, similarity))
+    belief = attack(pair.target, knowledge)
+    seeds = SeedPairs(*(side.astype(np.int64) for side in knowledge.seeds))
     truth = pair.to_truth(seeds, partial=partial or not len(pair.common))
     nodes = np.atleast_2d(belief.named)
     mapping = select_match(nodes, truth.accepts(nodes))

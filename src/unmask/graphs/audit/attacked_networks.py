@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
 from unmask.findings.people_at_risk import Watched
-from unmask.graphs import Ensemble, Iterated, Matching, Pair, SeedPairs
+from unmask.graphs import Auxiliary, Ensemble, Iterated, Matching, Pair, SeedPairs
 from unmask.graphs.audit import attack_plan
 from unmask.graphs.audit.attack_plan import Plan
 from unmask.graphs.audit.attack_run import (
@@ -146,30 +146,35 @@ class AttackedNetworks:
         name: str,
         plan: Plan,
         pair: Pair,
-        seeds: SeedPairs,
+        knowledge: Auxiliary,
         *,
         prefix: str = "",
         only_rates: bool = False,
     ) -> tuple[AttackRun, Matching]:
-        """Run an attack with the adversary's full knowledge; an `Ensemble` caches and reports its rounds."""
+        """Run an attack; an `Ensemble` caches and reports its rounds."""
         source = self.pairs[release]
         attack = declare_seeds(plan.attacks[name], source.seeds_name(plan), pair)
         if isinstance(attack, Ensemble):
             report = (lambda text: self.progress(f"{prefix}, {text}")) if prefix else lambda _: None
             attack = replace(attack, folder=plan.checkpoint, progress=report)
-        similarity = source.similarity and source.similarity.renumbered(places(pair.source), places(pair.target))
-        partial = source.truth_partial
-        return run_attack(pair, attack, seeds, similarity=similarity, partial=partial, only_rates=only_rates)
+        return run_attack(pair, attack, knowledge, partial=source.truth_partial, only_rates=only_rates)
+
+    def _know(self, release: str, pair: Pair, seeds: SeedPairs) -> Auxiliary:
+        """Return the adversary's full knowledge of a pair."""
+        similarity = self.pairs[release].similarity
+        similarity = similarity and similarity.renumbered(places(pair.source), places(pair.target))
+        return Auxiliary(pair.source, seeds, similarity)
 
     def _run_once(self, release: str, number: int) -> None:
         """Run all attacks on the networks and seeds of one run."""
         pair, seeds = self._draw(release, self.plan, number, None) if number else self.drawn[release]
+        knowledge = self._know(release, pair, seeds)
         for name in self.plan.attacks:
             if f"{name} on {release}" in self.not_run:
                 continue
             try:
                 prefix = f"{release}, run {number + 1}, {name}"
-                run, belief = self._attack(release, name, self.plan, pair, seeds, prefix=prefix)
+                run, belief = self._attack(release, name, self.plan, pair, knowledge, prefix=prefix)
             except UnmaskError as error:
                 self.not_run.setdefault(f"{name} on {release}", f"failed: {error}")
                 continue
@@ -258,8 +263,9 @@ class AttackedNetworks:
         """Yield runs of all attacks from `n_seeds` seeds, without scores and hops."""
         for number in range(self.pairs[release].runs(plan, n_seeds)):
             pair, seeds = self._draw(release, plan, number, n_seeds)
+            knowledge = self._know(release, pair, seeds)
             for name in self.runs_on(release):
-                yield name, self._attack(release, name, plan, pair, seeds, only_rates=True)[0]
+                yield name, self._attack(release, name, plan, pair, knowledge, only_rates=True)[0]
 
     # --- facts over runs ---------------------------------------------------------------------------------------------
 

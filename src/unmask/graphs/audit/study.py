@@ -135,7 +135,8 @@ def _split(cell: Cell, graph: SocialGraph, knowledge: Knowledge) -> Pair:
 def attack(cell: Cell, population: SocialGraph | Pair, released: Any, attack: Attack) -> list[Row]:
     """Return rates over the people in both networks, and disclosure if people have several identities."""
     faced = _FacedRelease.draw(cell, population, released)
-    run, _ = run_attack(faced.protected, attack, faced.seeds, only_rates=True)
+    knowledge = Auxiliary(faced.protected.source, faced.seeds)
+    run, _ = run_attack(faced.protected, attack, knowledge, only_rates=True)
     rows = average_rows([run], release=cell.protection.name, adversary=cell.adversary.name)
     if not isinstance(population, Pair):
         counts = DerivedPair(population, *_knowledge(cell.adversary).overlaps).coverage(run.truth)

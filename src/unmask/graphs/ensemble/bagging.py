@@ -6,7 +6,7 @@ import hashlib
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from unmask.data.writing import replace_file
 from unmask.graphs.attacks.base import Matching
 from unmask.graphs.attacks.climb import MIN_SHARE, Climb
 from unmask.graphs.attacks.graph_matching import GraphMatching
-from unmask.graphs.attacks.support import Support, Walks, rematch
+from unmask.graphs.attacks.support import Support, Walks, rematched
 from unmask.graphs.attacks.witnesses import Irma
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary
@@ -105,15 +105,17 @@ class Stage(NamedTuple):
     @property
     def visible_knowledge(self) -> Auxiliary:
         """Return the knowledge without the withheld seeds."""
+        if not self.withheld.any():
+            return self.knowledge
         source, target = self.knowledge.seeds
         return replace(self.knowledge, seeds=(source[~self.withheld], target[~self.withheld]))
 
 
-def run_round(stage: Stage, forward: Matching, kinds: Sequence[str]) -> Round:
-    """Return the votes of all attacks. Images of seeds are candidates for no other node. forward : belief of
-    `rematch`
-    """
-    votes, n, (source, target) = _votes(stage, forward, kinds), stage.release.n_nodes, stage.knowledge.seeds
+def run_round(
+    stage: Stage, kinds: Sequence[str], *, progress: Callable[[NDArray[np.int32]], None] | None = None
+) -> Round:
+    """Return the votes of all attacks. Images of seeds are candidates for no other node. progress : see `rematched`"""
+    votes, n, (source, target) = _votes(stage, kinds, progress), stage.release.n_nodes, stage.knowledge.seeds
     free, free_target = np.ones(stage.knowledge.graph.n_nodes, dtype=np.bool_), np.ones(n, dtype=np.bool_)
     free[source[~stage.withheld]], free_target[target] = False, False
     pair, kind, vote = (np.concatenate(column) for column in zip(*_flat(votes, kinds, n), strict=True))
@@ -131,11 +133,11 @@ def _flat(votes: Votes, kinds: Sequence[str], n: int) -> Iterator[tuple[Integers
             yield u.astype(np.int64) * n + c, np.full(len(u), number), vote / len(votes[kind])
 
 
-def _votes(stage: Stage, forward: Matching, kinds: Sequence[str]) -> Votes:
+def _votes(stage: Stage, kinds: Sequence[str], progress: Callable[[NDArray[np.int32]], None] | None) -> Votes:
     """Return the votes of all attacks. Climbs with other discounts skip pairs with a small share in the first climb."""
     release, knowledge = stage.release, stage.visible_knowledge
-    backward = rematch(knowledge.graph, knowledge.reversed(release))
-    support = Support.of(release, knowledge, lists=(forward, backward), walks=stage.walks)
+    forward, backward = rematched(release, knowledge, progress=progress)
+    support = Support.of(release, knowledge, walks=stage.walks)
     share = Climb(0.25).shares(support)
     smaller = support.take(share >= _MIN_FIRST_SHARE)
     votes: Votes = {

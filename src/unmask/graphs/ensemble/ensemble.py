@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.graphs.attacks.base import Count, Entries, Matching, make_matching, seed_images
 from unmask.graphs.attacks.rematch import Rematch
-from unmask.graphs.attacks.support import rematch
 from unmask.graphs.ensemble.bagging import MIN_SEEDS, Round, Stage, load_round, run_round, save_round, split_seeds
 from unmask.graphs.ensemble.seed_dispersion import SeedDispersion, measure_seed_dispersion
 from unmask.graphs.ensemble.success import (
@@ -246,9 +245,7 @@ class Ensemble(CheckedParameters):
             source, target = (side[withheld] for side in data.seeds)
             self._say(_so_far(Rematch.__name__, int((mapping[source] == target).sum()), len(source)).removeprefix("; "))
 
-        result = run_round(
-            stage, rematch(stage.release, stage.visible_knowledge, report if first else None), data.kinds
-        )
+        result = run_round(stage, data.kinds, progress=report if first else None)
         if self.folder is not None:
             save_round(self.folder, stage, result)
         return result
