@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -14,7 +15,7 @@ from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 
 MAX_CELLS = 2_000_000
-"""Combinations of values up to which the model is fitted, in about 5 CPU seconds."""
+"""Combinations of values up to which the model is fitted."""
 
 MAX_SWEEPS = 50
 """Sweeps over the margins of a model; the fit converges in about ten."""
@@ -24,6 +25,9 @@ RANKING_SWEEPS = 2
 
 MARGIN_TOLERANCE = 1e-4
 """Largest relative deviation of a margin from the sample, below which a fit has converged."""
+
+Margin = tuple[int, ...]
+"""Columns whose joint frequencies a model reproduces."""
 
 EXACT_UP_TO = 600.0
 """Expected number of unsampled people v up to which E[1/F] is computed exactly; above it is 1/(f + v) to 1e-3."""
@@ -90,12 +94,12 @@ def fit_log_linear(levels: NDArray[np.integer], frequency: Integers) -> Floats:
 class _Fit:
     """Expected frequencies of a model.
 
-    table : (n_values of each column) expected rows of each combination
+    factors : factors by margin, whose product are the expected rows of each combination; as many dimensions as columns
     expected : (n_classes,) expected rows of the observed classes
     statistic : T of the model
     """
 
-    table: Floats
+    factors: Mapping[Margin, Floats]
     expected: Floats
     statistic: float
 
@@ -129,42 +133,78 @@ class _KeyTable:
 
     def choose_model(self) -> _Fit:
         """Return the fit of the main effects and of the pairs of columns that improve it."""
-        margins: list[tuple[int, ...]] = [(column,) for column in range(len(self.shape))]
-        n_rows = self.frequency.sum()
-        best = self._fit(np.full(self.shape, n_rows / np.prod(self.shape)), margins)
-        pairs = list(combinations(range(len(self.shape)), 2))
+        margins: list[Margin] = [(column,) for column in range(len(self.shape))]
+        pairs: list[Margin] = list(combinations(range(len(self.shape)), 2))
+        totals = {margin: self._sum_margin(margin) for margin in [*margins, *pairs]}
+        best = self._fit({}, {margin: totals[margin] for margin in margins})
         while pairs:
-            statistics = [abs(self._fit(best.table, [pair, *margins], RANKING_SWEEPS).statistic) for pair in pairs]
-            pair = pairs.pop(int(np.argmin(statistics)))
-            fit = self._fit(best.table, [*margins, pair])
+            fits = [
+                self._fit(best.factors, {margin: totals[margin] for margin in [pair, *margins]}, RANKING_SWEEPS)
+                for pair in pairs
+            ]
+            margins.append(pairs.pop(int(np.argmin([abs(fit.statistic) for fit in fits]))))
+            fit = self._fit(best.factors, {margin: totals[margin] for margin in margins})
             if abs(fit.statistic) >= abs(best.statistic):
                 break
             best = fit
-            margins.append(pair)
         return best
 
-    def _fit(self, start: Floats, margins: Sequence[tuple[int, ...]], max_sweeps: int = MAX_SWEEPS) -> _Fit:
-        """Return the fit of margins by iterative proportional fitting, from a table without other interactions."""
-        table = start.copy()
-        totals = [self._sum_margin(margin) for margin in margins]
+    def _fit(
+        self, start: Mapping[Margin, Floats], totals: Mapping[Margin, Floats], max_sweeps: int = MAX_SWEEPS
+    ) -> _Fit:
+        """Return the fit of margins by iterative proportional fitting, from the factors of a model with fewer margins.
+
+        start  : factors of that model
+        totals : rows of the sample, by margin
+        """
+        factors = {margin: start.get(margin, np.ones_like(total)) for margin, total in totals.items()}
+        order = self._order_columns(totals)
         for _ in range(max_sweeps):
             deviation = 0.0
-            for margin, total in zip(margins, totals, strict=True):
-                others = tuple(axis for axis in range(table.ndim) if axis not in margin)
-                fitted = table.sum(axis=others, keepdims=True)
+            for margin, total in totals.items():
+                fitted = _sum_product(factors.values(), [column for column in order if column not in margin])
                 factor = np.divide(total, fitted, out=np.zeros_like(fitted), where=fitted > 0)
                 deviation = max(deviation, float(np.abs(factor - 1)[total > 0].max()))
-                table *= factor
+                factors[margin] = factors[margin] * factor
             if deviation < MARGIN_TOLERANCE:
                 break
-        expected = table[self.codes]
-        squares = float(np.vdot(table, table))
+        expected = np.ones(len(self.frequency))
+        for margin, factor in factors.items():
+            expected *= factor.ravel()[self._find_combinations(margin)]
+        squares = float(_sum_product([factor**2 for factor in factors.values()], order).item())
         excess = float(self.frequency @ (self.frequency - 2 * expected)) + squares - float(self.frequency.sum())
-        return _Fit(table, expected, excess / np.sqrt(2 * squares))
+        return _Fit(factors, expected, excess / np.sqrt(2 * squares))
 
-    def _sum_margin(self, margin: tuple[int, ...]) -> Floats:
-        """Return the rows of each combination of the columns of a margin, in as many dimensions as the table."""
+    def _order_columns(self, margins: Iterable[Margin]) -> list[int]:
+        """Return the columns in an order in which `_sum_product` makes small tables: that with the smallest first."""
+        cliques, order = [set(margin) for margin in margins], list[int]()
+        while len(order) < len(self.shape):
+            joined = {
+                column: set().union(*(clique for clique in cliques if column in clique))
+                for column in range(len(self.shape))
+                if column not in order
+            }
+            column = min(joined, key=lambda column: math.prod(self.shape[other] for other in joined[column]))
+            cliques = [clique for clique in cliques if column not in clique] + [joined[column] - {column}]
+            order.append(column)
+        return order
+
+    def _sum_margin(self, margin: Margin) -> Floats:
+        """Return the rows of each combination of the columns of a margin, in as many dimensions as columns."""
         shape = [n if axis in margin else 1 for axis, n in enumerate(self.shape)]
-        key = np.ravel_multi_index([self.codes[axis] for axis in margin], [self.shape[axis] for axis in margin])
-        rows: Floats = np.bincount(key, self.frequency, int(np.prod(shape))).astype(np.float64)
-        return rows.reshape(shape)
+        rows = np.bincount(self._find_combinations(margin), self.frequency, math.prod(shape))
+        return rows.astype(np.float64).reshape(shape)
+
+    def _find_combinations(self, margin: Margin) -> Integers:
+        """Return the combination of the columns of a margin that each class has, as an index."""
+        return np.ravel_multi_index([self.codes[axis] for axis in margin], [self.shape[axis] for axis in margin])
+
+
+def _sum_product(factors: Iterable[Floats], columns: Iterable[int]) -> Floats:
+    """Return the product of factors, summed over columns one after the other, without a table of all columns."""
+    remaining = list(factors)
+    for column in columns:
+        joined = [factor for factor in remaining if factor.shape[column] > 1]
+        remaining = [factor for factor in remaining if factor.shape[column] == 1]
+        remaining.append(math.prod(joined[1:], start=joined[0]).sum(axis=column, keepdims=True))
+    return math.prod(remaining[1:], start=remaining[0])
