@@ -107,7 +107,7 @@ class _Trial:
         except UnmaskError:
             return None
         evidence = self._select_evidence(dropped)
-        result = audit(protected.release, original=table, origin=protected.origin, **evidence)
+        result = audit(protected.release, original=table, origin=protected.origin, attack_original=False, **evidence)
         result = judge_result(result, self.policies)
         utility = (1 - protected.facts["gcp"]) * len(quasi_identifiers) / len(self.table.quasi_identifiers)
         change = _measure(_format_name(k, l, dropped), result, "release", result.verdicts, utility)

@@ -263,7 +263,8 @@ def audit_tables(
     knowledge = knowledge or AuditorKnowledge()
     _check(tables, knowledge)
     releases, original = tuple(list_releases(tables, knowledge)), knowledge.original
-    attacked = releases if original is None else (Release(ORIGINAL, original), *releases)
+    sources = () if original is None or not knowledge.attack_original else (Release(ORIGINAL, original),)
+    attacked = (*sources, *releases)
     complete = knowledge.complete
     _ = complete.known, complete.shift  # once: threads would compute them twice
     names = {measure.name for measure in STANDARD}
