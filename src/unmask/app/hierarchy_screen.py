@@ -188,12 +188,12 @@ def _rename(hierarchy: Hierarchy, level: int, form: Mapping[str, Any]) -> Hierar
 def _move(hierarchy: Hierarchy, level: int, form: Mapping[str, Any]) -> Hierarchy:
     """Return the hierarchy with the selected nodes in the selected group."""
     nodes, groups = _list_nodes(hierarchy, level), _list_nodes(hierarchy, level + 1)
-    moved = [nodes[index] for text in read_list(form, "node") if (index := read_index(text, nodes)) is not None]
+    selected = [nodes[index] for text in read_list(form, "node") if (index := read_index(text, nodes)) is not None]
     target, name = form.get("group"), str(form.get("new", "")).strip()
     if target == "alone":
-        return editing.move_nodes(hierarchy, level, moved, "")
+        return editing.move_nodes(hierarchy, level, selected, "")
     index = read_index(target, groups)
-    return editing.move_nodes(hierarchy, level, moved, (name or None) if index is None else groups[index])
+    return editing.move_nodes(hierarchy, level, selected, (name or None) if index is None else groups[index])
 
 
 def _start(source: Source, form: Mapping[str, Any]) -> Hierarchy:

@@ -63,8 +63,8 @@ def read_source(project: Project, name: str) -> Source:
 @lru_cache(maxsize=1)
 def _read_source(path: str, _time: int, key: str) -> Source:
     quasi, as_text, name, options, meanings = json.loads(key)
-    own: dict[str, Any] = {key: {name: of_column[name]} for key, of_column in meanings.items() if name in of_column}
-    typed = Table.read(path, quasi_identifiers=[name], **{**options, **own, "person": None})
+    hints: dict[str, Any] = {key: {name: of_column[name]} for key, of_column in meanings.items() if name in of_column}
+    typed = Table.read(path, quasi_identifiers=[name], **{**options, **hints, "person": None})
     others: dict[str, Any] = {
         key: {c: v for c, v in by.items() if c in quasi and c not in as_text} for key, by in meanings.items()
     }

@@ -54,8 +54,8 @@ def read_sample(project: Project) -> Sample | None:
     as_text = tuple(
         (key, tuple(data[key]) if isinstance(data[key], list) else data[key]) for key in AS_TEXT if key in data
     )
-    listed = project.folder / AT_RISK
-    at_risk = listed if listed.is_file() else None
+    list_file = project.folder / AT_RISK
+    at_risk = list_file if list_file.is_file() else None
     time = max(path.stat().st_mtime_ns for path in (release, *filter(None, [at_risk])))
     return _read_sample(project.file, release, origin, at_risk, names, as_text, time)
 

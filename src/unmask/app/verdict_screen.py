@@ -76,8 +76,8 @@ def start(project: Project) -> None:
 
 def _list_translated_commands(project: Project) -> tuple[Command, ...]:
     """Return the commands that make and attack the release; the audit writes its page in the active language."""
-    *others, audit = find_workflow(project.document).commands(project.document)
-    return *others, with_language(audit)
+    *earlier, audit = find_workflow(project.document).commands(project.document)
+    return *earlier, with_language(audit)
 
 
 def with_language(command: Command) -> Command:

@@ -141,9 +141,9 @@ class GainModel:
         return 0.0 if abs(gain) <= self.rounding else gain
 
 
-def compatible(labels: tuple[str, ...] | None, others: tuple[str, ...] | None) -> bool:
+def compatible(labels: tuple[str, ...] | None, other_labels: tuple[str, ...] | None) -> bool:
     """Return whether labels agree; missing labels agree with any."""
-    return labels is None or others is None or labels == others
+    return labels is None or other_labels is None or labels == other_labels
 
 
 def read_loss_model(

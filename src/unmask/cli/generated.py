@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 
 import click
+from click.core import ParameterSource
 
 from unmask.cli.option_types import (
     FILE,
@@ -104,7 +105,7 @@ class Command(click.Command):
         try:
             return super().invoke(ctx)
         except UnmaskError as error:
-            error.args = (name_options(str(error), self.params),)
+            error.args = (write_options(str(error), ctx),)
             raise
 
     def read_typed(self, ctx: click.Context, args: list[str]) -> Mapping[str, Any]:
@@ -142,17 +143,22 @@ class Command(click.Command):
         self.lazy_params = params
 
 
-def name_options(text: str, params: Iterable[click.Parameter]) -> str:
-    """Return a sentence with options in place of keywords.
+def write_options(text: str, ctx: click.Context) -> str:
+    """Return an error with options in place of keywords: in `name='value'`, with an underscore, and at the beginning.
 
-    >>> name_options("read it with missing='drop'", [click.Option(["--missing"])])
-    'read it with --missing drop'
+    >>> command = click.Command("audit", params=[click.Option(["--hold-back"]), click.Option(["--missing"])])
+    >>> ctx = command.make_context("audit", ["--hold-back", "0.2"])
+    >>> write_options("hold_back needs an origin, or missing='drop'", ctx)
+    '--hold-back needs an origin, or --missing drop'
     """
-    flags = {param.name: param.opts[-1] for param in params if isinstance(param, click.Option)}
-    for name, value in re.findall(r"\b(\w+)=('[^']*'|True)", text):
+    flags = {str(param.name): param.opts[-1] for param in ctx.command.params if isinstance(param, click.Option)}
+    for name, value in re.findall(r"(?<![:\w])(\w+)=('[^']*'|True|\d+)", text):
         if name in flags:
             text = text.replace(f"{name}={value}", f"{flags[name]} {value.strip(chr(39))}".removesuffix(" True"))
-    return text
+    first = text.partition(" ")[0]
+    if first in flags and ctx.get_parameter_source(first) is ParameterSource.COMMANDLINE:
+        text = text.replace(first, flags[first], 1)
+    return re.sub(r"(?<!['\w.])\w+_\w+", lambda word: flags.get(word[0], word[0]), text)
 
 
 @dataclass(eq=False)

@@ -96,12 +96,12 @@ def _make_decision(result: Result) -> Decision:
         names = {item.source for item in items}
         caption = names.pop() if len(names) == 1 else ""
         items = [replace(item, source="") for item in items] if caption else items
-    shown = select_items(items)
-    hidden = [_("{n} more below.", n=len(items) - len(shown))] * (len(items) > len(shown))
+    shown_items = select_items(items)
+    hidden = [_("{n} more below.", n=len(items) - len(shown_items))] * (len(items) > len(shown_items))
     paragraphs = (*cautions, *hidden, *filter(None, [describe_unjudged(verdicts, result)]))
     return Decision(
-        LOOK[state], _(STATES[state]), sentence, question=_(Decision.question), items=shown, paragraphs=paragraphs,
-        caption=caption,
+        LOOK[state], _(STATES[state]), sentence, question=_(Decision.question), items=shown_items,
+        paragraphs=paragraphs, caption=caption,
     )  # fmt: skip
 
 
@@ -366,9 +366,9 @@ def complete_advice(result: Result) -> Advice | None:
 
 def _complete_alternative(alternative: Alternative, verdicts: Sequence[Verdict]) -> Alternative:
     """Return an alternative with its name, and with its state under policies unless it has one."""
-    named = replace(alternative, label=alternative.label or release_name(alternative.release))
+    labeled = replace(alternative, label=alternative.label or release_name(alternative.release))
     own_verdicts = [verdict for verdict in verdicts if verdict.release == alternative.release]
-    return _with_state(named, sum(verdict.count("missed") for verdict in own_verdicts)) if own_verdicts else named
+    return _with_state(labeled, sum(verdict.count("missed") for verdict in own_verdicts)) if own_verdicts else labeled
 
 
 def _with_state(alternative: Alternative, n_missed: int) -> Alternative:

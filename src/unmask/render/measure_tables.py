@@ -39,7 +39,7 @@ LEADING = frozenset(
 """Quantities that are not folded away."""
 
 
-COUNTED = frozenset({*(one.name for one in RATES), coverage.name, "error_hops", "adopter_recall", "disclosure"})
+COUNTED = frozenset({*(measure.name for measure in RATES), coverage.name, "error_hops", "adopter_recall", "disclosure"})
 """Quantities that count the matches of an attack, without its beliefs."""
 
 NO_VALUE = "\u2013"

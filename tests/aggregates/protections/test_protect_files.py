@@ -123,11 +123,11 @@ def test_sums_are_suppressed_by_holding_and_written_without_the_rule(people, tmp
         (("--threshold", 5, "--round", 5), "2 protections were given"),
         (("--cell-key", "5"), "cell-key is not two numbers"),
         (("--cell-key", "1,9"), "choose another variance"),
-        (("--p-percent", 10), "add value"),
+        (("--p-percent", 10), "add --value"),
         (("--value", "turnover"), "no rule was given"),
         (("--value", "sex", "--p-percent", 10), "not a number"),
         (("--value", "turnover", "--dominance", "1.5,80"), "fraction of a contributor"),
-        (("--value", "turnover", "--p-percent", 10, "--round", 5), "leave them or value out"),
+        (("--value", "turnover", "--p-percent", 10, "--round", 5), "leave them or --value out"),
     ],
 )
 def test_options_that_do_not_fit_are_refused_and_write_nothing(people, tmp_path, options, message):

@@ -65,8 +65,8 @@ def move_record(records: Ints, record: int, new: int, links: Links, change: Chan
     """Give a record another cell, and add the change to the rows. A cell of -1 is no record."""
     moves, touched, old = change.moves, change.touched, records[record]
     records[record] = new
-    at = 3 * moves[-1]
-    moves[at], moves[at + 1], moves[at + 2] = record, old, new
+    start = 3 * moves[-1]
+    moves[start], moves[start + 1], moves[start + 2] = record, old, new
     moves[-1] += 1
     for cell, sign in ((old, -1), (new, 1)):
         if cell >= 0:
@@ -83,8 +83,8 @@ def move_record(records: Ints, record: int, new: int, links: Links, change: Chan
 def log_ratio(sums: Ints, change: Change, links: Links, target: Target) -> float:
     """Return the change of the log-likelihood by the changes of rows, -inf outside their bounds."""
     total = 0.0
-    for at in range(change.touched[-1]):
-        row = change.touched[at]
+    for i in range(change.touched[-1]):
+        row = change.touched[i]
         if change.delta[row] == 0:
             continue
         count = sums[row] + change.delta[row]
@@ -100,20 +100,20 @@ def log_ratio(sums: Ints, change: Change, links: Links, target: Target) -> float
 def settle(records: Ints, counts: Ints, sums: Ints, change: Change, accept: bool) -> None:
     """Apply the moves to counts and sums, or take them back."""
     moves, touched = change.moves, change.touched
-    for at in range(touched[-1]):
-        row = touched[at]
+    for i in range(touched[-1]):
+        row = touched[i]
         if accept:
             sums[row] += change.delta[row]
         change.delta[row] = 0
         change.is_touched[row] = 0
     for step in range(moves[-1]):
-        at = 3 * (step if accept else moves[-1] - 1 - step)
+        start = 3 * (step if accept else moves[-1] - 1 - step)
         if accept:
-            for cell, sign in ((moves[at + 1], -1), (moves[at + 2], 1)):
+            for cell, sign in ((moves[start + 1], -1), (moves[start + 2], 1)):
                 if cell >= 0:
                     counts[cell] += sign
         else:
-            records[moves[at]] = moves[at + 1]
+            records[moves[start]] = moves[start + 1]
     touched[-1] = 0
     moves[-1] = 0
 
@@ -201,12 +201,12 @@ def run_chain(
     sums, delta = np.zeros(len(links.row_low), np.int64), np.zeros(len(links.row_low), np.int64)
     is_touched = np.zeros(len(links.row_low), np.int64)
     longest = 0
-    at = 0
+    n_records = 0
     for cell in range(len(counts)):
         longest = max(longest, links.cell_start[cell + 1] - links.cell_start[cell])
         for _ in range(counts[cell]):
-            records[at] = cell
-            at += 1
+            records[n_records] = cell
+            n_records += 1
         for place in range(links.cell_start[cell], links.cell_start[cell + 1]):
             sums[links.cell_row[place]] += counts[cell]
     change = Change(np.zeros(64, np.int64), delta, np.zeros(64 * (longest + 1) + 1, np.int64), is_touched)

@@ -97,22 +97,22 @@ def propagate(links: Links, state: State) -> bool:
         state.queued[row] = 0
         if not feasible:
             continue
-        above = links.row_high[row] - state.smallest[row]
-        below = state.largest[row] - links.row_low[row]
-        if above < 0 or below < 0:
+        slack_up = links.row_high[row] - state.smallest[row]
+        slack_down = state.largest[row] - links.row_low[row]
+        if slack_up < 0 or slack_down < 0:
             feasible = False
             continue
         for place in range(links.row_start[row], links.row_start[row + 1]):
             cell = links.row_cell[place]
             low, high = state.low[cell], state.high[cell]
-            if high - low > above or high - low > below:
-                new_low, new_high = max(low, high - below), min(high, low + above)
+            if high - low > slack_up or high - low > slack_down:
+                new_low, new_high = max(low, high - slack_down), min(high, low + slack_up)
                 if new_low > new_high:
                     feasible = False
                     break
                 set_bounds(links, state, cell, new_low, new_high)
-                above = links.row_high[row] - state.smallest[row]
-                below = state.largest[row] - links.row_low[row]
+                slack_up = links.row_high[row] - state.smallest[row]
+                slack_down = state.largest[row] - links.row_low[row]
     return feasible
 
 

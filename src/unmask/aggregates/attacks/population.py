@@ -73,8 +73,8 @@ def fit_population(release: AggregateRelease) -> NDArray[np.float64]:
         means = _truncated_means((total * (matrix @ fitted))[row], low, high)
         pseudo = count_pseudo_people(fitted, release.shape) / release.n_areas
         for table, part in enumerate(slices):
-            at = unlimited[table]  # hidden totals keep the sums that the tables before this one have fitted
-            means[at] = _truncated_means((total * (matrix @ fitted))[row[at]], low[at], high[at])
+            rows = unlimited[table]  # hidden totals keep the sums that the tables before this one have fitted
+            means[rows] = _truncated_means((total * (matrix @ fitted))[row[rows]], low[rows], high[rows])
             sums = np.bincount(row, means * number, minlength=n_rows) / release.n_areas
             target = sums[release.row_tables == table] + part @ pseudo
             fitted = _fit(fitted * (total + pseudo.sum()), part, target)
@@ -178,8 +178,8 @@ def _mean_factors(log_likelihood: NDArray[np.float64], exponent: float) -> NDArr
     Below the first factor the likelihood is constant, and the prior is a geometric series.
     """
     weight = np.exp(log_likelihood - log_likelihood.max(axis=0)) * FACTORS[:, None] ** exponent
-    sums, below = FACTORS @ weight, weight[0] / np.expm1(LOG_STEP * exponent) if exponent else 0.0
-    return np.where(np.ptp(log_likelihood, axis=0) > 1e-9, sums / (weight.sum(axis=0) + below), 1.0)
+    sums, tail = FACTORS @ weight, weight[0] / np.expm1(LOG_STEP * exponent) if exponent else 0.0
+    return np.where(np.ptp(log_likelihood, axis=0) > 1e-9, sums / (weight.sum(axis=0) + tail), 1.0)
 
 
 def _log_mass(mean: NDArray[np.float64], low: Counts, high: Counts) -> NDArray[np.float64]:
@@ -217,6 +217,6 @@ def _truncated_means(mean: NDArray[np.float64], low: Counts, high: Counts) -> ND
     """Return the mean of Poisson counts that are known to be in intervals."""
     mean = np.maximum(mean, 1e-12)
     mass = _cumulate(high, mean) - _cumulate(low - 1, mean)
-    below = _cumulate(high - 1, mean) - _cumulate(low - 2, mean)
+    shifted_mass = _cumulate(high - 1, mean) - _cumulate(low - 2, mean)
     middle = np.clip(mean, low, high)
-    return np.where(mass > 1e-12, np.clip(mean * below / np.maximum(mass, 1e-12), low, high), middle)
+    return np.where(mass > 1e-12, np.clip(mean * shifted_mass / np.maximum(mass, 1e-12), low, high), middle)

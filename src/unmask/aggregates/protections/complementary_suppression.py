@@ -261,9 +261,9 @@ def improve_pattern(
         The best pattern found, and the largest lower bound.
     """
     end = time.monotonic() + seconds
-    cells, best, bound = tables.cells, hidden, float(weights[sensitive].sum())
+    cells, incumbent, bound = tables.cells, hidden, float(weights[sensitive].sum())
     cuts = [sensitive / max(sensitive.sum(), 1)]
-    while (left := end - time.monotonic()) > 0 and bound < weights[best].sum() * (1 - SOLVER_SLACK):
+    while (left := end - time.monotonic()) > 0 and bound < weights[incumbent].sum() * (1 - SOLVER_SLACK):
         conditions = sp.csr_array(np.array(cuts))
         master = Program(conditions, 1.0 - SOLVER_SLACK, np.inf, sensitive.astype(float), 1.0, seconds=left)
         optimum = master.maximize(-weights)
@@ -280,12 +280,12 @@ def improve_pattern(
             if time.monotonic() > end:
                 break
         else:
-            if weights[repaired].sum() < weights[best].sum():
-                best = repaired
+            if weights[repaired].sum() < weights[incumbent].sum():
+                incumbent = repaired
         if len(cuts) == n_cuts and (repaired != pattern).any():  # feasible for reals, not for integers
             cuts.append((~pattern).astype(float))
-    cost = float(weights[best].sum())
-    return Suppression(best, cost, bound if bound < cost * (1 - SOLVER_SLACK) else cost)
+    cost = float(weights[incumbent].sum())
+    return Suppression(incumbent, cost, bound if bound < cost * (1 - SOLVER_SLACK) else cost)
 
 
 def separate(cells: LinkedCells, pattern: Mask, demand: Demand) -> Floats | None:

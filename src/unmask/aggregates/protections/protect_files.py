@@ -148,7 +148,9 @@ def protect_files(
     """
     if value is not None:
         if (threshold, base, cell_key, geography) != (None,) * 4:
-            raise UnmaskError("threshold, round, cell key and geography are about counts; leave them or value out")
+            raise UnmaskError(
+                "--threshold, --round, --cell-key and --geography are about counts; leave them or --value out"
+            )
         rule = SensitivityRule(
             _parse_dominance(dominance),
             p_percent,
@@ -158,7 +160,9 @@ def protect_files(
         exact = count_tables(records, tables, further=[name for name in (value, holding) if name])
         return protect_magnitudes(exact, value, rule, holding=holding, weight=weight, seconds=seconds)
     if dominance or p_percent or prior_posterior or holding or min_contributors > 1:
-        raise UnmaskError("dominance, p-percent, prior-posterior, holding and contributors are about sums; add value")
+        raise UnmaskError(
+            "--dominance, --p-percent, --prior-posterior, --holding and --min-contributors are about sums; add --value"
+        )
     protections: list[CountProtection] = []
     if threshold is not None:
         protections.append(SuppressSmallCounts(threshold, zeros=zeros, sliding=sliding, weight=weight, seconds=seconds))
@@ -180,14 +184,14 @@ def _parse_numbers(text: str | None, name: str, example: str) -> tuple[float, fl
     try:
         first, second = map(float, text.split(","))
     except ValueError:
-        raise UnmaskError(f"{name} is not two numbers, expected for example {example}") from None
+        raise UnmaskError(f"--{name} is not two numbers, expected for example {example}") from None
     return first, second
 
 
 def _parse_dominance(text: str | None) -> tuple[int, float] | None:
     numbers = _parse_numbers(text, "dominance", "1,85")
     if numbers is not None and not numbers[0].is_integer():
-        raise UnmaskError("dominance has a fraction of a contributor, expected for example 1,85")
+        raise UnmaskError("--dominance has a fraction of a contributor, expected for example 1,85")
     return numbers and (int(numbers[0]), numbers[1])
 
 

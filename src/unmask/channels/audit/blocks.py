@@ -133,12 +133,12 @@ def _compare_mechanisms(facts: ChannelFacts) -> str:
     finite = [mechanism for mechanism in facts.mechanisms if math.isfinite(mechanism.privacy)]
     if len(finite) < 2:
         return ""
-    most, least = (pick(finite, key=lambda mechanism: mechanism.privacy) for pick in (max, min))
+    largest, smallest = (pick(finite, key=lambda mechanism: mechanism.privacy) for pick in (max, min))
     unit = facts.model.unit
-    if amount(most.privacy, unit) == amount(least.privacy, unit):
-        return f"Behind all {len(finite)} mechanisms the adversary is {wrong_by(most.privacy, unit)}."
-    high, low = (f"{release_name(mechanism.name)}{_cost_clause(mechanism, facts)}" for mechanism in (most, least))
-    best, worst = (wrong_by(mechanism.privacy, unit) for mechanism in (most, least))
+    if amount(largest.privacy, unit) == amount(smallest.privacy, unit):
+        return f"Behind all {len(finite)} mechanisms the adversary is {wrong_by(largest.privacy, unit)}."
+    high, low = (f"{release_name(mechanism.name)}{_cost_clause(mechanism, facts)}" for mechanism in (largest, smallest))
+    best, worst = (wrong_by(mechanism.privacy, unit) for mechanism in (largest, smallest))
     return f"Of {len(finite)} mechanisms, {high} leaves the adversary {best}, more than any other; {low} only {worst}."
 
 
@@ -316,11 +316,11 @@ def _exposed_secrets(facts: ChannelFacts) -> str:
     """Return the most exposed secret, as the object of a belief."""
     if facts.n_most_exposed == facts.n_secrets:
         return _("the true secret")
-    more, name = facts.n_most_exposed - 1, short(facts.secrets[0].secret, 24) or "(empty)"
-    if more == 1:
+    n_others, name = facts.n_most_exposed - 1, short(facts.secrets[0].secret, 24) or "(empty)"
+    if n_others == 1:
         return _("the most exposed secret, {name} or one of 1 other, if it is the true one", name=name)
-    if more:
-        return _("the most exposed secret, {name} or one of {n} others, if it is the true one", name=name, n=more)
+    if n_others:
+        return _("the most exposed secret, {name} or one of {n} others, if it is the true one", name=name, n=n_others)
     return _("the most exposed secret, {name}, if it is the true one", name=name)
 
 
@@ -348,7 +348,7 @@ def advise(facts: ChannelFacts) -> Advice | None:
     ranked = sorted(facts.mechanisms, key=lambda mechanism: -mechanism.privacy)
     if len(ranked) > 1:
         headings = (_("error left"), *((_("distortion"),) if facts.distortion_known else ()))
-        return Advice(sentence, command, headings, tuple(_alternative(one, facts) for one in ranked[:4]))
+        return Advice(sentence, command, headings, tuple(_alternative(item, facts) for item in ranked[:4]))
     if equal(ranked[0].privacy, facts.prior_error):
         return None
     return Advice(sentence, command)
@@ -361,7 +361,7 @@ def _design(facts: ChannelFacts) -> tuple[str, str]:
     distortion, at most the distortion that hides everything; half of the latter if the mechanism distorts nothing.
     """
     mechanism, unit = facts.first, facts.model.distortion_unit
-    distortion, most = mechanism.distortion, facts.full_privacy_distortion
+    distortion, full_privacy = mechanism.distortion, facts.full_privacy_distortion
     limit, share = facts.limit_at(distortion), facts.share_of_limit(mechanism)
     if limit is not None and share is not None and share < 1 - 1e-4:
         error = _wrong_by_up_to(limit, facts.model.unit)
@@ -369,15 +369,17 @@ def _design(facts: ChannelFacts) -> tuple[str, str]:
             "At the same distortion, {distortion}, the adversary could be {error}. This finds that mechanism:"
         )
         return f"{distortion:.6g}", _(message, distortion=quantity(distortion, unit), error=error)
-    more = min(2 * distortion, most or math.inf) if distortion > 0 else most and most / 2
-    if not more or not math.isfinite(more):
+    budget = min(2 * distortion, full_privacy or math.inf) if distortion > 0 else full_privacy and full_privacy / 2
+    if not budget or not math.isfinite(budget):
         return "BUDGET", _("This finds the best mechanism within a budget of distortion:")
     if limit is None:
-        return f"{more:.6g}", _("This finds the best one at distortion {distortion}:", distortion=quantity(more, unit))
+        return f"{budget:.6g}", _(
+            "This finds the best one at distortion {distortion}:", distortion=quantity(budget, unit)
+        )
     message = mark(
         "No mechanism is better at distortion {current}. This finds the best one at distortion {distortion}:"
     )
-    return f"{more:.6g}", _(message, current=quantity(distortion, unit), distortion=quantity(more, unit))
+    return f"{budget:.6g}", _(message, current=quantity(distortion, unit), distortion=quantity(budget, unit))
 
 
 def _wrong_by_up_to(limit: float, unit: str) -> str:

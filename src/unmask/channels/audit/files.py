@@ -164,10 +164,10 @@ def _join_secrets(
     The distortion of an output for a secret is its mean over the data behind it, so that its expectation is exact.
     """
     secrets, data, table = read_joint(path)
-    (name, channel), *others = channels.items()
+    (name, channel), *further_channels = channels.items()
     if prior is not None:
         raise UnmaskError("a joint distribution contains the prior; leave --prior out")
-    if others:
+    if further_channels:
         raise UnmaskError(f"a joint distribution is for one channel, given {len(channels)}; audit them apart")
     if channel.samples is not None:
         raise UnmaskError(f"{name} has samples, and a joint distribution needs a channel; leave --joint out")
@@ -196,9 +196,9 @@ def _average_cost(
         cost = cost_of_loss
     else:
         return None
-    shown = joined.dense()
+    probability = joined.dense()
     total: NDArray[np.float64] = forward @ (channel.dense() * cost)
-    return np.divide(total, shown, out=np.zeros_like(total), where=shown > 0)
+    return np.divide(total, probability, out=np.zeros_like(total), where=probability > 0)
 
 
 def _delay_rows(mechanisms: Mapping[str, NamedMechanism]) -> Sequence[Row]:

@@ -168,8 +168,8 @@ def _make_blocks(facts: ChannelFacts, gains: Table, outputs: Table) -> Iterator[
         baseline="prior",
     )
     by_gain = sorted(gains.rows, key=lambda row: row["gain"])
-    least, most = (f"{release_name(row['name'])} ({number(row['gain'])})" for row in (by_gain[0], by_gain[-1]))
-    sentence = f"{most} leaves the largest gain, {least} the smallest." if len(by_gain) > 1 else ""
+    smallest, largest = (f"{release_name(row['name'])} ({number(row['gain'])})" for row in (by_gain[0], by_gain[-1]))
+    sentence = f"{largest} leaves the largest gain, {smallest} the smallest." if len(by_gain) > 1 else ""
     yield Block("gains", HEADING, sentence, (chart,), (gains.name,), notes=(GAINS_NOTE,), open=True)
     scope = f"{len(outputs.rows):,} of {facts.n_outputs:,} outputs of {facts.first.name}, the largest gain first."
     yield Block("outputs", "The most revealing outputs", "", (), (outputs.name,), scope)

@@ -51,25 +51,25 @@ def _summary_table(facts: ChannelFacts) -> Table:
 
 def mechanism_table(facts: ChannelFacts) -> Table:
     """Return distortion, errors, leakage, epsilon and share of the limit of each mechanism."""
-    unit, others = facts.model.unit, facts.other_adversaries
+    unit, adversaries = facts.model.unit, facts.other_adversaries
     columns = [
         Column("name", "Mechanism"),
         loss_column("distortion", "Distortion", facts.model.distortion_unit),
         loss_column("privacy", "Error on average", unit),
         loss_column("worst", "At the most revealing output", unit),
-        *(loss_column(f"error_{name}", f"Error of the {ANSWERS.get(name, name)}", unit) for name in others),
+        *(loss_column(f"error_{name}", f"Error of the {ANSWERS.get(name, name)}", unit) for name in adversaries),
         Column("leakage_bits", "Leakage", "number", unit="bits"),
         Column("epsilon", "\u03b5", "number", unit="nats"),
         Column("share_of_limit", "Share of the limit", "share"),
     ]
-    records = ([*_mechanism_record(mechanism, others), _share(mechanism, facts)] for mechanism in facts.mechanisms)
+    records = ([*_mechanism_record(mechanism, adversaries), _share(mechanism, facts)] for mechanism in facts.mechanisms)
     left_out = {"distortion": not facts.distortion_known, "share_of_limit": not facts.limit}
     table = Table.from_records("channel_mechanisms", columns, records)
     return table.select(column.name for column in columns if not left_out.get(column.name, False))
 
 
-def _mechanism_record(mechanism: Mechanism, others: Iterable[str]) -> list[object]:
-    errors = [mechanism.errors.get(name) for name in others]
+def _mechanism_record(mechanism: Mechanism, adversaries: Iterable[str]) -> list[object]:
+    errors = [mechanism.errors.get(name) for name in adversaries]
     name, distortion, privacy, worst, _, leakage, epsilon = mechanism
     return [name, distortion, privacy, worst, *errors, leakage, epsilon]
 

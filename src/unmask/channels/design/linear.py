@@ -375,12 +375,12 @@ def _maximize_worst_case_first(
     raised = _repair(program, _raise_floor(_tighten(program), rule, average, solution.answers))
     rule = raised if _is_valid(program, raised) else rule
     worst = compute_risks(program, rule)[1]
-    above = _solve(replace(program, floor=max(worst - AVERAGE_TOLERANCE, program.floor or 0.0)), method)
-    if above is None:
+    floored = _solve(replace(program, floor=max(worst - AVERAGE_TOLERANCE, program.floor or 0.0)), method)
+    if floored is None:
         return solution, rule
-    improved = _repair(program, above.rule)
+    improved = _repair(program, floored.rule)
     is_better = _is_valid(program, improved) and compute_risks(program, improved)[1] >= worst - WORST_CASE_TOLERANCE
-    return above, improved if is_better else rule
+    return floored, improved if is_better else rule
 
 
 def _raise_floor(program: DesignProgram, rule: Floats, ceiling: float, answers: Bools) -> Floats:

@@ -317,10 +317,10 @@ def _sum_expenses(attacker: Attacker, prices: Prices) -> Floats:
 
 
 def _sweep_fines(
-    attacker: Attacker, belief: Posterior, people: ArrayLike | None, known: Floats
+    attacker: Attacker, belief: Posterior, people: ArrayLike | None, stopping_fines: Floats
 ) -> tuple[tuple[float, float], ...]:
     """Return the largest share re-identified at fines from 0 to the largest known stopping fine."""
-    finite = known[np.isfinite(known) & (known > 0)]
+    finite = stopping_fines[np.isfinite(stopping_fines) & (stopping_fines > 0)]
     if not len(finite):
         return ()
     fines = np.unique(np.concatenate(([0.0, attacker.fine], np.geomspace(finite.min(), finite.max(), N_FINES))))

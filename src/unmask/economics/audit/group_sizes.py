@@ -221,8 +221,8 @@ def _resource_table(
     source: AttackerSource, campaigns: Sequence[CampaignPrice], prices: Prices, sizes: NDArray[np.int64]
 ) -> Table:
     """Return the price of each resource, the share of records attacked with it, and a campaign with it alone."""
-    alone = [price_records(attacker, sizes) for attacker in source.attackers.values()]
-    _, choice = choose_resources(alone)
+    prices_of_resources = [price_records(attacker, sizes) for attacker in source.attackers.values()]
+    _, choice = choose_resources(prices_of_resources)
     columns = (
         Column("resource"), Column("access_cost", "price of access", "number"),
         Column("link_cost", "cost of linking", "number"), Column("prior", "person is in it", "share"),

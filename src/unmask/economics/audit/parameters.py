@@ -86,7 +86,7 @@ def format_parameter(parameter: str, value: object) -> str:
 def parameter_table(name: str, parameters: Mapping[str, Any]) -> Table:
     """Return the name, meaning and value of each parameter that has an effect, the known ones first."""
     columns = (Column("assumption", "Assumption"), Column("meaning", "Meaning"), Column("value", "Value"))
-    order = [*(known for known in PARAMETERS if known in parameters), *(parameters.keys() - PARAMETERS.keys())]
+    order = [*(item for item in PARAMETERS if item in parameters), *(parameters.keys() - PARAMETERS.keys())]
     defaults = {item.name: item.default for item in fields(Attacker)}
     without_effect = {key for key in OPTIONAL if key in parameters and parameters[key] == defaults[key]}
     without_effect |= set(DISCOUNTING) if parameters.get("discount", 1) == 1 else set()

@@ -53,8 +53,16 @@ def _release_table(facts: PriceFacts) -> Table:
         campaign = price.campaign
         computed = (None,) * 3 if campaign.not_run else (campaign.success, campaign.payoff, campaign.fines)
         of_person = (price.tries, price.fines, price.cost, price.payoff) if price.attacked else (None,) * 4
-        alone = (price.attacked, price.success, price.realized, *of_person, price.largest_attacked)
-        record = (price.release, facts.adversary, price.n, *computed, *alone, price.sunk_success, price.stopping_fine)
+        single_attacks = (price.attacked, price.success, price.realized, *of_person, price.largest_attacked)
+        record = (
+            price.release,
+            facts.adversary,
+            price.n,
+            *computed,
+            *single_attacks,
+            price.sunk_success,
+            price.stopping_fine,
+        )
         records.append(record)
     return Table.from_records("price_releases", columns, records)
 

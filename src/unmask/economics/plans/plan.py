@@ -137,11 +137,13 @@ def solve_plans_by_cap(attacker: Attacker, groups: CandidateGroups, fine: Floats
 
 def _solve_flat_by_cap(attacker: Attacker, groups: CandidateGroups, flat: FlatGroups, last: int) -> Floats:
     """Return (last + 1, 6, n_groups) the plans; a group that is tried as a whole at the last cap is at lower caps."""
-    whole = flat.is_whole(last)
-    plans = np.zeros((last + 1, 6, len(whole)))
-    plans[:, :, whole] = _to_plan(flat.take(whole), flat.take(whole).solve_whole(last))
-    others = np.flatnonzero(~whole)
-    plans[:, :, others] = _solve_each_cap(attacker, groups.take(others), flat.fine[others], range(last + 1))
+    is_whole = flat.is_whole(last)
+    plans = np.zeros((last + 1, 6, len(is_whole)))
+    plans[:, :, is_whole] = _to_plan(flat.take(is_whole), flat.take(is_whole).solve_whole(last))
+    partly_tried = np.flatnonzero(~is_whole)
+    plans[:, :, partly_tried] = _solve_each_cap(
+        attacker, groups.take(partly_tried), flat.fine[partly_tried], range(last + 1)
+    )
     plans[:2] = _solve_each_cap(attacker, groups, flat.fine, range(min(last, 1) + 1))  # with one fine, all or a part
     return plans
 

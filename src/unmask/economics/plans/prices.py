@@ -179,10 +179,10 @@ def check_group_sizes(sizes: ArrayLike) -> NDArray[np.int64]:
         raise UnmaskError(f"the group sizes are of type {values.dtype}, expected whole numbers of at least 0")
     if values.size and not (values.min() >= 0 and values.max() < 2**62):
         raise UnmaskError("a group size is negative, missing or infinite, expected whole numbers of at least 0")
-    whole = values.astype(np.int64, copy=False)
-    if values.dtype.kind == "f" and np.any(whole != values):
+    integers = values.astype(np.int64, copy=False)
+    if values.dtype.kind == "f" and np.any(integers != values):
         raise UnmaskError("a group size is a fraction, expected whole numbers of at least 0")
-    return whole
+    return integers
 
 
 def find_distinct_sizes(counts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

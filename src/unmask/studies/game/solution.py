@@ -320,8 +320,8 @@ def _list_families(plan: Plan) -> list[Part]:
     families: dict[str, Part] = {}
     for part in plan.protections:
         if "k" in part.parameters:
-            others = {key: value for key, value in part.content["with"].items() if key != "k"}
-            families.setdefault(digest(part.content | {"with": others}), part)
+            fixed = {key: value for key, value in part.content["with"].items() if key != "k"}
+            families.setdefault(digest(part.content | {"with": fixed}), part)
     return list(families.values())
 
 
