@@ -291,11 +291,12 @@ def _smooth(
     """
     p = [_smoothed_shares(item)[None] for item in counts]
     for (step, rows), strength in zip(agreeing, strengths, strict=True):
-        previous = [item[step.previous_group] for item in p]
-        p = [
-            (n + a * item) / (n.sum(axis=1, keepdims=True) + a)
-            for n, item, a in zip(rows, previous, strength, strict=True)
-        ]
+        if len(step.previous_group) > len(p[0]):  # else each group stays as it is
+            p = [item[step.previous_group] for item in p]
+        for item, n, a in zip(p, rows, strength, strict=True):  # in place: the arrays may be large
+            item *= a
+            item += n
+            item /= n.sum(axis=1, keepdims=True) + a
     return step.observation, p
 
 
