@@ -7,6 +7,7 @@ Secret draws of a test follow a seed that a failure prints; `--secret-seed` repe
 
 import multiprocessing
 import os
+import pkgutil
 import secrets
 import signal
 from collections.abc import Generator
@@ -17,9 +18,9 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+import unmask
 from unmask import FailedError
 from unmask.core import randomness
-from unmask.domains import DOMAINS
 from unmask.studies import workers
 
 _connect = duckdb.connect
@@ -57,10 +58,9 @@ def forked_workers() -> None:
     if "forkserver" in multiprocessing.get_all_start_methods():
         from multiprocessing.forkserver import ensure_running
 
-        audits = [domain.audit for domain in DOMAINS.values()]
+        modules = [module.name for module in pkgutil.walk_packages(unmask.__path__, "unmask.")]
         workers._START = multiprocessing.get_context("forkserver")
-        libraries = ["scipy.optimize", "scipy.sparse", "numba"]
-        workers._START.set_forkserver_preload(["unmask.studies.cells", *libraries, *audits])
+        workers._START.set_forkserver_preload(["scipy.optimize", "scipy.sparse", "numba", *modules])
         ensure_running()  # before a test changes the environment or a limit, which it inherits
 
 

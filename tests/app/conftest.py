@@ -1,9 +1,14 @@
 """The screens of `unmask open`, asked without a server, and the commands that they run."""
 
+import os
 import re
+import sys
+import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import unescape
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +23,12 @@ with warnings.catch_warnings():
     from starlette.testclient import TestClient
 
 from tests.app.hospital import write_hospital
-from unmask.app import column_profile
+from unmask.app import column_profile, worker_process
 from unmask.app.guard import Door
+from unmask.app.jobs import Command, Jobs
 from unmask.app.project import Project
 from unmask.app.server import Server
+from unmask.studies import workers
 
 KEY = "a-key-that-nobody-guesses"
 PORT = 8765
@@ -51,6 +58,63 @@ class Browser(TestClient):
             name: unescape(value)
             for name, value in re.findall(r'name="([^"]+)" value="([^"]*)" checked', self.page.text)
         }
+
+
+class ForkedProcess:
+    """A process of a job, like `Popen`, but forked from one that has imported what commands need."""
+
+    def __init__(self, process: BaseProcess, stdin: Connection, stderr: Connection) -> None:
+        self.process, self.stdin, self.stderr = process, stdin, os.fdopen(os.dup(stderr.fileno()), "rb")
+        self.terminate = process.terminate
+
+    def __enter__(self) -> "ForkedProcess":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.wait()
+        self.stdin.close()
+        self.stderr.close()
+
+    def wait(self) -> int | None:
+        """Wait for the end, and return the exit code."""
+        self.process.join()
+        return self.process.exitcode
+
+
+def fork_process(jobs: Jobs, command: Command, output: str | None) -> Any:
+    """Start a process of a job as `Jobs` does, without the imports, which take longer than most commands."""
+    root = jobs.folder.parent
+    (stdin, our_stdin), (our_stderr, stderr) = workers._START.Pipe(duplex=False), workers._START.Pipe(duplex=False)
+    streams = (stdin, os.devnull if output is None else str(root / output), stderr)
+    process = workers._START.Process(target=run_command, args=(command, root, streams, {**os.environ}), daemon=True)
+    with workers._without_main():
+        process.start()
+    stdin.close()
+    stderr.close()
+    return ForkedProcess(process, our_stdin, our_stderr)
+
+
+def run_command(
+    command: Sequence[str], root: Path, streams: tuple[Connection, str, Connection], environment: dict[str, str]
+) -> None:
+    """Run a command inside such a process."""
+    os.chdir(root)
+    os.environ.clear()
+    os.environ.update(environment, TMPDIR=str(root))
+    tempfile.tempdir = None
+    stdin, stdout, stderr = streams
+    os.dup2(stdin.fileno(), 0)
+    os.dup2(os.open(stdout, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 1)
+    os.dup2(stderr.fileno(), 2)
+    sys.stdin, sys.stdout, sys.stderr = os.fdopen(0), os.fdopen(1, "w"), os.fdopen(2, "w", buffering=1)
+    sys.argv = ["worker_process", *command]
+    worker_process.main()
+
+
+@pytest.fixture(autouse=True)
+def forked_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork the processes of jobs; those of a server in a process of its own start as outside of tests."""
+    monkeypatch.setattr(Jobs, "_open_process", fork_process)
 
 
 @pytest.fixture
