@@ -7,7 +7,6 @@ Secret draws of a test follow a seed that a failure prints; `--secret-seed` repe
 
 import multiprocessing
 import os
-import pkgutil
 import secrets
 import signal
 from collections.abc import Generator
@@ -18,10 +17,11 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-import unmask
 from unmask import FailedError
 from unmask.core import randomness
 from unmask.studies import workers
+
+SOURCE = Path(__file__).parent.parent / "src"
 
 _connect = duckdb.connect
 duckdb.connect = lambda *database, config=None, **more: _connect(  # two workers share two cores
@@ -58,7 +58,8 @@ def forked_workers() -> None:
     if "forkserver" in multiprocessing.get_all_start_methods():
         from multiprocessing.forkserver import ensure_running
 
-        modules = [module.name for module in pkgutil.walk_packages(unmask.__path__, "unmask.")]
+        files = sorted(path.relative_to(SOURCE) for path in SOURCE.glob("unmask/**/*.py"))
+        modules = [".".join(path.with_suffix("").parts).removesuffix(".__init__") for path in files]
         workers._START = multiprocessing.get_context("forkserver")
         workers._START.set_forkserver_preload(["scipy.optimize", "scipy.sparse", "numba", *modules])
         ensure_running()  # before a test changes the environment or a limit, which it inherits

@@ -16,7 +16,7 @@ def visible(text: str) -> str:
     """
     if text.isprintable():
         return text
-    unseen = {character for character in text if unicodedata.category(character) in UNSEEN}
+    unseen = {character for character in set(text) if unicodedata.category(character) in UNSEEN}
     return text.translate({ord(character): character.encode("unicode_escape").decode() for character in unseen})
 
 

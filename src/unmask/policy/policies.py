@@ -6,8 +6,10 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import resources
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from unmask.core.errors import UnmaskError, nearest
@@ -107,11 +109,12 @@ def read_policy(name: str | Path) -> Policy:
     return shipped[str(name)]
 
 
-def read_shipped_policies() -> dict[str, Policy]:
+@cache
+def read_shipped_policies() -> Mapping[str, Policy]:
     """Return the policies that come with unmask, by name."""
     paths = sorted((path for path in SHIPPED_FOLDER.iterdir() if path.name.endswith(".toml")), key=lambda p: p.name)
     texts = {path.name.removesuffix(".toml"): tomllib.loads(path.read_text(encoding="utf-8")) for path in paths}
-    return {name: parse_policy(document, Path(), title=name) for name, document in texts.items()}
+    return MappingProxyType({name: parse_policy(document, Path(), title=name) for name, document in texts.items()})
 
 
 def parse_policy(document: Mapping[str, Any], folder: Path, *, title: str) -> Policy:
