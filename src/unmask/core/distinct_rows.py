@@ -111,19 +111,23 @@ def _number_kinds(posterior: Posterior) -> Integers:
 
 def _equal_rows(posterior: Posterior, example: Integers) -> Booleans:
     """Return a mask of the rows that equal their example."""
-    length, start, multiplicity = np.diff(posterior.indptr), posterior.indptr[:-1], posterior.multiplicity
+    indptr, log_p, multiplicity = posterior.indptr, posterior.log_probability, posterior.multiplicity
+    length = np.diff(indptr)
     equal: Booleans = length == length[example]
     equal &= posterior.unlisted == posterior.unlisted[example]
     equal &= posterior.n_unlisted == posterior.n_unlisted[example]
-    shift = np.repeat(np.where(equal, start[example] - start, 0), length)  # 0: other lengths, compared to self
-    partner = shift + np.arange(len(shift))
-    differs = posterior.log_probability != posterior.log_probability[partner]
-    if isinstance(posterior.log_prior, np.ndarray):
-        prior = posterior.prior_of(posterior.candidate)
-        differs |= prior != prior[partner]
-    if multiplicity is not None:
-        differs |= multiplicity != multiplicity[partner]
-    equal[np.searchsorted(posterior.indptr, np.flatnonzero(differs), side="right") - 1] = False
+    shift = np.where(equal, indptr[example] - indptr[:-1], 0)  # 0: other lengths, compared to self
+    for start, stop in chunks(indptr):
+        entry = np.arange(indptr[start], indptr[stop])
+        partner = entry + np.repeat(shift[start:stop], length[start:stop])
+        differs = log_p[entry] != log_p[partner]
+        if isinstance(posterior.log_prior, np.ndarray):
+            differs |= posterior.prior_of(posterior.candidate[entry]) != posterior.prior_of(
+                posterior.candidate[partner]
+            )
+        if multiplicity is not None:
+            differs |= multiplicity[entry] != multiplicity[partner]
+        equal[np.searchsorted(indptr, entry[differs], side="right") - 1] = False
     return equal
 
 

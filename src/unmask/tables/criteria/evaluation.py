@@ -327,8 +327,8 @@ LOWER_IS_WEAKER = frozenset({"l_distinct", "l_entropy", "p_sensitive", "map_erro
 """Criteria of `Disclosure` whose lower values disclose more."""
 
 
-def weakest(name: str, columns: Mapping[str, Disclosure]) -> float | None:
-    """Return a criterion of the column that discloses most; None if no column has it."""
+def weakest(name: str, columns: Mapping[Any, Disclosure]) -> float | None:
+    """Return a criterion of the column or part that discloses most; None if none has it."""
     values: list[float | None] = [getattr(column, name) for column in columns.values()]
     defined = [value for value in values if value is not None]
     if not defined:
@@ -495,16 +495,34 @@ def disclosure(column: Column, frame: Frame, original: Column | None = None) -> 
     domain_column = column if original is None else original
     rank, n = rank_order(domain_column), len(domain_column.levels)
     place = np.arange(n, dtype=np.int32) if rank is None else rank
-    rows = column.counts if original is None else np.bincount(original.codes, minlength=n)
     overall = np.zeros(n, dtype=np.int64)
-    overall[place] = rows
+    overall[place] = column.counts if original is None else np.bincount(original.codes, minlength=n)
     if original is not None:
         code = {label: number for number, label in enumerate(original.levels.labels)}
         place = place[[code.get(label, 0) for label in column.levels.labels]]  # 0 if no row has it
-    view, view_rows = frame.histograms(column, place, overall)
+    view, rows = frame.histograms(column, place, overall)
     paths = hierarchy_paths(domain_column, rank=rank)
-    error = map_error(view, rows=view_rows)
-    relative = t_kl(view)
+    parts = {start: _disclosure_of(part, rows[start:stop], rank, paths) for start, stop, part in view.parts()}
+    if len(parts) == 1:
+        return parts[0]
+    weight = np.add.reduceat(rows, list(parts)) / rows.sum()
+    averages = {name: float(weight @ [getattr(part, name) for part in parts.values()]) for name in AVERAGES}
+    return Disclosure(**{f.name: weakest(f.name, parts) for f in fields(Disclosure)} | averages)  # type: ignore[arg-type]
+
+
+AVERAGES = ("map_error", "average_privacy_risk", "information_bits")
+"""Criteria of `Disclosure` that are means over rows; the others are those of one class."""
+
+
+def _disclosure_of(
+    view: Histograms, rows: Integers, rank: NDArray[np.int32] | None, paths: NDArray[np.int32] | None
+) -> Disclosure:
+    """Compute the criteria of some classes.
+
+    rows : (n_classes,) rows of each class
+    rank, paths : order and hierarchy of the values; None without one
+    """
+    error, relative = map_error(view, rows=rows), t_kl(view)
     return Disclosure(
         l_distinct=int(view.width.min()),
         l_entropy=float(l_entropy(view).min()),
@@ -522,5 +540,5 @@ def disclosure(column: Column, frame: Frame, original: Column | None = None) -> 
         map_error=error,
         average_privacy_risk=1 - error,
         prior_error=float(1 - view.q_all.max()),
-        information_bits=float(np.sum(relative * view_rows) / view_rows.sum() / np.log(2)),
+        information_bits=float(np.sum(relative * rows) / rows.sum() / np.log(2)),
     )

@@ -4,7 +4,8 @@ computed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias, cast
 
@@ -13,7 +14,7 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
-from unmask.core.csr_rows import CsrRows
+from unmask.core.csr_rows import CsrRows, chunks
 from unmask.core.errors import UnmaskError
 from unmask.tables.column import Column
 from unmask.tables.levels import ends_of_sets
@@ -52,6 +53,14 @@ class Histograms:
         matrix = matrix if filled.all() else matrix.take(np.flatnonzero(filled))
         total = np.bincount(matrix.indices, matrix.data, matrix.shape[1]) if overall is None else overall
         return cls(matrix, np.asarray(total, dtype=np.int64))
+
+    def parts(self) -> Iterator[tuple[int, int, Histograms]]:
+        """Yield ranges of classes with a similar number of entries, whose temporaries fit the cache."""
+        data, indices, indptr, (_, m) = self.matrix
+        for start, stop in chunks(indptr):
+            begin, end = indptr[start], indptr[stop]
+            part = CsrRows(data[begin:end], indices[begin:end], indptr[start : stop + 1] - begin, (stop - start, m))
+            yield start, stop, replace(self, matrix=part)
 
     @cached_property
     def start(self) -> Integers:
