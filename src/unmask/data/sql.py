@@ -77,7 +77,7 @@ def clean_column(column: str, kind: str, *, repeats: bool = True) -> str:
         trimmed = f"nullif(trim(both {quote_text(BLANKS)} from {text}), '')"
         if kind == "text" and repeats:
             return trimmed
-        return f"case when {text} > '!' and right({text}, 1) > '!' then {text} else {trimmed} end"
+        return f"case when {text} > '!' and substr({text}, -1) > '!' then {text} else {trimmed} end"
     if kind == "integer":
         return f"cast({column} as bigint)"
     return f"nullif(cast(cast({column} as string) as double), cast('NaN' as double))"

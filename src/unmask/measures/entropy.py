@@ -44,13 +44,13 @@ def log_power_mean(rows: Rows, log_r: Floats, log_rest: Floats, s: float) -> Flo
     log_r, log_rest : (n_entries,) log r of each listed candidate, and (n_rows,) of all that is unlisted
     """
     log_rest_power = np.where(rows.unlisted > 0, s * log_rest, -np.inf)
-    if log_r is rows.log_p and s > 0:
-        top = np.maximum(s * rows.top, log_rest_power)
+    if log_r is rows.log_p and s == 1:  # the likeliest of n has 1 / n or more: its square does not underflow
+        top, terms = np.zeros(len(log_rest)), np.square(rows.p)
     else:
         top = np.maximum(rows.max(s * log_r, empty=-np.inf), log_rest_power)
-    terms = s * log_r
-    terms -= rows.spread(top)
-    terms = np.multiply(np.exp(terms, out=terms), rows.p, out=terms)
+        terms = s * log_r
+        terms -= rows.spread(top)
+        terms = np.multiply(np.exp(terms, out=terms), rows.p, out=terms)
     far = rows.sum(terms) + rows.unlisted * np.exp(log_rest_power - top)
     with np.errstate(divide="ignore"):
         log_mean = top + np.log(far)

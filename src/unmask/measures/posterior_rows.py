@@ -75,7 +75,9 @@ class Rows:
         may be any of them. "None of these" is a separate symbol if it has prior mass.
         """
         n_other = self.n_possible - self.n_listed
-        other_prior = np.maximum(1.0 - self.prior_none - self.sum(self.q), np.finfo(np.float64).tiny)
+        uniform = self.uniform_prior
+        prior_listed = self.sum(self.q) if uniform is None else self.n_listed * np.exp(uniform)
+        other_prior = np.maximum(1.0 - self.prior_none - prior_listed, np.finfo(np.float64).tiny)
         other_prior = np.where(n_other > 0, other_prior, 0.0)
         is_counted, is_absent = self.n_unlisted > 0, (self.n_unlisted == 0) & (self.prior_none > 0)
         part = np.where(is_counted, self.n_unlisted / np.maximum(n_other, 1), np.where(is_absent, 0.0, 1.0))

@@ -64,7 +64,7 @@ def encode(
 
 def _has_repeats(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
     """Return whether a text is missing or occurs twice, ignoring blanks and composed letters."""
-    text = f"if({name} > '!' and right({name}, 1) > '!' and strlen({name}) = length({name}), {name}, "
+    text = f"if({name} > '!' and substr({name}, -1) > '!' and strlen({name}) = length({name}), {name}, "
     text += f"nfc_normalize(trim({name}, {quote_text(BLANKS)})))"  # skipped for most texts, because it doubles the time
     (repeats,) = connection.execute(f"select count(*) > count(distinct {text}) from cells").fetchall()
     return bool(repeats[0])
