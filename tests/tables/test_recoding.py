@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from unmask.tables.cells import read_levels
@@ -9,7 +11,7 @@ from unmask.tables.column import Column
 from unmask.tables.dates import DAYS, PERIODS, _months, _name
 from unmask.tables.matching import compatible, covered
 from unmask.tables.notation import EVERYTHING, MISSING, format_prefix
-from unmask.tables.protections.recoding import cover_cells
+from unmask.tables.protections.recoding import merge_cells, write_cells
 from unmask.tables.utility.sets import Members, compare_columns, singleton_levels
 
 
@@ -41,9 +43,24 @@ def test_codes_are_covered_as_box_by_box(seed: int):
     levels, _ = read_levels(texts, as_type="code", column="zip")
     box, codes = boxes(rng, len(levels))
     column = Column("zip", codes, levels)
-    coverage, of_box = cover_cells(column, box, codes)
+    merged = merge_cells(column, box, codes)
     for index in range(int(box.max()) + 1):
-        assert coverage[of_box[index]] == literal(column, sorted(set(codes[box == index].tolist())))
+        label = merged.levels.labels[merged.codes[index]]
+        assert label == literal(column, sorted(set(codes[box == index].tolist())))
+
+
+@given(st.lists(st.text('ab,{"}|~* ', min_size=1, max_size=3).filter(str.strip), min_size=1, max_size=9), st.data())
+def test_sets_of_texts_read_back_as_the_same_cells(texts, data):
+    levels, codes = read_levels([text.strip() for text in texts], as_type="text", column="name")
+    box = data.draw(st.permutations([*range(len(codes) // 2 + 1), *range((len(codes) - 1) // 2)]))
+    merged = merge_cells(Column("name", codes, levels), np.array(box, dtype=np.int32), codes)
+    again = write_cells(merged, merged.levels.labels)
+    assert again.levels.labels == merged.levels.labels
+    assert again.levels.domain == merged.levels.domain
+    assert again.codes.tolist() == merged.codes.tolist()
+    assert [again.levels.covered(code).tolist() for code in range(len(again.levels))] == [
+        merged.levels.covered(code).tolist() for code in range(len(merged.levels))
+    ]
 
 
 def boxes(rng: np.random.Generator, n_levels: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

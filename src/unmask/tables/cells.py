@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +20,7 @@ from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.levels import KIND, SCALES, Levels, Type
-from unmask.tables.notation import EVERYTHING, MISSING
+from unmask.tables.notation import EVERYTHING, MISSING, quote_part
 from unmask.tables.scales import Bounds, Scale
 from unmask.tables.vocabulary import Vocabulary
 
@@ -165,6 +165,27 @@ def membership_matrix(sets: Sequence[tuple[int, ...] | None], n_values: int) -> 
     ends = np.concatenate([[0], np.cumsum(list(map(len, rows)))]).astype(np.int32)
     values = np.fromiter(chain.from_iterable(rows), dtype=np.int32, count=int(ends[-1]))
     return CsrRows(np.ones(len(values), dtype=np.bool_), values, ends, (len(sets), n_values))
+
+
+def list_set_levels(domain: Sequence[str], sets: CsrRows, as_type: Type) -> tuple[Levels, NDArray[np.int32]]:
+    """Return the sorted levels of sets of values, and the level of each set, as `read_levels` reads their texts.
+
+    domain : values, ascending, each in a set; none looks like a set or a mask
+    sets : (n_sets, D) values of each set, ascending; sets differ and are not empty
+
+    >>> levels, code = list_set_levels(["a", "b"], CsrRows.of_dense(np.array([[True, True], [False, True]])), "text")
+    >>> levels.labels, code
+    (('b', '{a, b}'), array([1, 0], dtype=int32))
+    """
+    parts, values, ends = list(map(quote_part, domain)), sets.indices.tolist(), sets.indptr.tolist()
+    texts = ["{" + ", ".join([parts[value] for value in values[start:stop]]) + "}" for start, stop in pairwise(ends)]
+    is_single = (np.diff(sets.indptr) == 1).tolist()
+    labels = [domain[values[ends[i]]] if is_single[i] else text for i, text in enumerate(texts)]
+    order = np.array(sorted(range(len(labels)), key=lambda i: (not is_single[i], labels[i])))
+    code = np.empty(len(order), dtype=np.int32)
+    code[order] = np.arange(len(order), dtype=np.int32)
+    nothing, sorted_labels = np.zeros(0, dtype=np.float64), tuple(labels[i] for i in order)
+    return Levels(sorted_labels, as_type, nothing, nothing, tuple(domain), sets.take(order), -1), code
 
 
 def singleton_membership(n_levels: int, n_values: int) -> CsrRows:

@@ -60,8 +60,17 @@ def format_set(values: Iterable[str]) -> str:
     unique = sorted(set(values))
     if not unique or MISSING in unique:
         raise UnmaskError("a set of values is empty or holds an empty text; expected at least one value")
-    parts = ['"' + value.replace('"', '""') + '"' if SPECIAL.search(value) else value for value in unique]
+    parts = list(map(quote_part, unique))
     return parts[0] if len(parts) == 1 and parts[0] == unique[0] else "{" + ", ".join(parts) + "}"
+
+
+def quote_part(value: str) -> str:
+    """Return a value as it is written in a set.
+
+    >>> quote_part("a"), quote_part("a, b")
+    ('a', '"a, b"')
+    """
+    return '"' + value.replace('"', '""') + '"' if SPECIAL.search(value) else value
 
 
 # --- masks --------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
-from unmask.tables.cells import read_levels
+from unmask.tables.cells import list_set_levels, read_levels
 from unmask.tables.column import Column
 from unmask.tables.dates import UNITS, Calendar
 from unmask.tables.grouping import class_counts
@@ -151,17 +151,25 @@ def merge_cells(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]
 
     box, codes : (n,) box and cell of each class or row
     """
-    if column.levels.kind == "numeric":
+    levels = column.levels
+    if levels.kind == "numeric":
         return _merge_intervals(column, box, codes)
-    texts, text_of_box = cover_cells(column, box, codes)
-    return write_cells(column, texts, text_of_box)
+    cells = class_counts(box, int(box.max()) + 1, codes, len(levels))
+    if levels.by_prefix and column.hierarchy is None:
+        return write_cells(column, *_prefix_texts(column, cells))
+    is_plain = column.hierarchy is None and levels.kind == "categorical" and (levels.place[cells.indices] >= 0).all()
+    return _merge_values(column, cells) if is_plain else write_cells(column, *_set_texts(column, cells))
 
 
-def cover_cells(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> tuple[list[str], NDArray[np.intp]]:
-    """Return texts of codes or sets that cover all cells in a box, and the position of each box's text."""
-    cells = class_counts(box, int(box.max()) + 1, codes, len(column.levels))
-    by_prefix = column.levels.by_prefix and column.hierarchy is None
-    return _prefix_texts(column, cells) if by_prefix else _set_texts(column, cells)
+def _merge_values(column: Column, cells: CsrRows) -> Column:
+    """Return a column with the set of values in each box, whose texts need not be read. cells : values in each box"""
+    first, set_of_box = _distinct_sets(cells)
+    sets, levels = cells.take(first), column.levels
+    used, value = np.unique(levels.place[sets.indices], return_inverse=True)
+    members = np.ones(len(value), dtype=np.bool_), value.astype(np.int32), sets.indptr, (len(first), len(used))
+    domain = [levels.domain[position] for position in used.tolist()]
+    set_levels, code = list_set_levels(domain, CsrRows(*members), column.type)
+    return replace(column, levels=set_levels, codes=code[set_of_box])
 
 
 def _merge_intervals(column: Column, box: NDArray[np.int32], codes: NDArray[np.int32]) -> Column:
