@@ -169,6 +169,9 @@ def test_every_protection_has_rows_in_a_study(domain, tmp_path):
 
 
 DATA_PARAMETERS = {
+    "tables.synthetic_census": {"n": 80},
+    "linkage.synthetic_traces": {"n_users": 4, "n_items": 80},
+    "graphs.pair": {"name": "douban"},
     "graphs.network": {"name": "karate"},
     "graphs.erdos_renyi": {"n": 80, "p": 0.1},
     "graphs.watts_strogatz": {"n": 80, "k": 4, "p": 0.1},

@@ -1,26 +1,5 @@
 """Linkage of items published under pseudonyms: attacks, protections, and data."""
 
-from unmask.linkage import datasets
-from unmask.linkage.attacks.clustering import FeatureClustering
-from unmask.linkage.attacks.pairs import Links
-from unmask.linkage.attacks.record_linkage import RecordLinkage, Weights
-from unmask.linkage.attacks.splink import SplinkLinkage
-from unmask.linkage.attacks.threshold import ExactMatch, Threshold
-from unmask.linkage.items import Items
-from unmask.linkage.protections import PerContext, PerItem, PerPeriod, Split
+from unmask.core.lazy import import_lazily
 
-__all__ = [
-    "ExactMatch",
-    "FeatureClustering",
-    "Items",
-    "Links",
-    "PerContext",
-    "PerItem",
-    "PerPeriod",
-    "RecordLinkage",
-    "SplinkLinkage",
-    "Split",
-    "Threshold",
-    "Weights",
-    "datasets",
-]
+__getattr__, __dir__, __all__ = import_lazily(__name__, __file__)

@@ -2,7 +2,7 @@
 
 One registry (`registry`) has the name, label and meaning of all measures; the name is the same in a row, a plan, a gate
 and here. More measures are in the modules `error`, `entropy`, `leakage`, `anonymity`, `bounds`, `losses` and
-`membership`; `clustering` has those of partitions.
+`membership`; `clustering` has those of partitions. All modules are imported, since measures register themselves.
 """
 
 from unmask.measures import anonymity, bounds, entropy, error, leakage, losses, membership, rates

@@ -1,10 +1,5 @@
 """Policies of acceptable results: conditions with their sources, and verdicts on the results of a release."""
 
-from unmask.policy.condition import Condition
-from unmask.policy.policies import Policy, Requirement, read_policies, read_policy
-from unmask.policy.verdict import Assessment, Criterion, Verdict, judge, judge_result
+from unmask.core.lazy import import_lazily
 
-__all__ = [
-    "Assessment", "Condition", "Criterion", "Policy", "Requirement", "Verdict", "judge", "judge_result",
-    "read_policies", "read_policy",
-]  # fmt: skip
+__getattr__, __dir__, __all__ = import_lazily(__name__, __file__)

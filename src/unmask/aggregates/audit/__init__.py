@@ -1,16 +1,7 @@
 """Audits and study cells of published tables."""
 
-from unmask.aggregates.audit.aggregate_audit import audit
-from unmask.aggregates.audit.files import audit_files
-from unmask.aggregates.audit.study import ADVERSARY as ADVERSARY
-from unmask.aggregates.audit.study import COLUMNS as COLUMNS
-from unmask.aggregates.audit.study import DATASET as DATASET
-from unmask.aggregates.audit.study import MEASURES as MEASURES
-from unmask.aggregates.audit.study import ROLES as ROLES
-from unmask.aggregates.audit.study import attack as attack
-from unmask.aggregates.audit.study import check as check
-from unmask.aggregates.audit.study import columns as columns
-from unmask.aggregates.audit.study import load as load
-from unmask.aggregates.audit.study import protect as protect
+from unmask.core.lazy import import_lazily
+
+__getattr__, __dir__, _ = import_lazily(__name__, __file__)
 
 __all__ = ["audit", "audit_files"]

@@ -1,21 +1,5 @@
 """Magnitude tables: sums of the contributions of enterprises, their sensitive cells, and suppression."""
 
-from unmask.aggregates.magnitudes.magnitude_suppression import (
-    MagnitudeAudit,
-    MagnitudeCells,
-    MagnitudeSuppression,
-    audit_magnitudes,
-    feasible_interval,
-    suppress_magnitudes,
-)
-from unmask.aggregates.magnitudes.sensitivity import SensitivityRule
+from unmask.core.lazy import import_lazily
 
-__all__ = [
-    "MagnitudeAudit",
-    "MagnitudeCells",
-    "MagnitudeSuppression",
-    "SensitivityRule",
-    "audit_magnitudes",
-    "feasible_interval",
-    "suppress_magnitudes",
-]
+__getattr__, __dir__, __all__ = import_lazily(__name__, __file__)

@@ -1,19 +1,5 @@
 """Data of channels: crowds and mixes of known structure, grids of places, and check-ins of real users."""
 
-from unmask.channels.datasets.anonymity_systems import Crowds, MixRun, PoolMix, Traffic
-from unmask.channels.datasets.locations import AUSTIN, Grid, Visits, alphabet, gowalla, grid, read_check_ins, to_meters
+from unmask.core.lazy import import_lazily
 
-__all__ = [
-    "AUSTIN",
-    "Crowds",
-    "Grid",
-    "MixRun",
-    "PoolMix",
-    "Traffic",
-    "Visits",
-    "alphabet",
-    "gowalla",
-    "grid",
-    "read_check_ins",
-    "to_meters",
-]
+__getattr__, __dir__, __all__ = import_lazily(__name__, __file__)

@@ -1,14 +1,5 @@
 """Mechanisms that protect one secret at a time, and their channels."""
 
-from unmask.channels.mechanisms.alphabet import Coin, Generalize, Geometric, RandomizedResponse
-from unmask.channels.mechanisms.planar import PlanarGaussian, PlanarLaplace, Shrink
+from unmask.core.lazy import import_lazily
 
-__all__ = [
-    "Coin",
-    "Generalize",
-    "Geometric",
-    "PlanarGaussian",
-    "PlanarLaplace",
-    "RandomizedResponse",
-    "Shrink",
-]
+__getattr__, __dir__, __all__ = import_lazily(__name__, __file__)

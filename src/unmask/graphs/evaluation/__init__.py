@@ -1,30 +1,5 @@
 """Evaluation of attacks on graphs with the truth: outcomes, rates, degree classes, runs, and hops."""
 
-from unmask.graphs.evaluation.hops import UNNAMED, UNREACHABLE, hop_distance, hop_error
-from unmask.graphs.evaluation.node_outcomes import (
-    DEGREE_CLASSES,
-    DegreeClass,
-    Outcome,
-    Score,
-    by_degree,
-    most_recall,
-    outcomes,
-    score,
-    select_match,
-)
+from unmask.core.lazy import import_lazily
 
-__all__ = [
-    "DEGREE_CLASSES",
-    "UNNAMED",
-    "UNREACHABLE",
-    "DegreeClass",
-    "Outcome",
-    "Score",
-    "by_degree",
-    "hop_distance",
-    "hop_error",
-    "most_recall",
-    "outcomes",
-    "score",
-    "select_match",
-]
+__getattr__, __dir__, __all__ = import_lazily(__name__, __file__)

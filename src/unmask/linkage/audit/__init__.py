@@ -1,19 +1,7 @@
 """Audits and study cells of linkage: an adversary partitions items into clusters."""
 
-from unmask.linkage.audit.facts import Sensitivity
-from unmask.linkage.audit.files import audit_files
-from unmask.linkage.audit.judged_guess import JudgedGuess, compare_guesses
-from unmask.linkage.audit.linkage_audit import audit, audit_contingencies
-from unmask.linkage.audit.partition_scores import further_measures as further_measures
-from unmask.linkage.audit.study import ADVERSARY as ADVERSARY
-from unmask.linkage.audit.study import COLUMNS as COLUMNS
-from unmask.linkage.audit.study import DATASET as DATASET
-from unmask.linkage.audit.study import MEASURES as MEASURES
-from unmask.linkage.audit.study import ROLES as ROLES
-from unmask.linkage.audit.study import attack as attack
-from unmask.linkage.audit.study import check as check
-from unmask.linkage.audit.study import columns as columns
-from unmask.linkage.audit.study import load as load
-from unmask.linkage.audit.study import protect as protect
+from unmask.core.lazy import import_lazily
+
+__getattr__, __dir__, _ = import_lazily(__name__, __file__)
 
 __all__ = ["JudgedGuess", "Sensitivity", "audit", "audit_contingencies", "audit_files", "compare_guesses"]
