@@ -496,7 +496,7 @@ def test_a_counted_table_is_attacked_as_its_rows_are(people):
 
 def estimated(path):
     with open_engine("duckdb") as engine:
-        return estimate(StoredTable(engine, str(path)), (*QUASI, *SECRETS))
+        return estimate(StoredTable(engine, str(path)), QUASI, SECRETS)
 
 
 def test_an_estimate_counts_rows_and_combinations_and_says_so_in_one_line(people):
@@ -541,7 +541,7 @@ def test_an_audit_takes_the_arrays_that_its_estimate_says(tmp_path):
     write_numbers(path, {name: rng.integers(0, 60, n) for name in quasi + secrets})
     options = reading(tuple(quasi), tuple(secrets))
     with open_engine("duckdb") as engine:
-        size = estimate(StoredTable(engine, str(path)), quasi + secrets)
+        size = estimate(StoredTable(engine, str(path)), quasi, secrets)
         counted = count_source(engine, str(path), options).table
         peak_bytes = peak(lambda: audit_tables({"r": counted}))
     assert len(counted.counts) > 0.9 * n

@@ -201,7 +201,7 @@ def _protect_counts(
     from unmask.tables.files import count_tables, list_dropped_columns
 
     check_output(output, force=True)  # whether it exists is checked above
-    needs = {"counts_sensitive": protection.reads_values, "counts_records": False}
+    needs = {"counts_sensitive": protection.reads_values, "writes": True}
     with count_tables(engine, {source: source}, reading, lambda _name, read, _columns: read, **needs) as counted:
         if not counted:
             yield None

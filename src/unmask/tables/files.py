@@ -128,17 +128,22 @@ def count_tables(
     derive: Callable[[str, Reading, list[str]], Reading],
     *,
     counts_sensitive: bool = True,
-    counts_records: bool = True,
+    writes: bool = False,
 ) -> Iterator[dict[str, tuple[StoredTable, Table]]]:
     """Count tables in an engine that is closed afterwards; yield nothing on a dry run.
 
-    Combinations that exceed the memory, which arrays and the engine share, are refused before they are counted.
+    Combinations that exceed the memory are refused before they are counted. An audit's arrays may use all of it, since
+    the engine returns its part after counting. Mondrian needs half as much again, next to the engine, which writes.
 
     derive : returns how a table is read, by its name, the options of all tables, and the names of its columns
+    counts_sensitive : count combinations with their sensitive values
+    writes : True if the engine writes a protected release afterwards
     """
+    engine_bytes, array_bytes = options.memory
+    available = array_bytes * 2 // 3 if writes else engine_bytes + array_bytes
     without_text = reading | dict.fromkeys(AS_TEXT)  # an engine takes them when it is opened
     with options.open(**{name: reading[name] for name in AS_TEXT}) as engine:
-        counting: dict[str, Any] = {"counts_sensitive": counts_sensitive, "counts_records": counts_records}
+        counting: dict[str, Any] = {"counts_sensitive": counts_sensitive, "counts_records": not writes}
         stored = {
             name: StoredTable(engine, source, f"table{position}", **counting)
             for position, (name, source) in enumerate(sources.items())
@@ -146,13 +151,13 @@ def count_tables(
         readings = {name: derive(name, without_text, engine.names(source)) for name, source in sources.items()}
         sizes = {
             name: estimate(
-                stored[name], (*settings["quasi_identifiers"], *(settings["sensitive"] if counts_sensitive else ()))
+                stored[name], settings["quasi_identifiers"], settings["sensitive"] if counts_sensitive else ()
             )
             for name, settings in readings.items()
         }
         for name, size in sizes.items():
-            _log.warning("%s: %s, in %s of arrays", name, size, format_bytes(options.memory[1]))
-        check_memory(sizes, options.memory[1])
+            _log.warning("%s: %s, in %s of arrays", name, size, format_bytes(available))
+        check_memory(sizes, available)
         read = {} if options.dry_run else readings
         tables = {name: (stored[name], Table.read(stored[name], **settings)) for name, settings in read.items()}
         _log_notes((*engine.notes, *(note for _, table in tables.values() for note in table.notes)))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import ceil
+from math import ceil, prod
 from typing import Any
 
 import numpy as np
@@ -29,11 +29,17 @@ from unmask.tables.unit import ASSUMED, ROW, Key, counting_unit, key_rank, state
 BYTES_PER_VALUE = 500
 """Memory of one distinct value of a column: its texts and dictionary entries."""
 
-BYTES_PER_COMBINATION = 150
-"""Memory of one combination in an audit or a protection, in addition to `BYTES_PER_CELL` for each of its cells."""
+BYTES_PER_COMBINATION = 70
+"""Memory of one combination in an audit, in addition to `BYTES_PER_CELL` for each of its cells."""
 
-BYTES_PER_CELL = 12
-"""Memory of one cell of a combination."""
+BYTES_PER_CELL = 4
+"""Memory of one cell of a combination: its code."""
+
+BYTES_PER_CLASS = 20
+"""Memory of one equivalence class in an audit, in addition to `BYTES_PER_CELL_OF_CLASS` for each quasi-identifier."""
+
+BYTES_PER_CELL_OF_CLASS = 6
+"""Memory of one quasi-identifier of a class."""
 
 MARGIN_OF_ESTIMATES = 1.1
 """Factor that covers the error of an engine's approximate counts."""
@@ -242,26 +248,33 @@ def _dictionary(cells: NDArray[Any], codes: NDArray[np.int32], kind: Kind) -> di
 class Size:
     """Estimated size of a counted table.
 
+    classes : largest number of equivalence classes
     values : number of distinct values of each column, by name
+    n_quasi_identifiers : number of columns that divide rows into classes
     """
 
     rows: int
     combinations: int
+    classes: int
     values: Mapping[str, int]
+    n_quasi_identifiers: int
 
     @property
     def n_bytes(self) -> int:
-        """Memory of the combinations in arrays and of the values of the columns, in bytes."""
-        of_combination = BYTES_PER_COMBINATION + BYTES_PER_CELL * (len(self.values) + 1)
-        return self.combinations * of_combination + sum(self.values.values()) * BYTES_PER_VALUE
+        """Memory of an audit: arrays of the combinations and of the classes, and values of the columns, in bytes."""
+        of_combination = BYTES_PER_COMBINATION + BYTES_PER_CELL * len(self.values)
+        of_class = BYTES_PER_CLASS + BYTES_PER_CELL_OF_CLASS * self.n_quasi_identifiers
+        arrays = self.combinations * of_combination + self.classes * of_class
+        return arrays + sum(self.values.values()) * BYTES_PER_VALUE
 
     def __str__(self) -> str:
         words = f"{self.rows:,} rows, about {self.combinations:,} combinations"
         return f"{words} that take {format_bytes(self.n_bytes)}"
 
 
-def estimate(stored: StoredTable, names: Sequence[str]) -> Size:
+def estimate(stored: StoredTable, quasi_identifiers: Sequence[str], sensitive: Sequence[str] = ()) -> Size:
     """Estimate the number of combinations of columns from one pass over the rows."""
+    names = (*quasi_identifiers, *sensitive)
     stored.check(names)
     shorts = {f"c{position}": name for position, name in enumerate(names)}
     stored.engine.table("estimated", stored.source, shorts)
@@ -270,7 +283,9 @@ def estimate(stored: StoredTable, names: Sequence[str]) -> Size:
     if n["n"] == 0:
         raise UnmaskError("the source has no rows; expected at least one row")
     combinations = min(ceil(n["combinations"] * MARGIN_OF_ESTIMATES), n["n"])
-    return Size(n["n"], combinations, {name: n[short] for short, name in shorts.items()})
+    values = {name: n[short] for short, name in shorts.items()}
+    classes = min(prod(max(values[name], 1) for name in quasi_identifiers), combinations)
+    return Size(n["n"], combinations, classes, values, len(quasi_identifiers))
 
 
 def check_memory(sizes: Mapping[str, Size], array_bytes: int) -> None:
