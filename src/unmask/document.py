@@ -237,13 +237,9 @@ def in_document(path: Path) -> Iterator[None]:
     except UnmaskError as error:
         lines = [line for line in enumerate(read_text(path).splitlines(), 1) if not line[1].lstrip().startswith("#")]
         names = [first or second for first, second in re.findall(r"'([^']+)'|^[\w.\[\]]+\.(\w+) is ", str(error))]
-        places = (f", line {number}" for name in names for number, line in lines if re.search(_word(name), line))
+        words = [rf"(?<!\w){re.escape(name)}(?!\w)" for name in names]  # not as a part of a longer name
+        places = (f", line {number}" for word in words for number, line in lines if re.search(word, line))
         raise type(error)(f"document {path.name!r}{next(places, '')}: {error}") from None
-
-
-def _word(name: str) -> str:
-    """Return a pattern of a name that is not part of a longer one."""
-    return rf"(?<!\w){re.escape(name)}(?!\w)"
 
 
 def list_datasets(document: Settings) -> list[dict[str, Any]]:

@@ -20,14 +20,13 @@ _log = logging.getLogger(__name__)
 
 
 def read_columns(
-    source: str | PathLike[str] | Mapping[str, ArrayLike], names: Sequence[str], *, encoding: str | None = None
+    source: str | PathLike[str] | Mapping[str, ArrayLike], names: Sequence[str]
 ) -> dict[str, NDArray[Any]]:
     """Read columns of equal length from a file or a mapping; at least one name.
 
-    Cells of a text file are trimmed texts, None if empty. In a Parquet file, dates and other non-numeric types become
-    texts, too. Numbers of a Parquet file and cells of a mapping keep their type.
-
-    encoding : encoding of a text file that is not UTF-8; default: recognized, and logged as a warning
+    Cells of a text file are trimmed texts, None if empty. An encoding other than UTF-8 is recognized, and logged as a
+    warning. In a Parquet file, dates and other non-numeric types become texts, too. Numbers of a Parquet file and cells
+    of a mapping keep their type.
 
     >>> read_columns({"a": [1, 2], "b": ["x", "y"]}, ["b"])
     {'b': array(['x', 'y'], dtype='<U1')}
@@ -37,7 +36,7 @@ def read_columns(
     if isinstance(source, Mapping):
         return _read_mapping(source, names)
     path = os.fspath(source)
-    with DuckDBEngine.open(ordered=True, text=TextOptions(encoding)) as engine:
+    with DuckDBEngine.open(ordered=True, text=TextOptions()) as engine:
         name = f"file {os.path.basename(path)!r}"  # noqa: PTH119 - a pattern or a sheet is not a path
         check_names(names, engine.names(path), name)
         engine.table("source", path, {f"c{i}": column for i, column in enumerate(names)})

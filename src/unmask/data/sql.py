@@ -168,8 +168,8 @@ def _join_codes(table: str, codes_of: Mapping[str, str]) -> list[str]:
     return [f"left join {codes} on {table}.{column} = {codes}.v" for column, codes in codes_of.items()]
 
 
-def unpack_codes(table: str, words: Sequence[Mapping[str, int]], further: Sequence[str] = ("n",)) -> str:
-    """Select the words of `pack_codes`, the codes in them, and further columns of the table.
+def unpack_codes(table: str, words: Sequence[Mapping[str, int]]) -> str:
+    """Select the words of `pack_codes`, the codes in them, and the column n of the table.
 
     The difference of two remainders is the code times a power of two, so the division in doubles is exact.
 
@@ -184,7 +184,7 @@ def unpack_codes(table: str, words: Sequence[Mapping[str, int]], further: Sequen
             shift -= bits
             high, low = 1 << (shift + bits), 1 << shift
             chosen.append(f"cast((k{number} % {high} - k{number} % {low}) / {low} as integer) as {column}")
-    return f"select {', '.join([*chosen, *further])} from {table}"
+    return f"select {', '.join([*chosen, 'n'])} from {table}"
 
 
 def select_placed_rows(

@@ -12,7 +12,7 @@ from unmask.languages import gettext as _
 from unmask.measures.registry import CRITERIA, SHARES, described, realized_by
 from unmask.policy import Assessment, Condition, Requirement, Verdict
 from unmask.policy.condition import CONTROL_FIELDS
-from unmask.policy.verdict import ItemValue, Outcome, State, combine_states, limit_ratio
+from unmask.policy.verdict import Outcome, State, combine_states, limit_ratio
 from unmask.results import Result, Row
 from unmask.results.distribution import Distribution
 from unmask.results.formats import SPACE, number, percent
@@ -216,15 +216,14 @@ def find_limit(risk: Distribution, assessments: Iterable[Assessment]) -> tuple[f
     It is the lowest limit of the policy for the person at highest risk, or else for people on average. Without such a
     limit it is that of EMA policy 0070 for identity, and one half for a value.
     """
-    conditions = [
-        assessment.requirement.require
-        for assessment in assessments
-        if any(_target(v) == risk.target for v in assessment.values)
-    ]
     upper_limits = [
         condition
-        for condition in conditions
-        if condition.measure in PROBABILITIES and condition.sign[0] == "<" and condition.bound in risk.above
+        for assessment in assessments
+        for condition in [assessment.requirement.require]
+        if any(value.item.target == risk.target for value in assessment.values)
+        and condition.measure in PROBABILITIES
+        and condition.sign[0] == "<"
+        and condition.bound in risk.above
     ]
     worst = [condition for condition in upper_limits if condition.field == "worst"]
     plain = [condition for condition in upper_limits if condition.field in (None, "posterior", "high")]
@@ -233,10 +232,6 @@ def find_limit(risk: Distribution, assessments: Iterable[Assessment]) -> tuple[f
     if risk.target == IDENTITY:
         return LIMITS["identity"], _("the limit of EMA policy 0070")
     return LIMITS["value"], _("the default limit")
-
-
-def _target(value: ItemValue) -> str:
-    return value.item.target
 
 
 def describe_contradiction(assessment: Assessment) -> str:

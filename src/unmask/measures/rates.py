@@ -144,7 +144,6 @@ def average_runs(
     *,
     release: str,
     adversary: str,
-    target: str = "identity",
     note: str = "",
 ) -> Row | None:
     """Return the row with the mean over runs; None if no run has a value.
@@ -180,7 +179,7 @@ def average_runs(
         (value, weight, person + 1),
         n=round(int(has_value.sum()) / len(runs)),
         n_observations=len(distinct(person)),
-        names=(release, adversary, target, note),
+        names=(release, adversary, "identity", note),
     )
 
 

@@ -58,7 +58,7 @@ def _measures_of(thing: str) -> tuple[str, str]:
 
 
 def closing(
-    assumptions: Sequence[str], not_run: Section | None, reproduce: Mapping[str, object], heading: str
+    assumptions: Sequence[str], not_run: Section | None, reproduce: Mapping[str, object]
 ) -> tuple[Section | None, ...]:
     """Return the last sections: assumptions, what was not run, and how the page was made."""
     lines = tuple((name, (str(value),)) for name, value in reproduce.items())
@@ -67,7 +67,8 @@ def closing(
         Section("assumptions", "What was assumed", (Bullets(tuple(assumptions)),), finding) if assumptions else None
     )
     version = f"By {reproduce['Version']}." if "Version" in reproduce else f"{plural(len(lines), 'line')}."
-    reproduction = Section("reproduce", heading, (Terms(lines, "reproduce"),), version) if lines else None
+    terms = (Terms(lines, "reproduce"),)
+    reproduction = Section("reproduce", "How this page was made", terms, version) if lines else None
     return assumed, not_run, reproduction
 
 

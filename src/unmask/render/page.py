@@ -99,7 +99,7 @@ def page_of(result: Result, language: Language = "en") -> Page:
     assumptions = (*shared.assumptions, *(UTILITY,) * bool(shared.changes))
     optional_sections = (
         *(blocks if shared.decision is not None else _audit_sections(blocks, scope)),
-        *closing(assumptions, not_run, shared.reproduce, "How this page was made"),
+        *closing(assumptions, not_run, shared.reproduce),
     )
     sections = tuple(section for section in optional_sections if section is not None)
     foot = describe_readers(shared.smallest_shown, cases=shared.decision is None and scope.cases)

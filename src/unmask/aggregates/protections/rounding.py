@@ -47,9 +47,7 @@ def round_randomly(values: Floats, base: int, *, rng: np.random.Generator | None
     return np.asarray((quotient + up) * base, dtype=np.float64)
 
 
-def round_controlled(
-    rows: Any, atoms: Floats, base: int, *, rng: np.random.Generator | None = None, seconds: float = MAX_PROGRAM_SECONDS
-) -> Floats:
+def round_controlled(rows: Any, atoms: Floats, base: int, *, rng: np.random.Generator | None = None) -> Floats:
     """Round all linked cells to one of their two nearest multiples of the base, so that the tables still add up.
 
     A MILP finds the additive table with the smallest sum of distances to a random rounding of all cells. It is nearly
@@ -65,8 +63,6 @@ def round_controlled(
         Rounding base, at least 1.
     rng : numpy.random.Generator, optional
         For studies only; by default randomness of the operating system.
-    seconds : float
-        Time limit. A feasible solution that is not proven to be the closest is returned.
 
     Returns
     -------
@@ -104,12 +100,12 @@ def round_controlled(
         np.concatenate([np.zeros(n_atoms), np.floor(values / base), np.zeros(n_cells)]),
         np.concatenate([np.full(n_atoms, np.inf), np.ceil(values / base), no_limit]),
         np.repeat([False, True, False], [n_atoms, n_cells, n_cells]),
-        seconds,
+        MAX_PROGRAM_SECONDS,  # then a feasible solution is taken that is not proven to be the closest
     )
     result = program.maximize(-np.concatenate([np.zeros(n_atoms + n_cells), np.ones(n_cells)]))
     if result.x is None:
         raise FailedError(
-            f"no table of the two nearest multiples of {base} that adds up was found in {seconds:g} seconds; round "
-            "randomly, or publish fewer linked tables"
+            f"no table of the two nearest multiples of {base} that adds up was found in {MAX_PROGRAM_SECONDS:g} "
+            "seconds; round randomly, or publish fewer linked tables"
         )
     return np.asarray(np.round(result.x[n_atoms : n_atoms + n_cells]) * base)

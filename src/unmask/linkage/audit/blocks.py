@@ -105,7 +105,8 @@ def _threshold_block(facts: LinkageFacts) -> Block:
     top = largest([slopes for guess in sloping for _, slopes in guess.slopes])
     slopes = (
         Chart(
-            "lines", "linkage_slopes", "threshold", "slope", by="alpha", title=_panel_title("Risk slope", guess, facts),
+            "lines", "linkage_slopes", "threshold", "slope", by="alpha",
+            title="Risk slope, by threshold" if len(facts.guesses) == 1 else f"Risk slope: {guess.name}",
             x_rules=chosen, x_max=1.0, y_max=top, where={"guess": guess.name},
         )
         for guess in sloping
@@ -116,10 +117,6 @@ def _threshold_block(facts: LinkageFacts) -> Block:
         "linkage", "Which items the adversary links", " ".join(sentences) or caption, (chart, *slopes), notes=notes,
         open=True, is_finding=bool(sentences),
     )  # fmt: skip
-
-
-def _panel_title(title: str, guess: GuessFacts, facts: LinkageFacts) -> str:
-    return f"{title}, by threshold" if len(facts.guesses) == 1 else f"{title}: {guess.name}"
 
 
 def _link_block(facts: LinkageFacts) -> Block | None:

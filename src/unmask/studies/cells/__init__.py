@@ -200,11 +200,6 @@ def _column_names(key: str, value: object) -> list[str]:
     return list(names)
 
 
-def _make_protection(part: Part) -> Any:
-    """Return a protection, or the path of a release."""
-    return Path(part.settings[FILE]) if _from_file(part) else instantiate(part, "protections")
-
-
 def _to_tuples(value: Any) -> Any:
     """Convert TOML lists to tuples, recursively."""
     return tuple(_to_tuples(item) for item in value) if isinstance(value, list) else value
@@ -289,8 +284,9 @@ def _population(cell: Cell) -> Any:
 
 def _release(cell: Cell) -> Any:
     def protect() -> Any:
-        protection = None if cell.protection.use == NOTHING else _make_protection(cell.protection)
-        rng = cell.rng("protection", cell.protection.content)
+        part, rng = cell.protection, cell.rng("protection", cell.protection.content)
+        release = Path(part.settings[FILE]) if _from_file(part) else None
+        protection = release or (None if part.use == NOTHING else instantiate(part, "protections"))
         return import_audit(cell.dataset.domain).protect(_population(cell), protection, rng)
 
     return _cached(digest("release", cell.dataset.content, cell.protection.content, cell.seed), protect)
