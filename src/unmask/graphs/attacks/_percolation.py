@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.compiled import compiled
-from unmask.graphs.attacks._structs import BLOCKED, CLAIMED, CONTESTED, FREE, Wedges
+from unmask.graphs.attacks._structs import FREE, Wedges
 
 NOT_FREE = 2**62
 """Mark of a target node that cannot be listed: more than any number of marks."""
@@ -60,29 +60,24 @@ def choose_greedily(
     """Select pairs class by class, from best to worst; write them into both images and return their number.
 
     A pair is selected if both nodes are free and no other pair of its class shares a node with it. Both nodes of the
-    other pairs become blocked.
+    other pairs are excluded from later classes. A node of one pair of class k has state -2 - 2 k, and a node of several
+    -3 - 2 k; states of earlier classes are larger.
 
     start : (n_classes + 1,) class k is the pairs start[k]:start[k + 1], all equally good
-    image : `FREE` or `BLOCKED` for an unmapped node
+    image : `FREE` for an unmapped node, or a smaller number if it is excluded
     """
     n_chosen = 0
     for k in range(len(start) - 1):
+        claimed = -2 - 2 * k
         for i in range(start[k], start[k + 1]):
             v, c = node[i], candidate[i]
-            if (image[v] == FREE or image[v] < BLOCKED) and (inverse[c] == FREE or inverse[c] < BLOCKED):
-                image[v] = CLAIMED if image[v] == FREE else CONTESTED
-                inverse[c] = CLAIMED if inverse[c] == FREE else CONTESTED
+            state, state_back = image[v], inverse[c]
+            if ((state == FREE) | (state <= claimed)) & ((state_back == FREE) | (state_back <= claimed)):
+                image[v] = claimed - (state != FREE)
+                inverse[c] = claimed - (state_back != FREE)
         for i in range(start[k], start[k + 1]):
             v, c = node[i], candidate[i]
-            if image[v] == CLAIMED and inverse[c] == CLAIMED:
+            if (image[v] == claimed) & (inverse[c] == claimed):
                 image[v], inverse[c] = c, v
                 n_chosen += 1
-            elif image[v] < BLOCKED and inverse[c] < BLOCKED:
-                image[v], inverse[c] = CONTESTED, CONTESTED
-        for i in range(start[k], start[k + 1]):
-            v, c = node[i], candidate[i]
-            if image[v] == CONTESTED:
-                image[v] = BLOCKED
-            if inverse[c] == CONTESTED:
-                inverse[c] = BLOCKED
     return n_chosen

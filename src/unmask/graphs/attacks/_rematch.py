@@ -146,9 +146,9 @@ def score_candidates(
     candidate, value, image_odds, other_odds = best
     last_kept, visits = value.shape[1] - 1, 0
     for u in range(len(image)):
-        if np.isnan(base[u]):
+        own_base, own_unmapped, own_image, start, stop = base[u], unmapped[u], image[u], first[u], first[u + 1]
+        if np.isnan(own_base):
             continue
-        start, stop = first[u], first[u + 1]
         last = _last_silent(images, start, stop, indptr, reach)
         # add the weights of the proposing images, list their candidates, and mark the silent images
         n_touched, silent, max_silent_weight = 0, 0, 0
@@ -160,31 +160,32 @@ def score_candidates(
                 silent += 1
                 max_silent_weight = max(max_silent_weight, w - (1 << COUNT))
                 continue
-            visits += indptr[y + 1] - indptr[y]
-            for j in range(np.uint64(indptr[y]), np.uint64(indptr[y + 1])):  # as in `list_marked_pairs`
+            begin, end = indptr[y], indptr[y + 1]
+            visits += end - begin
+            for j in range(np.uint64(begin), np.uint64(end)):  # as in `list_marked_pairs`
                 c = np.uint32(neighbor[j])
                 partial = cell[c, TOTAL]
                 touched[np.uint64(n_touched)] = c
                 n_touched += partial == 0
                 cell[c, TOTAL] = partial + w
         # the candidate with most witnesses becomes the first, so that bounds exclude most others
-        strongest = 0
+        strongest, max_total = 0, 0
         for t in range(n_touched):
-            if cell[touched[t], TOTAL] > cell[touched[strongest], TOTAL]:
-                strongest = t
+            total = cell[touched[t], TOTAL]
+            if total > max_total:
+                strongest, max_total = t, total
         touched[0], touched[strongest] = touched[strongest], touched[0]
-        has_similar = first_similar[u] < first_similar[u + 1]
-        for j in range(first_similar[u], first_similar[u + 1]):
+        begin, end = first_similar[u], first_similar[u + 1]
+        for j in range(begin, end):
             c = similar[j]
             bonus[c] = similar_bonus[j]
-            if is_proposed[j] and cell[c, TOTAL] == 0:
+            if is_proposed[j] & (cell[c, TOTAL] == 0):
                 touched[n_touched] = c
                 n_touched += 1
-        if image[u] >= 0:
-            c = image[u]
-            total = cell[c, TOTAL] + _silent(u, c, last, indptr, neighbor, weight, mark)
-            image_odds[u] = _value(base[u], unmapped[u], c, node, total, spread) + bonus[c]
-        ceiling = base[u] - 0.5 * np.log(2 * np.pi * spread * (unmapped[u] + 1.0))
+        if own_image >= 0:
+            total = cell[own_image, TOTAL] + _silent(u, own_image, last, indptr, neighbor, weight, mark)
+            image_odds[u] = _value(own_base, own_unmapped, own_image, node, total, spread) + bonus[own_image]
+        ceiling = own_base - 0.5 * np.log(2 * np.pi * spread * (own_unmapped + 1.0))
         top, max_log_odds, mass = -np.inf, 0.0, 1.0  # mass: sum of the odds in units of exp(max_log_odds)
         min_bound = max((low - ceiling) * GRID - 1.0, NEVER / 2)  # of the log-odds in excess of the ceiling
         for t in range(n_touched):
@@ -197,24 +198,26 @@ def score_candidates(
             if silent > 0:
                 max_gain = min(silent, cell[c, MAPPED_COUNT] - shared) * max(max_silent_weight - log_degree, 0)
                 bound += max_gain
-            if (bound + bonus[c] * GRID if has_similar else bound) >= min_bound:
-                v = _value(base[u], unmapped[u], c, node, total, spread) + bonus[c]
+            if begin < end:
+                bound += bonus[c] * GRID
+            if bound >= min_bound:
+                v = _value(own_base, own_unmapped, c, node, total, spread) + bonus[c]
                 if silent > 0:  # count silent images only if they can matter: reading their rows takes longest
                     if v + max_gain / GRID < max(low, top - NEGLIGIBLE) - 1e-6:
                         continue
                     total += _silent(u, c, last, indptr, neighbor, weight, mark)
-                    v = _value(base[u], unmapped[u], c, node, total, spread) + bonus[c]
-                if v >= low and v > value[u, last_kept]:
+                    v = _value(own_base, own_unmapped, c, node, total, spread) + bonus[c]
+                if (v >= low) & (v > value[u, last_kept]):
                     insert(c, v, u, candidate, value)
                 if v > top:
                     top, min_bound = v, max((max(low, v - NEGLIGIBLE) - ceiling) * GRID - 1.0, NEVER / 2)
-                if c == image[u] or v < low:
+                if (c == own_image) | (v < low):
                     pass
                 elif v > max_log_odds:
                     mass, max_log_odds = mass * np.exp(max_log_odds - v) + 1.0, v
                 else:
                     mass += np.exp(v - max_log_odds)
-        for j in range(first_similar[u], first_similar[u + 1]):
+        for j in range(begin, end):
             bonus[similar[j]] = 0.0
         other_odds[u] = max_log_odds + np.log(mass)
     return visits
@@ -228,7 +231,8 @@ def _last_silent(images: NDArray[np.int32], start: int, stop: int, indptr: NDArr
     """
     total, low, high = 0, len(indptr), 0
     for i in range(start, stop):
-        degree = indptr[images[i] + 1] - indptr[images[i]]
+        y = images[i]
+        degree = indptr[y + 1] - indptr[y]
         total += degree
         low, high = min(low, degree), max(high, degree)
     if total <= reach:
@@ -236,7 +240,8 @@ def _last_silent(images: NDArray[np.int32], start: int, stop: int, indptr: NDArr
     while high - low > 1:  # images of degree at most `low` propose; a degree of `high` exceeds the reach
         middle, total = (low + high) // 2, 0
         for i in range(start, stop):
-            degree = indptr[images[i] + 1] - indptr[images[i]]
+            y = images[i]
+            degree = indptr[y + 1] - indptr[y]
             total += degree if degree <= middle else 0
         if total <= reach:
             low = middle
@@ -244,8 +249,9 @@ def _last_silent(images: NDArray[np.int32], start: int, stop: int, indptr: NDArr
             high = middle
     last = -1
     for i in range(start, stop):
-        if indptr[images[i] + 1] - indptr[images[i]] > low:
-            last = max(last, images[i])
+        y = images[i]
+        if indptr[y + 1] - indptr[y] > low:
+            last = max(last, y)
     return last
 
 

@@ -14,8 +14,8 @@ in the last bit, and any two distinct scores have eccentricity sqrt(2).
 
 NONE, UNKNOWN = -1, -2
 
-FREE, BLOCKED, CLAIMED, CONTESTED = -1, -2, -3, -4
-"""States of an unmapped node: free to be matched; excluded from this selection; in one or several pairs of a class."""
+FREE = -1
+"""State of an unmapped node that may be selected; smaller states are excluded from the selection."""
 
 GRID = 65536.0
 """Witness weights are integer multiples of 1 / GRID, so that sums do not depend on the order of addition."""
