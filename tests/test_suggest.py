@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -104,14 +105,29 @@ def test_utility_counts_a_column_that_is_left_out_as_lost() -> None:
     assert with_all_columns[0].utility == pytest.approx(1 - unmask.protect(table, k=30).facts["gcp"])
 
 
-def test_leaving_out_a_kept_column_is_tried_as_nothing_else_mends_what_it_tells() -> None:
+def test_kept_columns_that_single_people_out_are_protected() -> None:
     columns = {**census(300), "note": [f"n{index}" for index in range(300)]}
-    table = unmask.read_table(columns, quasi_identifiers=["age", "zip"], sensitive="diagnosis", keep=["sex", "note"])
-    changes = unmask.suggest(table, Policy.of(["identity:success_probability.worst <= 0.5"], title="Ours"), k=2)
-    assert (changes[0].without, changes[0].missed, changes[0].above) == ("note", 0, 0)
-    without_sex = unmask.read_table(columns, quasi_identifiers=["age", "zip"], sensitive="diagnosis", keep="sex")
-    assert changes[0].utility == pytest.approx(1 - unmask.protect(without_sex, k=changes[0].k).facts["gcp"])
-    assert all(change.missed for change in changes if change.without != "note")
+    settings = {"sensitive": "diagnosis", "keep": ["sex", "note"]}
+    table = unmask.read_table(columns, quasi_identifiers=["age", "zip"], **settings)
+    best, *others = unmask.suggest(table, Policy.of(["identity:success_probability.worst <= 0.5"], title="Ours"), k=2)
+    protected = unmask.read_table(columns, quasi_identifiers=["age", "zip", "sex", "note"], sensitive="diagnosis")
+    assert (best.protects_kept, best.missed, best.above) == (True, 0, 0)
+    assert best.utility == pytest.approx(1 - unmask.protect(protected, k=best.k).facts["gcp"])
+    assert all(change.missed for change in others)
+
+
+def test_the_next_command_protects_kept_columns_too(folder: Path) -> None:
+    roles = ("-q", "age,sex", "-s", "diagnosis", "--keep", "zip")
+    assert run("protect", "people.csv", *roles, "--k", "2", "-o", "r.csv", "--origin", "o.csv")[0] == 0
+    evidence = ("--original", "people.csv", "--origin", "o.csv", "--policy", "ema-0.09")
+    message = run("audit", "r.csv", *roles, *evidence, "--report", "page.html")[2]
+    command = re.search("next: unmask (protect .*)", message)[1]
+    assert (
+        command == "protect people.csv -q age,sex,zip -s diagnosis --keep '' --k 12 -o k12.csv --origin k12-origin.csv"
+    )
+    assert run(*shlex.split(command))[0] == 0
+    options = ("-q", "age,sex,zip", "-s", "diagnosis", "--original", "people.csv", "--origin", "k12-origin.csv")
+    assert run("audit", "k12.csv", *options, "--policy", "ema-0.09")[0] == 0
 
 
 def test_the_next_command_keeps_what_is_kept(folder: Path) -> None:

@@ -288,6 +288,19 @@ def group_by_role(columns: Any) -> dict[str, Any]:
     return options | ({"weight": options["weight"][0]} if "weight" in options else {})
 
 
+def protect_kept(columns: Any) -> dict[str, Any]:
+    """Return the columns with the kept ones as quasi-identifiers.
+
+    >>> protect_kept({"age": "quasi-identifier", "city": "keep", "visit": {"role": "keep", "type": "date"}})
+    {'age': 'quasi-identifier', 'city': 'quasi-identifier', 'visit': {'role': 'quasi-identifier', 'type': 'date'}}
+    """
+    protected, kept = "quasi-identifier", set(group_by_role(columns).get("keep", ()))
+    return {
+        name: entry if name not in kept else protected if isinstance(entry, str) else {**entry, "role": protected}
+        for name, entry in columns.items()
+    }
+
+
 def list_analyses(document: Settings) -> list[str]:
     """Return the texts of the published analyses."""
     return [entry["compute"] for entry in document.get("analysis", [])]

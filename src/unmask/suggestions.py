@@ -34,7 +34,7 @@ MAX_CHANGES = 3
 """Changes that are suggested."""
 
 MAX_DROPPED = 2
-"""Columns of each kind that are tried to be left out."""
+"""Quasi-identifiers that are tried to be left out."""
 
 
 def suggest(
@@ -51,8 +51,8 @@ def suggest(
     protecting again gives the same release.
 
     A bisection finds the smallest k at which no condition is missed: with all quasi-identifiers, and without each of
-    the two that contribute most to the risk, by their Shapley values. If no k is enough, several values of each
-    sensitive column are tried, too, and leaving out each of the two kept columns with most values.
+    the two that contribute most to the risk, by their Shapley values. If no k is enough, the kept columns become
+    quasi-identifiers. If that is not enough either, several values of each sensitive column are tried.
 
     table    : before protection
     policy   : as `unmask.audit` takes it
@@ -69,14 +69,18 @@ def suggest(
     """
     try_ = _Trial(table, read_domain_policies(policy, "tables"), levels or {}, evidence)
     raised = _find_smallest_k(try_, [value for value in K_VALUES if value > k])
+    enough = raised.k if raised and not raised.missed else None
+    if table.kept and not enough:
+        protected = _find_smallest_k(try_, [value for value in K_VALUES if value >= k], protect_kept=True)
+        if protected and not protected.missed:
+            return _select_front(try_.changes)
+        raised = min(filter(None, [raised, protected]), key=lambda change: change.missed, default=None)
     if raised and raised.missed and table.sensitive:
         for n_values in L_VALUES:
-            try_(raised.k or k, l=n_values)
-    enough = raised.k if raised and not raised.missed else None
-    unchanged = [] if enough else sorted(table.kept, key=lambda column: -len(column.levels))  # no utility counts them
-    for column in (*_list_riskiest_columns(table)[:MAX_DROPPED], *(kept.name for kept in unchanged[:MAX_DROPPED])):
+            try_(raised.k or k, l=n_values, protect_kept=raised.protects_kept)
+    for column in _list_riskiest_columns(table)[:MAX_DROPPED]:
         _find_smallest_k(try_, [value for value in K_VALUES if k <= value <= (enough or value)], dropped=column)
-    return tuple(_select_front(try_.changes)[:MAX_CHANGES])
+    return _select_front(try_.changes)
 
 
 def describe_release(result: Result, release: str) -> Change:
@@ -95,12 +99,19 @@ class _Trial:
     evidence: dict[str, Any]
     changes: list[Change] = field(default_factory=list)
 
-    def __call__(self, k: int, l: int | None = None, *, dropped: str = "") -> Change | None:  # noqa: E741
-        quasi_identifiers, unchanged = (
-            tuple(column for column in columns if column.name != dropped)
-            for columns in (self.table.quasi_identifiers, self.table.kept)
-        )
-        table = replace(self.table, quasi_identifiers=quasi_identifiers, kept=unchanged)
+    def __call__(
+        self,
+        k: int,
+        l: int | None = None,  # noqa: E741
+        *,
+        dropped: str = "",
+        protect_kept: bool = False,
+    ) -> Change | None:
+        columns, kept = self.table.quasi_identifiers, self.table.kept
+        if protect_kept:
+            columns, kept = (*columns, *kept), ()
+        quasi_identifiers = tuple(column for column in columns if column.name != dropped)
+        table = replace(self.table, quasi_identifiers=quasi_identifiers, kept=kept)
         levels = {name: level for name, level in self.levels.items() if name != dropped}
         try:
             protected = protect(table, k=k, l=l, levels=levels)
@@ -109,9 +120,9 @@ class _Trial:
         evidence = self._select_evidence(dropped)
         result = audit(protected.release, original=table, origin=protected.origin, attack_original=False, **evidence)
         result = judge_result(result, self.policies)
-        utility = (1 - protected.facts["gcp"]) * len(quasi_identifiers) / len(self.table.quasi_identifiers)
-        change = _measure(_format_name(k, l, dropped), result, "release", result.verdicts, utility)
-        self.changes.append(replace(change, k=k, l=l, without=dropped))
+        utility = (1 - protected.facts["gcp"]) * len(quasi_identifiers) / len(columns)
+        change = _measure(_format_name(k, l, dropped, protect_kept), result, "release", result.verdicts, utility)
+        self.changes.append(replace(change, k=k, l=l, without=dropped, protects_kept=protect_kept))
         return self.changes[-1]
 
     def _select_evidence(self, dropped: str) -> dict[str, Any]:
@@ -133,33 +144,34 @@ def _measure(name: str, result: Result, release: str, verdicts: Iterable[Verdict
     )
 
 
-def _format_name(k: int, l: int | None, dropped: str) -> str:  # noqa: E741
-    if l is None:
-        return _("Leave out {column}, k = {k}", column=dropped, k=k) if dropped else _("Protect with k = {k}", k=k)
-    fields = {"k": k, "l": l}
+def _format_name(k: int, l: int | None, dropped: str, protect_kept: bool) -> str:  # noqa: E741
     if dropped:
-        return _("Leave out {column}, k = {k} and l = {l}", column=dropped, **fields)
-    return _("Protect with k = {k} and l = {l}", **fields)
+        return _("Leave out {column}, k = {k}", column=dropped, k=k)
+    if protect_kept:
+        if l is None:
+            return _("Protect the kept columns, too, with k = {k}", k=k)
+        return _("Protect the kept columns, too, with k = {k} and l = {l}", k=k, l=l)
+    return _("Protect with k = {k}", k=k) if l is None else _("Protect with k = {k} and l = {l}", k=k, l=l)
 
 
-def _find_smallest_k(try_: _Trial, values: Sequence[int], *, dropped: str = "") -> Change | None:
+def _find_smallest_k(try_: _Trial, values: Sequence[int], **settings: Any) -> Change | None:
     """Return the change to the smallest k at which no condition is missed, or else that misses fewest, by bisection."""
     low, high, chosen = 0, len(values), None
     while low < high:
         middle = (low + high) // 2
-        change = try_(values[middle], dropped=dropped)
+        change = try_(values[middle], **settings)
         high, low = (middle, low) if change is None or not change.missed else (high, middle + 1)
         chosen = change if change and (chosen is None or change.missed <= chosen.missed) else chosen
     return chosen
 
 
-def _select_front(changes: Sequence[Change]) -> list[Change]:
-    """Return the Pareto front: fewest missed conditions first, then the highest utility."""
+def _select_front(changes: Sequence[Change]) -> tuple[Change, ...]:
+    """Return the first changes of the Pareto front: fewest missed conditions first, then the highest utility."""
     by_cost: dict[tuple[Any, ...], Change] = {}
     for change in sorted(changes, key=lambda change: -(change.k or 0)):  # of equal ones that with the smallest k
         by_cost[change.missed, change.untested, change.above or 0, -(change.utility or 0)] = change
     front = compress(by_cost.values(), find_pareto_front(list(by_cost)))
-    return sorted(front, key=lambda change: (change.missed, -(change.utility or 0)))
+    return tuple(sorted(front, key=lambda change: (change.missed, -(change.utility or 0)))[:MAX_CHANGES])
 
 
 def _list_riskiest_columns(table: Table) -> list[str]:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.app.conftest import Browser
 from unmask.app import pages, verdict_screen
+from unmask.app.fields import protection_parameters
 from unmask.app.jobs import EXIT_ABOVE, Command, Jobs
 from unmask.app.project import AT_RISK, AUDIT, ORIGIN, RELEASE, REPORT, Project
 
@@ -113,6 +114,18 @@ def test_the_last_audit_is_there_until_the_next_one_is(browser: Browser, project
     project.jobs.wait(pages.CHANGES, 30)
     browser.sends("/verdict", do="again")
     assert "there is no such change" in browser.sends("/verdict", change="0", do="change").text
+    commands.let_go.release(4)
+    project.jobs.wait("verdict", 30)
+
+
+def test_a_change_of_roles_is_made_in_the_document(browser: Browser, project: Project, commands: Commands):
+    project.save({**project.document, "columns": {**project.document["columns"], "age": "keep"}})
+    change = {"k": 15, "l": None, "without": "sex", "protects_kept": True}
+    (project.folder / AUDIT).write_text(json.dumps({"tables": {"verdicts": [], "changes": [change]}}))
+    browser.sends("/verdict", change="0", do="change")
+    columns = project.document["columns"]
+    assert (columns["age"], columns["sex"]) == ("quasi-identifier", "drop")
+    assert protection_parameters(project.document)["k"] == 15
     commands.let_go.release(4)
     project.jobs.wait("verdict", 30)
 

@@ -16,6 +16,7 @@ from unmask.app.sample_rows import read_sample
 from unmask.app.table_workflow import with_protection
 from unmask.app.workflows import find_workflow
 from unmask.core.errors import UnmaskError
+from unmask.document import protect_kept
 from unmask.languages import active_language
 from unmask.toml_text import DOCUMENT
 
@@ -146,5 +147,7 @@ def submit(project: Project, form: Mapping[str, Any]) -> str:
         document["columns"] = {**document["columns"], removed: "drop"}
         if any(removed in part for part in document.get("linkability", {}).get("parts", [])):
             del document["linkability"]
+    if change["protects_kept"]:
+        document["columns"] = protect_kept(document["columns"])
     project.save(with_protection(document, k=change["k"], l=change["l"]))
     return "verdict"

@@ -113,18 +113,27 @@ def suggest_command(*words: object) -> None:
 
 
 def name_table(
-    file: object, *, without: str = "", leave_out: Collection[str] = (), also: Collection[str] = ()
+    file: object,
+    *,
+    without: str = "",
+    protects_kept: bool = False,
+    leave_out: Collection[str] = (),
+    also: Collection[str] = (),
 ) -> list[str]:
     """Return the words that name a table to the next command: a document, or a file, with the options typed about it.
 
-    without   : quasi-identifier that the next command leaves out
-    leave_out : options that the next command does not get
-    also      : typed options that it gets, too
+    without       : quasi-identifier or kept column that the next command leaves out
+    protects_kept : whether kept columns are quasi-identifiers of the next command
+    leave_out     : options that the next command does not get
+    also          : typed options that it gets, too
     """
     context = click.get_current_context()
     words = [str(context.meta.get(DOCUMENT, file))]
-    shortened = [name for name in ("quasi_identifiers", "keep") if without in (context.params[name] or ())]
-    typed = context.obj | {name: context.params[name] for name in shortened}
+    roles = {name: context.params[name] or () for name in ("quasi_identifiers", "keep")}
+    if protects_kept:
+        typed = context.obj | {"quasi_identifiers": (*roles["quasi_identifiers"], *roles["keep"]), "keep": ()}
+    else:
+        typed = context.obj | {name: columns for name, columns in roles.items() if without in columns}
     for option in context.command.params:
         name = str(option.name)
         if name in {*read_options("unmask.tables:Table.read"), *also} & typed.keys() - {*leave_out}:

@@ -198,7 +198,7 @@ def _list_protect_options(change: Change, params: Mapping[str, Any], *, in_place
         files = ["-o", str(params["releases"][0]), "--origin", str(params["origins"][0]), "--force"]
     else:
         files = ["-o", f"k{change.k}.csv", "--origin", f"k{change.k}-origin.csv"]
-    table = name_table(str(params["original"]), without=change.without)
+    table = name_table(str(params["original"]), without=change.without, protects_kept=change.protects_kept)
     return ["protect", *table, "--k", str(change.k), *limit, *files]
 
 

@@ -468,7 +468,8 @@ def _write_command(changes: Sequence[Change]) -> str:
     if change is None:
         return ""
     command = f"unmask protect \u2026 --k {change.k}" + (f" --l {change.l}" if change.l else "")
-    return command + (f", without {change.without}" if change.without else "")
+    command += f", without {change.without}" if change.without else ""
+    return command + (", with the kept columns as quasi-identifiers" if change.protects_kept else "")
 
 
 def _believed_worst(row: Row, scope: Scope) -> float:

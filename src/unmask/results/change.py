@@ -27,6 +27,8 @@ class Change:
         Fewest rows and sensitive values of a class; `k` is empty for the release itself.
     without : str
         Column that is left out.
+    protects_kept : bool
+        Whether the kept columns become quasi-identifiers.
     """
 
     name: str
@@ -38,10 +40,12 @@ class Change:
     k: int | None = None
     l: int | None = None  # noqa: E741  # the field's letter
     without: str = ""
+    protects_kept: bool = False
 
 
 CHANGE_COLUMNS = (
     Column("name"), Column("missed"), Column("untested"), Column("above", kind="people", of="people"), Column("people"),
     Column("utility"), Column("k"), Column("l"), Column("without"),
+    Column("protects_kept"),
 )  # fmt: skip
 """Fields of a change; the number of people above the limit is rounded."""
