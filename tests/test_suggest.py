@@ -17,7 +17,7 @@ from unmask.tables import Table, datasets
 ROLES = ("-q", "age,sex,zip", "-s", "diagnosis")
 
 
-def census(n: int = 1500) -> dict[str, np.ndarray]:
+def census(n: int = 500) -> dict[str, np.ndarray]:
     return datasets.synthetic_census(n, rng=np.random.default_rng(5))
 
 
