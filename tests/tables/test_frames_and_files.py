@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unmask
-from unmask.tables import Table
+from unmask.tables import Table, coding
+from unmask.tables.reading import read_encoded
 
 KINDS = ("age", "roof", "score text", "plz text", "wage", "share", "smoker", "town", "visit", "grade", "rooms", "mixed")
 
@@ -69,6 +70,21 @@ def test_a_frame_and_its_file_have_the_same_cells(folder, seed, n):
 
     for source in (frame, pl.from_pandas(frame), pa.Table.from_pandas(frame), folder / "table.parquet"):
         assert _cells(Table.read(source, **roles)) == expected
+
+
+TEXTS = st.none() | st.sampled_from(["", " ", "a", " a", "B", "é", "e\u0301", "\uffee", "\U0001f600", "10", "9", "nan"])
+
+
+@given(st.lists(st.tuples(TEXTS, TEXTS, st.sampled_from([1.5, -0.0, float("nan")])), min_size=1, max_size=12))
+def test_few_rows_have_the_codes_of_many(rows):
+    frame = pd.DataFrame(rows, columns=["a", "b", "real"])
+    few = read_encoded(frame).columns
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(coding, "_MAX_SMALL_ROWS", 0)
+        many = read_encoded(frame).columns
+    for name in frame:
+        assert (few[name].texts, few[name].stored) == (many[name].texts, many[name].stored)
+        assert few[name].codes.tolist() == many[name].codes.tolist()
 
 
 @pytest.mark.parametrize("seed", range(6))

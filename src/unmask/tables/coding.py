@@ -55,8 +55,17 @@ def encode(
     )
     storage = "view" if is_read_again else "table"
     connection.execute(f"create temp {storage} cells as select {cells} from {relation} as source({aliases})")
+    is_small = not is_read_again and connection.fetchall()[0][0] <= _MAX_SMALL_ROWS
+    few = connection.execute("select * from cells").fetchnumpy() if is_small else {}
+
+    def encode_column(position: int) -> Encoded:
+        name = f"c{position}"
+        raw = _encode_few(few[name].tolist()) if few else _encode_by_hash(connection, name)
+        empty = {"", "nan", "-nan"} if types[position] in _REAL else {""}  # among real numbers, NaN is missing
+        return replace(_strip_texts(raw, empty), stored=types[position])
+
     return {
-        name: encode_column(connection, f"c{position}", types[position], real=types[position] in _REAL)
+        name: encode_column(position)
         for name, position in positions.items()
         if name not in once or _has_repeats(connection, f"c{position}")
     }
@@ -70,10 +79,16 @@ def _has_repeats(connection: duckdb.DuckDBPyConnection, name: str) -> bool:
     return bool(repeats[0])
 
 
-def encode_column(connection: duckdb.DuckDBPyConnection, name: str, stored: str, *, real: bool) -> Encoded:
-    """Return an encoded column of the table `cells`; among real numbers, NaN is missing."""
-    cleaned = _strip_texts(_encode_by_hash(connection, name), {"", "nan", "-nan"} if real else {""})
-    return replace(cleaned, stored=stored)
+_MAX_SMALL_ROWS = 4096
+"""Most rows that are encoded without queries, of which each column takes two."""
+
+
+def _encode_few(values: Sequence[str | None]) -> Encoded:
+    """Return a column of a few rows encoded by its sorted texts, as `_encode_by_hash` does."""
+    distinct = {*values}
+    texts = (*sorted(text for text in distinct if text is not None), *(distinct & {None}))
+    number = {text: position for position, text in enumerate(texts)}
+    return Encoded(texts, np.array([number[text] for text in values], dtype=np.int32))
 
 
 def _encode_by_hash(connection: duckdb.DuckDBPyConnection, name: str, *, salt: int = 0) -> Encoded:
