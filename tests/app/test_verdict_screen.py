@@ -119,6 +119,10 @@ def test_the_last_audit_is_there_until_the_next_one_is(browser: Browser, project
 
 
 def test_a_change_of_roles_is_made_in_the_document(browser: Browser, project: Project, commands: Commands):
+    browser.sends("/adversaries", policy="ema-0.09", do="continue")
+    commands.let_go.release(3)
+    project.jobs.wait("verdict", 30)
+    project.jobs.wait(pages.CHANGES, 30)
     project.save({**project.document, "columns": {**project.document["columns"], "age": "keep"}})
     change = {"k": 15, "l": None, "without": "sex", "protects_kept": True}
     (project.folder / AUDIT).write_text(json.dumps({"tables": {"verdicts": [], "changes": [change]}}))
