@@ -222,9 +222,11 @@ def _list_parts(value: Any, hint: Any, place: str) -> Iterator[tuple[Any, Any, s
 def describe(hint: Any) -> str:
     """Return a type in words.
 
-    >>> describe(Annotated[float, Range(0, 1)] | list[str]), describe(list[Table({})])
-    ('a number from 0 to 1, or a list, each a text', 'a list of tables')
+    >>> describe(Annotated[float, Range(0, 1)] | list[str]), describe(list[Table({})]), describe(dict[str, float])
+    ('a number from 0 to 1, or a list, each a text', 'a list of tables', 'a table { NAME = a number }')
     """
+    if get_origin(hint) is dict and (value := get_args(hint)[1]) is not Any:
+        return f"a table {{ NAME = {describe(value)} }}"
     if isinstance(hint, Table) or hint is dict or get_origin(hint) is dict:
         return "a table"
     if alternatives := _alternatives(hint):

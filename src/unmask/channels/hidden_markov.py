@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from scipy.sparse import csc_array, csr_array, issparse
-from scipy.special import logsumexp
 
 from unmask.channels._beliefs import closed_belief
 from unmask.channels._matrices import Bools, Floats, Ints, Matrix
@@ -354,7 +354,7 @@ def _log_forward(chain: Chain, traces: Traces, user: int) -> Floats:
         log_alpha[t] = predicted + log_emission[output]
         if np.isneginf(log_alpha[t].max()):
             raise _impossible(traces.first + user, t)
-        predicted = logsumexp(log_alpha[t][None, :] + log_A.T, axis=-1)
+        predicted = scipy.special.logsumexp(log_alpha[t][None, :] + log_A.T, axis=-1)
     return log_alpha
 
 
@@ -363,13 +363,15 @@ def _log_backward(chain: Chain, outputs: Ints) -> Floats:
     log_A, log_emission = chain.logarithms
     log_beta = np.zeros((len(outputs), chain.motion.n_x))
     for t in range(len(outputs) - 2, -1, -1):
-        log_beta[t] = logsumexp(log_A + (log_emission[outputs[t + 1]] + log_beta[t + 1])[None, :], axis=-1)
+        log_beta[t] = scipy.special.logsumexp(
+            log_A + (log_emission[outputs[t + 1]] + log_beta[t + 1])[None, :], axis=-1
+        )
     return log_beta
 
 
 def _normalize(log_joint: Floats) -> tuple[Floats, Floats]:
     """Return the rows as probabilities, and the growth of the log of their sum at each step."""
-    total = logsumexp(log_joint, axis=-1)
+    total = scipy.special.logsumexp(log_joint, axis=-1)
     return np.exp(log_joint - total[:, None]), np.diff(total, prepend=0.0)
 
 

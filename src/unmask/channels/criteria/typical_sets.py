@@ -7,7 +7,7 @@ from math import comb, log
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, logsumexp
+import scipy
 
 from unmask.channels._matrices import Floats, Ints, Matrix, log_or_0, probabilities
 from unmask.channels.channel import Channel
@@ -198,11 +198,11 @@ def typical_set(p: Floats, *, k: int, epsilon: float) -> TypicalSet:
     H, log_q = entropy(q), np.log(q)
     log_p = counts @ log_q  # of each sequence of the type, in nats
     typical = np.abs(-log_p / (k * LN2) - H) <= epsilon + SURPRISE_TOLERANCE
-    log_factorial = gammaln(np.arange(k + 1) + 1.0)
+    log_factorial = scipy.special.gammaln(np.arange(k + 1) + 1.0)
     log_count = log_factorial[k] - log_factorial[counts].sum(axis=1)
     return TypicalSet(
         probability=min(float(np.exp(log_count + log_p)[typical].sum()), 1.0),
-        log2_size=float(logsumexp(log_count[typical])) / LN2 if typical.any() else -np.inf,
+        log2_size=float(scipy.special.logsumexp(log_count[typical])) / LN2 if typical.any() else -np.inf,
         log2_low=(log(1 - epsilon) / LN2 if epsilon < 1 else -np.inf) + k * (H - epsilon),
         log2_high=k * (H + epsilon),
         holds_most_likely=bool(abs(-log_q.max() / LN2 - H) <= epsilon + SURPRISE_TOLERANCE),

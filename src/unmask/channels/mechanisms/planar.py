@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from unmask.channels._matrices import Floats
 from unmask.channels.channel import MAX_DENSE_ENTRIES, Channel
@@ -223,7 +223,13 @@ def _axis_masses(mean: Floats, edges: Floats, width: Floats) -> Floats:
     ends = np.full((*inner.shape[:2], 1), np.inf)
     low, high = np.concatenate((-ends, inner), axis=2), np.concatenate((inner, ends), axis=2)
     is_upper = low > 0  # in the small tail a difference keeps its digits
-    return np.asarray(np.where(is_upper, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low)))
+    return np.asarray(
+        np.where(
+            is_upper,
+            scipy.special.ndtr(-low) - scipy.special.ndtr(-high),
+            scipy.special.ndtr(high) - scipy.special.ndtr(low),
+        )
+    )
 
 
 def _distances(points: Floats) -> Floats:
