@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import ceil, prod
+from math import ceil, inf, prod
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,8 @@ class StoredTable:
     dictionary : dict of str to Column
         By name of a column, its distinct cells once it was read; codes list the levels. The table `name`_c0 of the
         engine has the code of each cell of the first column, and so on.
+    cells : dict of str to tuple
+        By name of a column that is not read yet, its distinct cells and their rows, once they were counted.
 
     Examples
     --------
@@ -87,6 +89,7 @@ class StoredTable:
     counts_sensitive: bool = True
     counts_records: bool = True
     dictionary: dict[str, Column] = field(default_factory=dict)
+    cells: dict[str, tuple[NDArray[Any], Integers]] = field(default_factory=dict)
 
     def check(self, names: Sequence[str]) -> None:
         """Raise UnmaskError for a column that the source lacks."""
@@ -105,6 +108,17 @@ class StoredTable:
         """Return the code of a missing cell in each column, by short name; 0 if no cell is missing."""
         return {short: max(self.dictionary[name].levels.missing, 0) for short, name in shorts.items()}
 
+    def count_cells(self, names: Iterable[str]) -> dict[str, tuple[NDArray[Any], Integers]]:
+        """Return the distinct cells of each column, ascending, and their rows; None is last if a cell is missing.
+
+        Cells are counted in one pass over the rows, and kept until they are read.
+        """
+        if shorts := {f"c{i}": name for i, name in enumerate(names) if name not in self.cells}:
+            self.engine.table(f"{self.name}_columns", self.source, shorts)
+            counted = _count_cells(self.engine, f"{self.name}_columns", tuple(shorts))
+            self.cells.update((name, counted[short]) for short, name in shorts.items())
+        return self.cells
+
     def read_levels(self, names: Sequence[str], meanings: Meanings) -> tuple[str, ...]:
         """Read the distinct cells of columns into the dictionary and the engine, and return notes on how they were
         read.
@@ -114,19 +128,20 @@ class StoredTable:
         self.dictionary.clear()
         shorts = {f"c{position}": name for position, name in enumerate(names)}
         kinds = self.engine.table(f"{self.name}_source", self.source, shorts)
-        values = _distinct_values(self.engine, self.name, tuple(shorts))
-        if not all(len(cells) for cells, _ in values.values()):
+        cells = self.count_cells(names)
+        if not all(len(values) for values, _ in cells.values()):
             raise UnmaskError("the source has no rows; expected at least one row")
         encoded = {
-            name: replace(read_encoded({name: values[short][0]}).columns[name], row_counts=values[short][1])
-            for short, name in shorts.items()
+            name: replace(read_encoded({name: cells[name][0]}).columns[name], row_counts=cells[name][1])
+            for name in names
         }
         columns, notes = meanings.read(encoded)
         for short, name in shorts.items():
             column, kind = columns[name], kinds[short]
-            self.engine.put(f"{self.name}_{short}", _dictionary(values[short][0], column.codes, kind))
+            self.engine.put(f"{self.name}_{short}", _dictionary(cells[name][0], column.codes, kind))
             every_code = np.arange(len(column.levels), dtype=np.int32)
             self.dictionary[name] = replace(column, codes=every_code, stored="VARCHAR" if kind == "text" else "")
+        self.cells.clear()
         return notes
 
     def combinations(self, names: Sequence[str]) -> dict[str, Column]:
@@ -216,18 +231,17 @@ def _unpacked(keys: Integers, word: Mapping[str, int]) -> dict[str, NDArray[np.i
     return codes
 
 
-def _distinct_values(engine: Engine, name: str, columns: Sequence[str]) -> dict[str, tuple[NDArray[Any], Integers]]:
-    """Return the values of each column, ascending, and their rows; None is last if a cell is missing."""
-    engine.keep(f"{name}_values", sql.select_cells(f"{name}_source", columns))
-    gaps = engine.rows(sql.select_gaps(f"{name}_values", columns))
-    values = {}
+def _count_cells(engine: Engine, table: str, columns: Sequence[str]) -> dict[str, tuple[NDArray[Any], Integers]]:
+    engine.keep("cells", sql.select_cells(table, columns))
+    gaps = engine.rows(sql.select_gaps("cells", columns))
+    counted = {}
     for short in columns:
-        cells, counts = engine.rows(sql.select_values(f"{name}_values", short)).values()
+        cells, counts = engine.rows(sql.select_values("cells", short)).values()
         if n_gaps := gaps[short][0]:
             cells, counts = np.array([*cells.tolist(), None], object), np.append(counts, n_gaps)
-        values[short] = cells, counts
-    engine.drop(f"{name}_values")
-    return values
+        counted[short] = cells, counts
+    engine.drop("cells")
+    return counted
 
 
 def _dictionary(cells: NDArray[Any], codes: NDArray[np.int32], kind: Kind) -> dict[str, NDArray[Any]]:
@@ -272,20 +286,30 @@ class Size:
         return f"{words} that take {format_bytes(self.n_bytes)}"
 
 
-def estimate(stored: StoredTable, quasi_identifiers: Sequence[str], sensitive: Sequence[str] = ()) -> Size:
-    """Estimate the number of combinations of columns from one pass over the rows."""
+def estimate(
+    stored: StoredTable, quasi_identifiers: Sequence[str], sensitive: Sequence[str] = (), *, array_bytes: float = inf
+) -> Size:
+    """Estimate the number of combinations of columns from one pass over the rows, and count their cells in another.
+
+    If the combinations exceed the memory, numbers of cells are estimated too, because a column may have as many.
+    """
     names = (*quasi_identifiers, *sensitive)
     stored.check(names)
     shorts = {f"c{position}": name for position, name in enumerate(names)}
     stored.engine.table("estimated", stored.source, shorts)
-    estimates = stored.engine.rows(sql.select_estimates("estimated", list(shorts), {"combinations": list(shorts)}))
-    n = {name: int(counts[0]) for name, counts in estimates.items()}
-    if n["n"] == 0:
+    joint = stored.engine.rows(sql.select_estimates("estimated", (), {"combinations": list(shorts)}))
+    n_rows, n_joint = int(joint["n"][0]), int(joint["combinations"][0])
+    if n_rows == 0:
         raise UnmaskError("the source has no rows; expected at least one row")
-    combinations = min(ceil(n["combinations"] * MARGIN_OF_ESTIMATES), n["n"])
-    values = {name: n[short] for short, name in shorts.items()}
+    combinations = min(ceil(n_joint * MARGIN_OF_ESTIMATES), n_rows)
+    if combinations * BYTES_PER_COMBINATION > array_bytes:
+        estimates = stored.engine.rows(sql.select_estimates("estimated", list(shorts), {}))
+        values = {name: int(estimates[short][0]) for short, name in shorts.items()}
+    else:
+        cells = stored.count_cells(names)
+        values = {name: len(cells[name][0]) for name in names}
     classes = min(prod(max(values[name], 1) for name in quasi_identifiers), combinations)
-    return Size(n["n"], combinations, classes, values, len(quasi_identifiers))
+    return Size(n_rows, combinations, classes, values, len(quasi_identifiers))
 
 
 def check_memory(sizes: Mapping[str, Size], array_bytes: int) -> None:
