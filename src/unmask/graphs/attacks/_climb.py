@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from unmask.compiled import compiled
 from unmask.graphs.attacks._loops import insert
 
-Leaders = tuple[NDArray[np.int32], NDArray[np.float32]]
+Leaders = tuple[NDArray[np.int32], NDArray[np.float64]]
 """(n, width) nodes and (n, width) values, largest first, padded with -1 and -inf."""
 
 _SWEEPS = 20
@@ -88,8 +88,8 @@ def keep_nearest(alike: NDArray[np.float32], start: int, rows: Leaders, columns:
     for i in range(alike.shape[0]):
         u = start + i
         for c in range(alike.shape[1]):
-            v = alike[i, c]
+            v = np.float64(alike[i, c])  # types as in the other loops that insert
             if v > value[u, last]:
-                insert(c, v, u, node, value)
+                insert(np.int32(c), v, u, node, value)
             if v > value_back[c, last_back]:
-                insert(u, v, c, node_back, value_back)
+                insert(np.int32(u), v, c, node_back, value_back)

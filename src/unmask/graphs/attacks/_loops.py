@@ -111,9 +111,7 @@ def _invalidate(v: int, side: Side) -> None:
 
 
 @inner
-def insert(
-    c: int, v: float, row: int, candidate: NDArray[np.int32], value: NDArray[np.float64] | NDArray[np.float32]
-) -> None:
+def insert(c: int | np.int32, v: float, row: int, candidate: NDArray[np.int32], value: NDArray[np.float64]) -> None:
     """Insert a candidate among the best of a row, best first; its value must exceed the last value of the row."""
     place = value.shape[1] - 1
     while place > 0 and v > value[row, place - 1]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.csr_rows import distinct
-from unmask.graphs.attacks._climb import keep_nearest
+from unmask.graphs.attacks._climb import Leaders, keep_nearest
 from unmask.graphs.attacks.base import Matching, seed_images, shared
 from unmask.graphs.attacks.rematch import Rematch
 from unmask.graphs.graph import SocialGraph
@@ -212,11 +212,13 @@ def nearest(
     return _drop_ties(*rows), _drop_ties(*columns)
 
 
-def _leaders(n: int, k: int) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    return np.full((n, k + 1), -1, dtype=np.int32), np.full((n, k + 1), -np.inf, dtype=np.float32)
+def _leaders(n: int, k: int) -> Leaders:
+    """Return no leaders. Values have 64 bits, because other loops insert such values with the same compiled code."""
+    return np.full((n, k + 1), -1, dtype=np.int32), np.full((n, k + 1), -np.inf)
 
 
-def _drop_ties(node: NDArray[np.int32], value: NDArray[np.float32]) -> Pairs:
+def _drop_ties(node: NDArray[np.int32], exact: Floats) -> Pairs:
     """Return rows and their leaders, without the last leader and without ties with it."""
+    value = exact.astype(np.float32)
     row, rank = np.nonzero(value > value[:, -1:] + _TIE)
     return row, node[row, rank].astype(np.int64)
