@@ -228,9 +228,9 @@ def make(spec: Spec, kind: Kind, domain: str, code: Path | None) -> Any:
     >>> make(Spec.parse("Mondrian:k=3"), "protections", "tables", None)
     Mondrian(k=3)
     """
-    ours, (name, _, more) = examples(kind, [domain]), spec.use.partition(":")
-    if more and not {name, f"{domain}.{name}"}.isdisjoint(ours):
-        raise UnmaskError(f"{more!r} is not a parameter of {name}, expected PARAMETER=VALUE after the colon")
+    ours, (name, _, suffix) = examples(kind, [domain]), spec.use.partition(":")
+    if suffix and not {name, f"{domain}.{name}"}.isdisjoint(ours):
+        raise UnmaskError(f"{suffix!r} is not a parameter of {name}, expected PARAMETER=VALUE after the colon")
     is_full = "." in spec.use or (f"{domain}.{spec.use}" not in ours and is_plugin(spec.use))
     use = spec.use if is_full else f"{domain}.{spec.use}"
     if (home := domain_of(use, find(use, kind, code))) != domain:

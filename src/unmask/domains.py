@@ -127,7 +127,7 @@ class DomainAudit(Protocol):
     def columns(self, dataset: Part) -> list[str]:
         """Return the columns of a file."""
 
-    def load(self, dataset: Part, made: Any) -> Any:
+    def load(self, dataset: Part, data: Any) -> Any:
         """Return the population."""
 
     def divide(self, dataset: Part, population: Any, rng: np.random.Generator) -> Any:

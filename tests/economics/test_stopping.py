@@ -101,7 +101,7 @@ def test_the_rows_left_out_are_the_fewest_of_the_smallest_classes():
         starts = [0, *(i for i in range(1, len(sizes)) if sizes[i] > sizes[i - 1]), len(sizes)]
         fewest = next(i for i in starts if search_payoff(attacker, sizes[i:], attacker.fine) <= 1e-9 * attacker.gain)
         assert rows.left_out == fewest
-        assert rows.below == (sizes[fewest] if fewest < len(sizes) else None)
+        assert rows.min_class_size == (sizes[fewest] if fewest < len(sizes) else None)
 
 
 def test_the_cheapest_mix_stops_every_strategy_and_no_mix_of_a_grid_is_cheaper():

@@ -54,11 +54,6 @@ class Job:
         """Text that differs between two commands of any jobs with this name."""
         return f"{self.started}-{self.position}"
 
-    @property
-    def command_lines(self) -> str:
-        """The commands as lines of a shell."""
-        return "\n".join(format_command(command) for command in self.commands)
-
 
 def format_command(command: Command) -> str:
     """Return a command as a line of a shell."""

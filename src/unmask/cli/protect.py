@@ -220,18 +220,18 @@ def _protect_counts(
         yield _Release(write, facts, generalized.loss.width, dropped)
 
 
-def _print_json(made: _Release) -> None:
-    width = [{"column": name, **vars(column)} for name, column in made.width.items()]
-    dropped = [{"column": name} for name in made.dropped]
-    print_json(results=[made.facts], tables={"width": width, "dropped": dropped}, warnings=made.warnings)
+def _print_json(release: _Release) -> None:
+    width = [{"column": name, **vars(column)} for name, column in release.width.items()]
+    dropped = [{"column": name} for name in release.dropped]
+    print_json(results=[release.facts], tables={"width": width, "dropped": dropped}, warnings=release.warnings)
 
 
-def _print_release(made: _Release, output: Path, *, as_json: bool) -> None:
+def _print_release(release: _Release, output: Path, *, as_json: bool) -> None:
     from unmask.protecting import describe_cost
 
-    for warning in made.warnings:
+    for warning in release.warnings:
         print_line(f"warning: {warning}", err=True)
-    print_line(f"wrote {output}: {describe_cost(made.facts, made.width)}", err=True)
+    print_line(f"wrote {output}: {describe_cost(release.facts, release.width)}", err=True)
     if as_json or output == STANDARD_OUTPUT:
         return
     context = click.get_current_context()
@@ -241,7 +241,7 @@ def _print_release(made: _Release, output: Path, *, as_json: bool) -> None:
         _suggest_audit_of_document(context.meta[DOCUMENT], output, held_back if "hold_back" in context.obj else [])
         return
     truth = ["--original", params["data"], "--origin", params["origin"]] if params["origin"] else []
-    if "classes" not in made.facts:
+    if "classes" not in release.facts:
         truth = ["--original", params["data"], "--synthetic"]
     not_released = ("identifiers", *(() if truth else ("person", "household")))
     suggest_command("audit", *name_table(output, leave_out=(*not_released, *FILE_FORM)), *truth, *held_back)

@@ -187,10 +187,10 @@ def localize(text: str) -> str:
 
 def _localize_number(number: str, language: Language) -> str:
     separators = SEPARATORS[language]
-    whole, point, decimals = number.partition(".")
-    is_grouped = len(whole.replace(",", "")) >= separators.min_digits
-    whole = whole.replace(",", separators.thousands if is_grouped else "")
-    return whole + (separators.decimal + decimals if point else "")
+    integer, point, decimals = number.partition(".")
+    is_grouped = len(integer.replace(",", "")) >= separators.min_digits
+    integer = integer.replace(",", separators.thousands if is_grouped else "")
+    return integer + (separators.decimal + decimals if point else "")
 
 
 # --- texts written in English ----------------------------------------------------------------------------------------

@@ -43,10 +43,10 @@ class Background:
     @property
     def in_general(self) -> Table | None:
         """Return the population without the targets; None without such people."""
-        others = self.population
-        if others is not None and self.person is not None:
-            others = others.take(np.setdiff1d(np.arange(others.n_rows), self.person))
-        return others if others is not None and others.n_rows else None
+        population = self.population
+        if population is not None and self.person is not None:
+            population = population.take(np.setdiff1d(np.arange(population.n_rows), self.person))
+        return population if population is not None and population.n_rows else None
 
     @classmethod
     def of(cls, knowledge: object) -> Background:

@@ -43,13 +43,13 @@ def columns(dataset: Part) -> list[str]:
     return list_columns(dataset.settings["file"])
 
 
-def load(dataset: Part, made: Any) -> ExactTables:
+def load(dataset: Part, data: Any) -> ExactTables:
     """Return the records and their exact tables with all totals."""
-    if isinstance(made, ExactTables):
-        return made
+    if isinstance(data, ExactTables):
+        return data
     if not dataset.settings.get("tables"):
         raise UnmaskError('the dataset has no tables; expected a list such as tables = ["sex*age", "age*race"]')
-    return count_tables(made, dataset.settings["tables"], geography=dataset.settings.get("geography", ""))
+    return count_tables(data, dataset.settings["tables"], geography=dataset.settings.get("geography", ""))
 
 
 def protect(population: ExactTables, protection: Any, rng: np.random.Generator) -> AggregateRelease:

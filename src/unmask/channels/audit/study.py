@@ -88,27 +88,27 @@ def columns(dataset: Part) -> list[str]:
     return list(secrets.system.x_labels or ()) if secrets.system is not None else []
 
 
-def load(dataset: Part, made: Any) -> Secrets:
+def load(dataset: Part, data: Any) -> Secrets:
     """Return the secrets of a grid (uniform), of check-ins (by visits), of a prior, or of a channel in a file."""
     grid_settings = {key: dataset.settings[key] for key in CELLS if key in dataset.settings}
-    if isinstance(made, Path) and is_check_ins(read_lines(made)):
+    if isinstance(data, Path) and is_check_ins(read_lines(data)):
         center = grid_settings.get("center")
         if center is not None and len(center) != 2:
             raise UnmaskError(f"center has {len(center)} numbers, expected a latitude and a longitude")
-        made = read_check_ins(made, **grid_settings)
+        data = read_check_ins(data, **grid_settings)
     elif grid_settings:
         raise UnmaskError(f"{next(iter(grid_settings))} is a setting of check-ins, a file with user,time,lat,lon")
-    if isinstance(made, Path):
-        system = read_channel_file(made)
+    if isinstance(data, Path):
+        system = read_channel_file(data)
         names = system.x_labels or ()
         points = np.array(names, dtype=np.float64) if all(map(is_number, names)) else None
         return Secrets(None, points, system.prior, system=system)
-    if isinstance(made, Visits):
-        prior = made.prior(pseudocount=float(dataset.settings.get("pseudocount", 0.0)))
-        return Secrets(made.grid, made.grid.points, prior, meters=True)
-    if isinstance(made, Grid):
-        return Secrets(made, made.points, np.full(len(made), 1 / len(made)), meters=True)
-    prior = np.asarray(made, dtype=np.float64)
+    if isinstance(data, Visits):
+        prior = data.prior(pseudocount=float(dataset.settings.get("pseudocount", 0.0)))
+        return Secrets(data.grid, data.grid.points, prior, meters=True)
+    if isinstance(data, Grid):
+        return Secrets(data, data.points, np.full(len(data), 1 / len(data)), meters=True)
+    prior = np.asarray(data, dtype=np.float64)
     return Secrets(None, np.arange(len(prior), dtype=np.float64), prior)
 
 

@@ -140,7 +140,7 @@ def audit_deterrence(
         cautions=attackers[0].warnings,
     )
     rows = deterrents[CAMPAIGN].rows
-    limit = (rows.below or np.inf) if rows.left_out else 0
+    limit = (rows.min_class_size or np.inf) if rows.left_out else 0
     left_out = np.flatnonzero((counts > 0) & (counts < limit))
     return suppress_for_print(result, is_exact=is_exact), left_out.tolist()
 
@@ -189,7 +189,7 @@ def _name_classes(mix: Mix) -> int | str:
     """Return the smallest class size that remains, "none" if no rows are left out, or "all"."""
     if not mix.left_out:
         return "none"
-    return "all" if mix.below is None else mix.below
+    return "all" if mix.min_class_size is None else mix.min_class_size
 
 
 def _budget_table(attackers: Sequence[Attacker], counts: NDArray[np.int64], budget: float) -> Table:
@@ -282,8 +282,8 @@ def _describe_mix(mix: Mix) -> str:
     parts = [f"a fine of {round_up(mix.fine)}"]
     if mix.price:
         parts.append(f"an access price of {round_up(mix.price)}")
-    if mix.below is None and mix.left_out:
+    if mix.min_class_size is None and mix.left_out:
         return "no release, as every row is left out"
     if mix.left_out:
-        parts.append(f"{mark_people(mix.left_out)} rows left out, in classes of fewer than {mix.below:,}")
+        parts.append(f"{mark_people(mix.left_out)} rows left out, in classes of fewer than {mix.min_class_size:,}")
     return ", and ".join(parts)

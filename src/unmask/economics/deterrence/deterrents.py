@@ -52,13 +52,13 @@ class Costs:
 class Mix(NamedTuple):
     """A fine, an access price in addition to that of the outside data, the classes that remain, and their cost.
 
-    below    : classes with fewer rows are left out; None if all rows are
-    left_out : number of rows in these classes
+    min_class_size : classes with fewer rows are left out; None if all rows are
+    left_out       : number of rows in these classes
     """
 
     fine: float
     price: float
-    below: int | None
+    min_class_size: int | None
     left_out: int
     cost: float
 
@@ -267,8 +267,8 @@ def _find_rows(release: SizeAttack) -> Mix:
 def _make_mix(release: SizeAttack, first: int, fine: float, price: float, costs: Costs) -> Mix:
     left_out = release.count_left_out(first)
     cost = costs.fine * (fine - release.fine) + costs.price * price + (costs.row or 0.0) * left_out
-    below = int(release.sizes[first]) if first < len(release.sizes) else None
-    return Mix(fine, price, below, left_out, cost)
+    min_class_size = int(release.sizes[first]) if first < len(release.sizes) else None
+    return Mix(fine, price, min_class_size, left_out, cost)
 
 
 def _find_mix(release: SizeAttack, costs: Costs) -> Mix:

@@ -389,9 +389,9 @@ def list_stable_seeds(
             fewest = min(stable, key=lambda point: point.n_seeds)
             rows.append(_stable_seeds_row(fewest, release=release, n_people=n_people))
         else:
-            most = max(point.n_seeds for point in points)
+            largest = max(point.n_seeds for point in points)
             never[f"stable_seeds ({attack})"] = (
-                f"with up to {most:,} seeds, it spreads in fewer than {percent(MIN_STABLE, 0)} of the runs"
+                f"with up to {largest:,} seeds, it spreads in fewer than {percent(MIN_STABLE, 0)} of the runs"
             )
     return rows, never
 

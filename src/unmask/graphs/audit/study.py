@@ -85,10 +85,10 @@ def columns(_dataset: Part) -> list[str]:
     return []
 
 
-def load(dataset: Part, made: Any) -> SocialGraph | Pair:
+def load(dataset: Part, data: Any) -> SocialGraph | Pair:
     """Return the graph, or the pair; people of a file are labeled by numbers."""
     reading = {key: value for key, value in dataset.settings.items() if key in DATASET}
-    population: SocialGraph | Pair = numbered(SocialGraph.read(made, **reading)) if isinstance(made, Path) else made
+    population: SocialGraph | Pair = numbered(SocialGraph.read(data, **reading)) if isinstance(data, Path) else data
     return population
 
 

@@ -44,12 +44,12 @@ def columns(dataset: Part) -> list[str]:
     return list_columns(dataset.settings["file"])
 
 
-def load(dataset: Part, made: Any) -> Items | Released:
+def load(dataset: Part, data: Any) -> Items | Released:
     """Return items with users as pseudonyms; for public data sets, a release with its truth."""
-    if isinstance(made, Items | tuple):
-        return made
+    if isinstance(data, Items | tuple):
+        return data
     reading = {key: value for key, value in dataset.settings.items() if key in DATASET and key != "own"}
-    return Items.read(made, **reading)
+    return Items.read(data, **reading)
 
 
 def protect(population: Items | Released, protection: Any, rng: np.random.Generator) -> Released:

@@ -102,8 +102,8 @@ def _guess_table(facts: LinkageFacts) -> Table:
 def _guess_record(guess: GuessFacts) -> dict[str, Any]:
     """Return the values of a guess by column, None if unknown."""
     bounds = {f"{name}_at_least": guess.at_least.get(name) for name in ("breached", "clean")}
-    alone = {f"{name}_alone": guess.one_by_one.get(name) for name in ("breached", "clean")}
-    values = vars(guess) | bounds | alone | {"unlabeled": guess.unlabeled or None, "kind": guess.kind or None}
+    one_by_one = {f"{name}_alone": guess.one_by_one.get(name) for name in ("breached", "clean")}
+    values = vars(guess) | bounds | one_by_one | {"unlabeled": guess.unlabeled or None, "kind": guess.kind or None}
     return {name: None if value != value else value for name, value in values.items()}  # nan differs from itself
 
 

@@ -250,10 +250,10 @@ def _read(
 def _warn_of_unused_columns(columns: Iterable[str], original: Table | None) -> list[str]:
     """Return a warning of released columns without a role; an adversary knows those that the original has."""
     names = sorted(name for name in columns if original is None or name in original.names)
-    named = ", ".join(names[:MAX_NAMED])
+    shown_names = ", ".join(names[:MAX_NAMED])
     if len(names) > MAX_NAMED:
-        named = _("{names} and {n} more", names=named, n=len(names) - MAX_NAMED)
-    return [_("an adversary may know released columns without a role: {columns}", columns=named)] if names else []
+        shown_names = _("{names} and {n} more", names=shown_names, n=len(names) - MAX_NAMED)
+    return [_("an adversary may know released columns without a role: {columns}", columns=shown_names)] if names else []
 
 
 def _make_attacks(specs: Sequence[Spec], code: Path | None) -> dict[str, Any]:

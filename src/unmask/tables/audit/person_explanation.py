@@ -115,7 +115,7 @@ class PersonExplainer:
                 f"{table}, counted from 0"
             )
         position = int(positions[0])
-        found = search.explain(position)
+        explanation = search.explain(position)
         steps = search.try_coarser(position, complete.original)
         coarser = (
             CoarserColumn(step.column, describe_level(step.ladder, step.level), step.n_records) for step in steps
@@ -123,8 +123,8 @@ class PersonExplainer:
         return Explanation(
             attacked.name,
             person,
-            *found,
-            why=found.describe(),
+            *explanation,
+            why=explanation.describe(),
             beliefs=tuple(self._list_beliefs(attacked, person)),
             coarser=tuple(sorted(coarser, key=lambda step: -step.n_records)),
         )

@@ -173,14 +173,14 @@ def _score_attribution(
 ) -> Iterator[tuple[str, Value]]:
     """Yield CAP and TCAP of a sensitive column; numbers within 10 % are right, as for `value_proximity`."""
     name, tolerance = column.name, 0.1 if column.type == "number" else 0.0
-    found = criteria.attribution_probability(table, original, name, rtol=tolerance)
-    yield f"cap ({name})", _known(found.probability)
-    yield f"cap_prior ({name})", _known(found.prior)
+    attribution = criteria.attribution_probability(table, original, name, rtol=tolerance)
+    yield f"cap ({name})", _known(attribution.probability)
+    yield f"cap_prior ({name})", _known(attribution.prior)
     targeted = criteria.targeted_attribution_probability(table, original, name, rtol=tolerance)
     yield f"tcap ({name})", _known(targeted.probability)
     if control is not None and name in control.names:
-        found = criteria.attribution_probability(table, control, name, rtol=tolerance)
-        yield f"cap_control ({name})", _known(found.probability)
+        attribution = criteria.attribution_probability(table, control, name, rtol=tolerance)
+        yield f"cap_control ({name})", _known(attribution.probability)
         targeted = criteria.targeted_attribution_probability(table, control, name, rtol=tolerance)
         yield f"tcap_control ({name})", _known(targeted.probability)
 

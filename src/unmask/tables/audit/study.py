@@ -163,10 +163,10 @@ def columns(dataset: Part) -> list[str]:
     )
 
 
-def load(dataset: Part, made: Any) -> Sample:
+def load(dataset: Part, data: Any) -> Sample:
     """Return the population from a table, or from a path; the control group is from a file."""
     reading = {key: value for key, value in dataset.settings.items() if key in READING}
-    table = made if isinstance(made, Table) else Table.read(made, **{"quasi_identifiers": (), **reading})
+    table = data if isinstance(data, Table) else Table.read(data, **{"quasi_identifiers": (), **reading})
     if "control" not in dataset.settings:
         return Sample(table)
     return Sample(table, Table.read(dataset.settings["control"], **{**reading, "like": table}))

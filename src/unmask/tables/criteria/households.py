@@ -58,8 +58,8 @@ def evaluate_households(
     >>> evaluate_households(np.array([7, 7, 8, -1]), np.array([0, 1, 0, 0]), np.array([0.02, 0.1, 0.02, 0.02]))
     Households(size=array([2, 2, 1, 1]), class_size=array([1, 1, 2, 2]), risk=array([0.118, 0.118, 0.02 , 0.02 ]))
     """
-    alone = household.max(initial=0) + 1 + np.arange(len(household))
-    number = np.unique(np.where(household < 0, alone, household), return_inverse=True)[1]
+    own_household = household.max(initial=0) + 1 + np.arange(len(household))
+    number = np.unique(np.where(household < 0, own_household, household), return_inverse=True)[1]
     size = np.bincount(number)
     with np.errstate(divide="ignore"):
         together = -np.expm1(np.bincount(number, np.log1p(-np.minimum(risk, 1.0)), len(size)))
