@@ -113,6 +113,16 @@ def test_a_bad_file_is_refused_as_in_memory(engine, tmp_path, content, message):
     assert type(error.value) is type(knowledge.value)
 
 
+@pytest.mark.parametrize("repeated", ["truth", "guess", "other"])
+def test_a_file_that_repeats_an_id_of_its_own_is_named(engine, tmp_path, repeated):
+    for name, column in (("truth", "subject"), ("guess", "cluster"), ("other", "cluster")):
+        rows = "a,p\n" + "b,p\nb,p\n" * (name == repeated)
+        (tmp_path / f"{name}.csv").write_text(f"item,{column}\n{rows}")
+    files = list_files(tmp_path / "truth.csv", {name: tmp_path / f"{name}.csv" for name in ("guess", "other")})
+    with pytest.raises(UnmaskError, match=rf"{repeated}\.csv: an item id occurs twice"):
+        count_contingencies(engine, *files.locate(engine), array_bytes=ROOM)
+
+
 def test_an_id_that_every_row_has_does_not_multiply(engine, tmp_path):
     for name, column in (("truth", "subject"), ("guess", "cluster"), ("other", "cluster")):
         (tmp_path / f"{name}.csv").write_text(f"item,{column}\n" + "a,p\n" * 40)

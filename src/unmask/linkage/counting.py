@@ -175,14 +175,14 @@ def _join_files(labeled: Sequence[str], n_rows: int) -> str:
 def _check_unique_ids(engine: Engine, files: Sequence[LabelFile], n_rows: Sequence[int]) -> None:
     """Raise for a row without an id, and for an id that a file has twice. n_rows : rows with a label, for each file
 
-    If a file repeats an id that other files have, the join has more rows than the file. This also holds if the join
-    stopped early. Ids that occur in one file only are counted in this file.
+    If a file repeats an id that other files have, the join has more rows than one of them. This also holds if the join
+    stopped early. If ids occur in one file only, they are counted in this file.
     """
     numbers = range(len(n_rows))
     sums = [f"cast(coalesce(sum(case when l{i} is not null then n end), 0) as bigint) as n{i}" for i in numbers]
     sums += [f"cast(coalesce(sum(i{i}), 0) as bigint) as i{i}" for i in numbers]
     n_files = " + ".join(f"case when l{i} is null then 0 else 1 end" for i in numbers)
-    sums.append(f"count(case when {n_files} = 1 then 1 end) as single")
+    sums += [f"count(case when {n_files} = 1 then l{i} end) as single{i}" for i in numbers]
     joined = {name: int(value[0]) for name, value in engine.rows(f"select {', '.join(sums)} from joined").items()}
     if any(joined[f"i{i}"] < joined[f"n{i}"] for i in numbers):
         raise UnmaskError("an item id is missing in a file, expected a value for every item")
@@ -193,7 +193,8 @@ def _check_unique_ids(engine: Engine, files: Sequence[LabelFile], n_rows: Sequen
     def is_short(i: int) -> bool:
         return count(f"select distinct item from f{i} where label is not null") < n_rows[i]
 
-    if any(joined[f"n{i}"] > n_rows[i] for i in numbers) or (joined["single"] and any(map(is_short, numbers))):
+    singles = [i for i in numbers if joined[f"single{i}"]]
+    if any(joined[f"n{i}"] > n_rows[i] for i in numbers) or any(map(is_short, singles)):
         repeated = "select item from f{} where label is not null group by item having count(*) > 1"
         name, n = next((file.name, n) for i, file in enumerate(files) if (n := count(repeated.format(i))))
         ids = "an item id occurs" if n == 1 else f"{n:,} item ids occur"
