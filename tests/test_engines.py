@@ -299,6 +299,12 @@ def test_a_file_that_is_not_there_or_damaged_is_one_sentence(engine, tmp_path):
         engine.names(str(tmp_path / "people.sav"))
 
 
+def test_rows_are_arrays_that_may_be_overwritten(engine):
+    rows = engine.rows("select cast(1 as bigint) as a")
+    rows["a"] += 1
+    assert rows["a"].tolist() == [2]
+
+
 @pytest.mark.parametrize("choice", ["duckdb", "spark://local[1]"])
 def test_a_text_file_without_names_is_read_on_request(choice, tmp_path):
     (tmp_path / "rows.csv").write_text("1;x\n2;y\n")

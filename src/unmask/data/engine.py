@@ -63,7 +63,9 @@ class Engine(Protocol):
         """Remove a table and free its memory."""
 
     def rows(self, sql: str) -> Arrays:
-        """Return the rows of a query as one array per column; unordered unless the query has an order."""
+        """Return the rows of a query as one array per column, which may be overwritten; unordered unless the query has
+        an order.
+        """
 
     def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
         """Write the rows of a query to `path` atomically, sorted by its columns `order`.

@@ -11,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import FailedError, UnmaskError
@@ -122,7 +123,7 @@ class SparkEngine:
         """See `Engine.rows`."""
         with _translate_errors():
             table = self.session.sql(sql).toArrow()
-        return {name: table.column(name).to_numpy() for name in table.column_names}
+        return {name: np.require(table.column(name).to_numpy(), requirements="W") for name in table.column_names}
 
     def write_parquet(self, sql: str, path: Path, names: Mapping[str, str], *, order: Sequence[str]) -> None:
         """See `Engine.write_parquet`; a folder of files, sorted across files."""
