@@ -57,6 +57,18 @@ def test_the_next_command_after_a_look_keeps_the_stated_roles(folder):
     assert "next: unmask init people.csv -q age,sex -s diagnosis\n" in done.stderr
 
 
+def test_the_next_command_after_a_look_protects_kept_columns_if_nothing_else_is_enough(folder):
+    _write_people("people.csv")
+
+    done = invoke("look", "people.csv", "-q", "age,sex", "--keep", "zip", "-s", "diagnosis")
+
+    assert "What next: also protect kept columns, k = 12, which meets every tested condition" in done.stdout
+    assert "next: unmask init people.csv -s diagnosis -q age,sex,zip\n" in done.stderr
+    assert invoke("init", "people.csv", "-s", "diagnosis", "-q", "age,sex,zip").exit_code == 0
+    assert invoke("protect", "unmask.toml", "-o", "release.csv", "--origin", "origin.csv").exit_code == 0
+    assert "\nAcceptable under" in invoke("audit", "unmask.toml").stdout
+
+
 def test_a_stated_policy_is_kept_by_the_next_command_and_met_by_its_k(folder):
     _write_people("people.csv")
 

@@ -122,12 +122,11 @@ def test_the_next_command_protects_kept_columns_too(folder: Path) -> None:
     evidence = ("--original", "people.csv", "--origin", "o.csv", "--policy", "ema-0.09")
     message = run("audit", "r.csv", *roles, *evidence, "--report", "page.html")[2]
     command = re.search("next: unmask (protect .*)", message)[1]
-    assert (
-        command == "protect people.csv -q age,sex,zip -s diagnosis --keep '' --k 12 -o k12.csv --origin k12-origin.csv"
-    )
+    assert command.startswith("protect people.csv -q age,sex,zip -s diagnosis --keep '' --k ")
     assert run(*shlex.split(command))[0] == 0
-    options = ("-q", "age,sex,zip", "-s", "diagnosis", "--original", "people.csv", "--origin", "k12-origin.csv")
-    assert run("audit", "k12.csv", *options, "--policy", "ema-0.09")[0] == 0
+    release, origin = (command.split()[place] for place in (-3, -1))
+    options = ("-q", "age,sex,zip", "-s", "diagnosis", "--original", "people.csv", "--origin", origin)
+    assert run("audit", release, *options, "--policy", "ema-0.09")[0] == 0
 
 
 def test_the_next_command_keeps_what_is_kept(folder: Path) -> None:

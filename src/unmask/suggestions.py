@@ -51,8 +51,8 @@ def suggest(
     protecting again gives the same release.
 
     A bisection finds the smallest k at which no condition is missed: with all quasi-identifiers, and without each of
-    the two that contribute most to the risk, by their Shapley values. If no k is enough, the kept columns become
-    quasi-identifiers. If that is not enough either, several values of each sensitive column are tried.
+    the two that contribute most to the risk, by their Shapley values. Another one makes the kept columns
+    quasi-identifiers. If no k is enough, several values of each sensitive column are tried.
 
     table    : before protection
     policy   : as `unmask.audit` takes it
@@ -70,9 +70,9 @@ def suggest(
     try_ = _Trial(table, read_domain_policies(policy, "tables"), levels or {}, evidence)
     raised = _find_smallest_k(try_, [value for value in K_VALUES if value > k])
     enough = raised.k if raised and not raised.missed else None
-    if table.kept and not enough:
+    if table.kept:
         protected = _find_smallest_k(try_, [value for value in K_VALUES if value >= k], protect_kept=True)
-        if protected and not protected.missed:
+        if protected and not protected.missed and not enough:
             return _select_front(try_.changes)
         raised = min(filter(None, [raised, protected]), key=lambda change: change.missed, default=None)
     if raised and raised.missed and table.sensitive:
@@ -149,8 +149,8 @@ def _format_name(k: int, l: int | None, dropped: str, protect_kept: bool) -> str
         return _("Leave out {column}, k = {k}", column=dropped, k=k)
     if protect_kept:
         if l is None:
-            return _("Protect the kept columns, too, with k = {k}", k=k)
-        return _("Protect the kept columns, too, with k = {k} and l = {l}", k=k, l=l)
+            return _("Also protect kept columns, k = {k}", k=k)
+        return _("Also protect kept columns, k = {k} and l = {l}", k=k, l=l)
     return _("Protect with k = {k}", k=k) if l is None else _("Protect with k = {k} and l = {l}", k=k, l=l)
 
 

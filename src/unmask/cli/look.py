@@ -46,6 +46,7 @@ def look(file: Path, policies: list[Policy], changes: bool, report: Path | None,
     from dataclasses import replace
 
     from unmask.first_look import audit_as_is, guess_roles
+    from unmask.render.first_screen import select_change
     from unmask.results import Advice
 
     report = report or file.with_name(f"{file.stem}-look.html")
@@ -61,12 +62,15 @@ def look(file: Path, policies: list[Policy], changes: bool, report: Path | None,
         roles = guess_roles(file, **{**reading, "person": _ask_person(roles)})
     print_line(f"{roles.unit.words[:1].upper()}{roles.unit.words[1:]}.")
     print_line()
+    result = audit_as_is(file, roles, name=file.name, policies=policies, changes=changes)
+    change = select_change(result.changes)
     document = ["init", *name_table(file, also=("policies",))]
-    result = replace(
-        audit_as_is(file, roles, name=file.name, policies=policies, changes=changes),
-        advice=Advice("", shlex.join(["unmask", *document])),
-        reproduce=describe_version(),
-    ).without_small()
+    if change and change.protects_kept:
+        columns = [*roles.reading["quasi_identifiers"], *roles.reading["keep"]]
+        stated = name_table(file, leave_out=("quasi_identifiers", "keep"), also=("policies",))
+        document = ["init", *stated, "-q", ",".join(columns)]
+    advice = Advice("", shlex.join(["unmask", *document]))
+    result = replace(result, advice=advice, reproduce=describe_version()).without_small()
     print_verdict(result)
     for line in _list_findings(result):
         print_line(line)
