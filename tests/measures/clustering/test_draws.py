@@ -217,18 +217,18 @@ def test_same_seed_same_draw():
 
 @pytest.mark.parametrize("process", ["uniform", "coin"])
 def test_a_random_guess_has_the_law_of_the_baseline(process):
-    """Breaches of random guesses agree with partitions that are drawn and measured one by one."""
-    rng = np.random.default_rng(8)
+    """Breaches and mixing of random guesses agree with partitions that are drawn and measured one by one."""
+    rng, n = np.random.default_rng(8), 600
     truth = Partition([0, 0, 0, 0, 1, 1, 1, 2, 2, 2])
     met = Contingency.of(truth, Partition(range(10)))
-    drawn = [evaluate(met.at_random(rng=rng, process=process), beta=0.7).breach_rate for _ in range(1500)]
+    drawn = [evaluate(met.at_random(rng=rng, process=process), beta=0.7) for _ in range(n)]
     single = [
         evaluate(Contingency.of(truth, shuffled(random_partition(10, process=process, rng=rng), rng=rng)), beta=0.7)
-        for _ in range(1500)
+        for _ in range(n)
     ]
-    expected = np.array([result.breach_rate for result in single])
-    error = np.sqrt((np.var(drawn) + np.var(expected)) / 1500)
-    assert abs(np.mean(drawn) - expected.mean()) < 4 * error
+    for rate in (lambda result: result.breach_rate, lambda result: result.foreign_share.mean()):
+        first, second = np.array([*map(rate, drawn)]), np.array([*map(rate, single)])
+        assert abs(first.mean() - second.mean()) < 4 * np.sqrt((first.var() + second.var()) / n)
 
 
 def test_random_guesses_keep_the_weights_that_subjects_give_to_items():
