@@ -26,13 +26,12 @@ def test_the_fields_words_are_the_same_objects():
     assert measures.mutual_information(belief) == pytest.approx(0.1887, abs=1e-4)
 
 
-@pytest.mark.parametrize("name", [*MEASURES, *CRITERIA, *UTILITIES])
-def test_everything_has_a_label_and_a_meaning(name):
-    for entry in (catalog[name] for catalog in (MEASURES, CRITERIA, UTILITIES) if name in catalog):
-        assert entry.label
-        assert entry.meaning
+def test_everything_has_a_label_and_a_meaning():
+    for name, entry in (item for catalog in (MEASURES, CRITERIA, UTILITIES) for item in catalog.items()):
+        assert entry.label, name
+        assert entry.meaning, name
         assert entry.name == name
-        assert entry.range[0] < entry.range[1]
+        assert entry.range[0] < entry.range[1], name
 
 
 @pytest.mark.parametrize("name", ["realized_success_at_7", "renyi_entropy_2_bits", "confidence_set_size_0.9"])
