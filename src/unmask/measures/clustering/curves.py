@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
+from math import prod
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -75,18 +76,16 @@ def _as_ratio(
 
 def _sort_cells(subject: NDArray[np.int32], *keys: Integers) -> Integers:
     """Return the order by subject, then by each key; cells that tie in all keys keep their order."""
-    cells = np.flatnonzero(np.bincount(subject)[subject] > 1)  # a cell that is alone needs no sorting
-    columns = [subject[cells].astype(np.int64), *(key[cells] for key in keys)]
-    spans = [int(column.max(initial=0)) + 1 for column in columns]
-    if np.prod(np.array(spans, dtype=np.float64)) < MAX_PACKED:
-        packed = columns[0]
-        for column, span in zip(columns[1:], spans[1:], strict=True):
-            packed = packed * span + column
-        cell_order = np.argsort(packed, kind="stable")
-    else:
-        cell_order = np.lexsort(columns[::-1])
+    spans = [int(key.max(initial=0)) + 1 for key in keys]
+    if (int(subject.max(initial=0)) + 1) * prod(spans) < MAX_PACKED:
+        packed = subject.astype(np.int64)
+        for key, span in zip(keys, spans, strict=True):
+            packed *= span
+            packed += key
+        return np.argsort(packed, kind="stable")  # linear for cells that are alone, because subjects ascend
     order = np.arange(len(subject))
-    order[cells] = cells[cell_order]
+    cells = np.flatnonzero(np.bincount(subject)[subject] > 1)  # a cell that is alone needs no sorting
+    order[cells] = cells[np.lexsort([key[cells] for key in (*reversed(keys), subject.astype(np.int64))])]
     return order
 
 
