@@ -145,12 +145,12 @@ class _Division:
 
     def share_together(self, n_contacts: int) -> float:
         """Return the probability that an identity of an adopter has all of some contacts."""
-        failure = 0.0
+        probability = 0.0
         for y, chance in enumerate(self.separation.identity_probabilities.tolist()):
             if y and chance:
                 whole = self.shares(y) ** n_contacts
-                failure += chance * float(1 - np.prod(1 - whole) if self.model == "realistic" else whole.sum())
-        return failure
+                probability += chance * float(1 - np.prod(1 - whole) if self.model == "realistic" else whole.sum())
+        return probability
 
 
 def _kept_share(graph: SocialGraph, separated: Separated) -> float:
