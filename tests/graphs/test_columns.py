@@ -298,6 +298,11 @@ def test_g11_other_json_is_one_sentence(tmp_path, content):
         SocialGraph.read(written(tmp_path, [content], "a.json"))
 
 
+def test_an_unknown_encoding_is_refused_before_the_file_is_read():
+    with pytest.raises(UnmaskError, match="encoding 'cp125' is not known; did you mean 'cp1252'"):
+        SocialGraph.read("absent.csv", encoding="cp125")
+
+
 @pytest.mark.parametrize("name", ["g.gml", "g.pickle", "g.mtx", "g.metis", "g.dot", "g.gml.gz"])
 def test_g11_a_format_that_is_not_read_names_those_that_are(tmp_path, name):
     (tmp_path / name).write_bytes(b"\x80\x04graph [")

@@ -22,7 +22,7 @@ from unmask.data.dialects import (
     read_sample,
     score_dialects,
 )
-from unmask.data.encodings import TextFile
+from unmask.data.encodings import TextFile, check_encoding
 from unmask.data.readings import COMMENT_BELOW, account_lines, check_comments, read_rows, refuse_comments
 from unmask.data.sql import quote_name
 from unmask.graphs.compressed_rows import mark_nodes
@@ -96,6 +96,8 @@ class EdgeListOptions:
             raise UnmaskError(f"--{named} was given without --{missing}, expected the columns of both ends of an edge")
         for name, hint in list_hints(EdgeListOptions).items():
             check_type(name, getattr(self, name), hint)
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", check_encoding(self.encoding))
 
     @property
     def ends(self) -> Ends | None:
