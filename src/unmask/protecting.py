@@ -53,17 +53,18 @@ class Protected:
 def describe_cost(facts: Mapping[str, Any], width: Mapping[str, Any]) -> str:
     """Return the cost of a release in a sentence. facts, width : as in `Protected`"""
     from unmask.results.formats import percent
+    from unmask.results.words import plural
 
     if "classes" not in facts:
         return f"{facts['rows']:,} synthetic rows"
     by_k_alone = f" ({percent(facts['gcp_of_k_alone'])} by k alone)" if "gcp_of_k_alone" in facts else ""
     people = facts.get("k_people", 0)
-    smallest = f"{people:,} {'person' if people == 1 else 'people'}" if people else f"{facts['k']}"
+    smallest = plural(people, "person", "people") if people else f"{facts['k']}"
     overlap = (people or facts["k"]) * facts["classes"] > facts["rows"]
     sizes = f"in which everyone matches rows of at least {smallest}" if overlap else f"of at least {smallest}"
     held_back = f", {facts['held_back']:,} people held back" if "held_back" in facts else ""
     return (
-        f"{facts['rows']:,} rows in {facts['classes']:,} classes {sizes}{held_back}, information "
+        f"{facts['rows']:,} rows in {plural(facts['classes'], 'class', 'classes')} {sizes}{held_back}, information "
         f"lost {percent(facts['gcp'])}{by_k_alone}, mean width of a cell: "
         + ", ".join(f"{name} {column}" for name, column in width.items())
     )

@@ -192,9 +192,8 @@ def check_whole_table(
                 comparison = demand.comparison
                 attained = float(demand.value(all_rows, sensitive_column.overall, paths=sensitive_column.paths)[0])
                 raise FailedError(
-                    f"{demand!r} cannot be satisfied: the whole table has {comparison.quantity} {attained:.6g} on "
-                    f"column {sensitive_column.column.name!r}, expected {comparison.sense} {bound_of(demand):g}; "
-                    "weaken the constraint"
+                    f"{comparison.quantity} of {comparison.sense} {bound_of(demand):g} cannot be satisfied: the whole "
+                    f"table has {attained:.6g} on column {sensitive_column.column.name!r}; weaken the constraint"
                 )
 
 
