@@ -106,7 +106,7 @@ def check_same(result, expected):
         assert result[name] == pytest.approx(value, abs=1e-12), name
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=25, deadline=None, derandomize=True)
 @given(cases())
 def test_python_the_command_line_an_engine_and_a_plan_say_the_same(case):
     subject, cluster, columns, policy, min_items = case
@@ -131,7 +131,7 @@ def samples(draw):
     return [0, *subject], [0, *cluster]
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(samples(), st.sampled_from(["singleton", "drop"]), st.sampled_from(["foreign", "unknown", "drop"]))
 def test_e6_samples_of_the_truth_are_the_same_in_python_on_the_command_line_and_in_an_engine(
     sample, missing, unlabeled
