@@ -150,11 +150,16 @@ def write_options(text: str, ctx: click.Context) -> str:
     >>> ctx = command.make_context("audit", ["--hold-back", "0.2"])
     >>> write_options("hold_back needs an origin, or missing='drop'", ctx)
     '--hold-back needs an origin, or --missing drop'
+    >>> write_options("Complete(missing='drop') fails", ctx)
+    "Complete(missing='drop') fails"
     """
     flags = {str(param.name): param.opts[-1] for param in ctx.command.params if isinstance(param, click.Option)}
-    for name, value in re.findall(r"(?<![:\w])(\w+)=('[^']*'|True|\d+)", text):
-        if name in flags:
-            text = text.replace(f"{name}={value}", f"{flags[name]} {value.strip(chr(39))}".removesuffix(" True"))
+
+    def write_option(keyword: re.Match[str]) -> str:
+        name, value = keyword.groups()
+        return f"{flags[name]} {value.strip(chr(39))}".removesuffix(" True") if name in flags else keyword[0]
+
+    text = re.sub(r"\w+\([^()]*\)|(?<![:\w])(\w+)=('[^']*'|True|\d+)", write_option, text)  # no object, as A(k=3)
     first = text.partition(" ")[0]
     if first in flags and ctx.get_parameter_source(first) is ParameterSource.COMMANDLINE:
         text = text.replace(first, flags[first], 1)
