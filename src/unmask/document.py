@@ -294,11 +294,10 @@ def protect_kept(columns: Any) -> dict[str, Any]:
     >>> protect_kept({"age": "quasi-identifier", "city": "keep", "visit": {"role": "keep", "type": "date"}})
     {'age': 'quasi-identifier', 'city': 'quasi-identifier', 'visit': {'role': 'quasi-identifier', 'type': 'date'}}
     """
-    protected, kept = "quasi-identifier", set(group_by_role(columns).get("keep", ()))
-    return {
-        name: entry if name not in kept else protected if isinstance(entry, str) else {**entry, "role": protected}
-        for name, entry in columns.items()
-    }
+    role = "quasi-identifier"
+    entries = {name: columns[name] for name in group_by_role(columns).get("keep", ())}
+    protected = {name: role if isinstance(entry, str) else {**entry, "role": role} for name, entry in entries.items()}
+    return {**columns, **protected}
 
 
 def list_analyses(document: Settings) -> list[str]:

@@ -122,18 +122,18 @@ def name_table(
 ) -> list[str]:
     """Return the words that name a table to the next command: a document, or a file, with the options typed about it.
 
-    without       : quasi-identifier or kept column that the next command leaves out
+    without       : quasi-identifier that the next command leaves out
     protects_kept : whether kept columns are quasi-identifiers of the next command
     leave_out     : options that the next command does not get
     also          : typed options that it gets, too
     """
     context = click.get_current_context()
     words = [str(context.meta.get(DOCUMENT, file))]
-    roles = {name: context.params[name] or () for name in ("quasi_identifiers", "keep")}
+    quasi_identifiers, typed = context.params["quasi_identifiers"] or (), context.obj
     if protects_kept:
-        typed = context.obj | {"quasi_identifiers": (*roles["quasi_identifiers"], *roles["keep"]), "keep": ()}
-    else:
-        typed = context.obj | {name: columns for name, columns in roles.items() if without in columns}
+        typed = typed | {"quasi_identifiers": (*quasi_identifiers, *context.params["keep"]), "keep": ()}
+    elif without in quasi_identifiers:
+        typed = typed | {"quasi_identifiers": quasi_identifiers}
     for option in context.command.params:
         name = str(option.name)
         if name in {*read_options("unmask.tables:Table.read"), *also} & typed.keys() - {*leave_out}:

@@ -67,8 +67,8 @@ def look(file: Path, policies: list[Policy], changes: bool, report: Path | None,
     document = ["init", *name_table(file, also=("policies",))]
     if change and change.protects_kept:
         columns = [*roles.reading["quasi_identifiers"], *roles.reading["keep"]]
-        stated = name_table(file, leave_out=("quasi_identifiers", "keep"), also=("policies",))
-        document = ["init", *stated, "-q", ",".join(columns)]
+        table = name_table(file, leave_out=("quasi_identifiers", "keep"), also=("policies",))
+        document = ["init", *table, "-q", ",".join(columns)]
     advice = Advice("", shlex.join(["unmask", *document]))
     result = replace(result, advice=advice, reproduce=describe_version()).without_small()
     print_verdict(result)

@@ -56,13 +56,13 @@ def encode(
     storage = "view" if is_read_again else "table"
     connection.execute(f"create temp {storage} cells as select {cells} from {relation} as source({aliases})")
     is_small = not is_read_again and connection.fetchall()[0][0] <= _MAX_SMALL_ROWS
-    few = connection.execute("select * from cells").fetchnumpy() if is_small else {}
+    arrays = connection.execute("select * from cells").fetchnumpy() if is_small else {}
 
     def encode_column(position: int) -> Encoded:
         name = f"c{position}"
-        raw = _encode_few(few[name].tolist()) if few else _encode_by_hash(connection, name)
+        encoded = _encode_small(arrays[name].tolist()) if arrays else _encode_by_hash(connection, name)
         empty = {"", "nan", "-nan"} if types[position] in _REAL else {""}  # among real numbers, NaN is missing
-        return replace(_strip_texts(raw, empty), stored=types[position])
+        return replace(_strip_texts(encoded, empty), stored=types[position])
 
     return {
         name: encode_column(position)
@@ -83,8 +83,8 @@ _MAX_SMALL_ROWS = 4096
 """Most rows that are encoded without queries, of which each column takes two."""
 
 
-def _encode_few(values: Sequence[str | None]) -> Encoded:
-    """Return a column of a few rows encoded by its sorted texts, as `_encode_by_hash` does."""
+def _encode_small(values: Sequence[str | None]) -> Encoded:
+    """Return a column of a small table encoded by its sorted texts, as `_encode_by_hash` does."""
     distinct = {*values}
     texts = (*sorted(text for text in distinct if text is not None), *(distinct & {None}))
     number = {text: position for position, text in enumerate(texts)}

@@ -100,10 +100,10 @@ def shared(function: Function) -> Function:
     @functools.wraps(function)
     def look_up(*arguments: Any, **options: Any) -> Any:
         *key, owner = arguments
-        known = results.setdefault(owner, {})
-        if tuple(key) not in known:
-            known[tuple(key)] = function(*arguments, **options)
-        return known[tuple(key)]
+        results_of_owner = results.setdefault(owner, {})
+        if tuple(key) not in results_of_owner:
+            results_of_owner[tuple(key)] = function(*arguments, **options)
+        return results_of_owner[tuple(key)]
 
     return cast(Function, look_up)
 

@@ -176,7 +176,7 @@ class _KeyTable:
         return _Fit(factors, expected, excess / np.sqrt(2 * squares))
 
     def _order_columns(self, margins: Iterable[Margin]) -> list[int]:
-        """Return the columns in an order in which `_sum_product` makes small tables: that with the smallest first."""
+        """Return the order of elimination for `_sum_product`: next is the column whose table of factors is smallest."""
         cliques, order = [set(margin) for margin in margins], list[int]()
         while len(order) < len(self.shape):
             joined = {
