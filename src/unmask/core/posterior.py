@@ -406,7 +406,7 @@ class Posterior:
             log_prior = float(-np.log(n)) if prior is None else np.log(np.asarray(prior, dtype=np.float64))
         return cls.from_entries(
             np.concatenate(([0], np.cumsum(np.count_nonzero(positive, axis=1)))),
-            np.nonzero(positive)[1],
+            np.broadcast_to(np.arange(n, dtype=np.int32), table.shape)[positive],
             np.log(table[positive]),
             unlisted=np.where(is_rounding, 0.0, remainder),
             observation=targets,
