@@ -1,4 +1,4 @@
-"""Program that writes `cli/options.json`, the options of commands: `python tests/render_options.py`."""
+"""Program that writes `cli/options.json`, options and summaries of commands: `python tests/render_options.py`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,16 @@ AUDITED = [f"{entry.audit}:audit_files" for entry in DOMAINS.values()]
 """Functions from which a command is generated."""
 
 
+def list_commands() -> dict[str, click.Command]:
+    """Return every command by its name, the audits among them."""
+    ctx = click.Context(main)
+    return {name: command for name in main.list_commands(ctx) if (command := main.get_command(ctx, name))}
+
+
 def list_fields() -> dict[str, list[str]]:
     """Return the parameters that become options of a command, by their function or dataclass."""
     fields = {source: list(read_signature(source).options) for source in AUDITED}
-    for command in main.commands.values():
+    for command in list_commands().values():
         for item in command.lazy_params if isinstance(command, Command) else ():
             if isinstance(item, LazyOptions):
                 names = item.names or list_typed_parameters(item.source)
@@ -34,8 +40,11 @@ def render_table() -> str:
     """Return the text of the file, with a line for each option and each signature."""
     options = {source: render_object(encode_options(source, names)) for source, names in list_fields().items()}
     audits = render_object({source: read_signature(source) for source in AUDITED})
+    summaries = render_object(
+        {name: command.get_short_help_str(limit=1000) for name, command in list_commands().items()}
+    )
     lines = ",\n".join(f"{json.dumps(source)}: {text}" for source, text in options.items())
-    return f'{{"options": {{\n{lines}\n}}, "audits": {audits}}}\n'
+    return f'{{"options": {{\n{lines}\n}}, "audits": {audits}, "summaries": {summaries}}}\n'
 
 
 def render_object(values: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ import pytest
 from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
+from tests.render_options import list_commands
 from unmask.cli import main
 
 
@@ -26,7 +27,7 @@ def people(tmp_path, monkeypatch):
 
 def test_help_lists_every_command_with_its_whole_line():
     text = " ".join(unmask("--help", terminal_width=110).stdout.split()).replace("- ", "-")
-    for name, command in main.commands.items():
+    for name, command in list_commands().items():
         line = command.get_short_help_str(limit=1000)
         assert f"{name} {line}".replace("- ", "-") in text
         assert "..." not in line
@@ -36,7 +37,7 @@ def test_every_option_says_what_it_is():
     openers = re.compile(r"Of |Instead|With --|Each |Also |Between |Into |The |An? |It ")
     helps = {
         (name, option.opts[0], option.help)
-        for name, command in main.commands.items()
+        for name, command in list_commands().items()
         for option in command.params
         if isinstance(option, click.Option) and not option.hidden
     }
@@ -81,7 +82,7 @@ def test_a_quiet_run_says_results_errors_and_warnings_alone(people):
 
 
 def test_every_command_can_be_quiet():
-    assert all(any("--quiet" in option.opts for option in command.params) for command in main.commands.values())
+    assert all(any("--quiet" in option.opts for option in command.params) for command in list_commands().values())
 
 
 def test_colors_are_for_terminals(people, monkeypatch):

@@ -35,8 +35,6 @@ class Domain:
     word : str, optional
         Word after `unmask audit`, and section of a document; the name of the domain by default. Audits of tables have
         none.
-    summary : str, optional
-        Help of the command that is generated from `audit_files`; by default the first paragraph of its docstring.
     release_file : str, optional
         Name of a TOML file that is a release of this domain, and not a document.
     """
@@ -44,7 +42,6 @@ class Domain:
     audit: str
     packages: tuple[str, ...]
     word: str | None = None
-    summary: str = ""
     release_file: str = ""
 
 
@@ -53,30 +50,25 @@ DOMAINS: dict[str, Domain] = {
         "unmask.tables.audit",
         ("unmask.tables",),
         "",
-        "Attack releases of a table: how many people are re-identified, and which values are inferred.",
     ),
     "linkage": Domain(
         "unmask.linkage.audit",
         ("unmask.linkage", "unmask.core.partition"),
         "linkage",
-        "Evaluate clusters of items: how many subjects are breached, and how many nearly.",
     ),
     "channels": Domain(
         "unmask.channels.audit",
         ("unmask.channels",),
         "channel",
-        "Attack channels of the same secrets: what the best adversary can still estimate.",
     ),
     "graphs": Domain(
         "unmask.graphs.audit",
         ("unmask.graphs",),
         "graph",
-        "Attack a released network: how many people are re-identified by their edges alone.",
     ),
     "aggregates": Domain(
         "unmask.aggregates.audit",
         ("unmask.aggregates",),
-        summary="Attack published tables of counts: how many records are reconstructed, and which values are inferred.",
         release_file="tables.toml",
     ),
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 import unicodedata
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -102,6 +101,8 @@ def update_document(text: str, values: Mapping[str, Any], *, comments: Comments 
     [audit]
     seed = 1 # agreed
     """
+    import tomllib
+
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 

@@ -15,7 +15,8 @@ import click
 from unmask.cli.files import refuse_to_overwrite, write_texts
 from unmask.cli.gates import EXIT_ABOVE
 from unmask.cli.generated import Command
-from unmask.cli.option_types import FILE, language_option
+from unmask.cli.option_types import FILE
+from unmask.cli.options import language_option
 from unmask.cli.terminal import print_line
 from unmask.core.errors import UnmaskError
 from unmask.data.files import hash_file, read_json, read_text

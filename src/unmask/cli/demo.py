@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 from unmask.cli.files import print_json, print_releases, refuse_to_overwrite
-from unmask.cli.option_types import FILE, language_option
+from unmask.cli.option_types import FILE
+from unmask.cli.options import language_option
 from unmask.cli.output import describe_version
 from unmask.cli.terminal import print_line, print_text
 from unmask.data.writing import replace_files, write_text

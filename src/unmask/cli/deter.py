@@ -9,8 +9,8 @@ import click
 
 from unmask.cli.files import print_secret_file, refuse_to_overwrite
 from unmask.cli.generated import Command, grouped, options, output_option, pop_options
-from unmask.cli.option_types import FILE, Input, language_option
-from unmask.cli.options import attacker_option, optional_table_options
+from unmask.cli.option_types import FILE, Input
+from unmask.cli.options import attacker_option, language_option, optional_table_options
 from unmask.cli.output import write_page
 from unmask.cli.price import print_assumptions, print_program_tables, read_sizes, read_source
 from unmask.cli.terminal import print_line, print_table

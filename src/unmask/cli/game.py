@@ -10,7 +10,8 @@ import click
 from unmask.cli.documents import CODE, allow_code_option
 from unmask.cli.files import print_json, refuse_to_overwrite
 from unmask.cli.generated import Command, options
-from unmask.cli.option_types import FILE, language_option
+from unmask.cli.option_types import FILE
+from unmask.cli.options import language_option
 from unmask.cli.output import write_page
 from unmask.cli.terminal import print_line, print_table
 

@@ -11,20 +11,46 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
-from unmask.cli.generated import Command
+from unmask.cli.options_table import read_summaries
 from unmask.cli.terminal import QUIET, Notes, print_line
 from unmask.core.errors import FailedError, UnmaskError, visible
+from unmask.core.lazy import import_source
 from unmask.domains import DOMAINS
 
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 """Errors of a device or a disk that is full or gone."""
+
+COMMANDS = {
+    "advise": "unmask.cli.advise:advise",
+    "advise identity": "unmask.cli.networks:advise_identity",
+    "certify": "unmask.cli.certify:certify",
+    "check": "unmask.cli.check:check",
+    "choose": "unmask.cli.choose:choose",
+    "choose columns": "unmask.cli.choose:choose_columns",
+    "columns": "unmask.cli.columns:columns",
+    "demo": "unmask.cli.demo:demo",
+    "design": "unmask.cli.design:design",
+    "deter": "unmask.cli.deter:deter",
+    "game": "unmask.cli.game:game",
+    "init": "unmask.cli.init:init",
+    "list": "unmask.cli.demo:list_",
+    "look": "unmask.cli.look:look",
+    "new": "unmask.cli.new:new",
+    "open": "unmask.cli.open:open_",
+    "price": "unmask.cli.price:price",
+    "protect": "unmask.cli.protect:protect",
+    "protect aggregates": "unmask.cli.aggregates:protect_aggregates",
+    "protect graph": "unmask.cli.networks:protect_graph",
+    "report": "unmask.cli.report:report",
+    "study": "unmask.cli.study:study",
+}
+"""Name -> the command, imported when it is needed. The audit of a domain is generated, see `cli.domain`."""
 
 
 class UnmaskGroup(click.Group):
@@ -97,7 +123,7 @@ class UnmaskGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands, and of an audit for each domain."""
-        return sorted({*super().list_commands(ctx), *self._audits()})
+        return sorted({*COMMANDS, *super().list_commands(ctx), *self._audits()})
 
     def _audits(self) -> dict[str, str]:
         """Return the domain of each audit."""
@@ -105,13 +131,14 @@ class UnmaskGroup(click.Group):
         return {f"audit {word}".strip(): name for name, word in words.items()}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command; the audit of a domain is generated once it is needed."""
-        command = super().get_command(ctx, cmd_name)
-        if command is None and cmd_name in self._audits():
+        """Return a command, imported or generated when it is needed."""
+        if cmd_name in self._audits():
             from unmask.cli.domain import make_audit_command
 
-            command = _complete(make_audit_command(self._audits()[cmd_name]))
-        return command
+            return _complete(make_audit_command(self._audits()[cmd_name]))
+        if cmd_name in COMMANDS and cmd_name not in self.commands:
+            self.add_command(import_source(COMMANDS[cmd_name]))
+        return super().get_command(ctx, cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List every command with its first sentence."""
@@ -119,10 +146,9 @@ class UnmaskGroup(click.Group):
             formatter.write_dl([(name, self.summarize(ctx, name)) for name in self.list_commands(ctx)])
 
     def summarize(self, ctx: click.Context, name: str) -> str:
-        """Return the first sentence of a command; no domain is imported if it has a summary."""
-        command, domain = super().get_command(ctx, name), self._audits().get(name)
-        if command is None and domain is not None and DOMAINS[domain].summary:
-            return DOMAINS[domain].summary
+        """Return the first sentence of a command; none of ours is imported."""
+        if name in (summaries := read_summaries()):
+            return summaries[name]
         command = self.get_command(ctx, name)
         return command.get_short_help_str(limit=1000) if command is not None else ""
 
@@ -139,6 +165,8 @@ class UnmaskGroup(click.Group):
         if args[0] == "audit" and len(args) > 1 and args[1].endswith(".toml"):
             return [_find_audit(Path(args[1])), *args[1:]]
         if args[0] == "audit" and len(args) > 1 and not Path(args[1]).exists():
+            from difflib import get_close_matches
+
             seconds = [command.removeprefix("audit ") for command in commands if command.startswith("audit ")]
             for near in get_close_matches(args[1], seconds, n=1, cutoff=0.75):
                 raise click.UsageError(f"{args[1]!r} is not a file; did you mean 'audit {near}'?", ctx)
@@ -151,6 +179,8 @@ class UnmaskGroup(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError:
+            from difflib import get_close_matches
+
             near = get_close_matches(name, self.list_commands(ctx), n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"the commands are {', '.join(self.list_commands(ctx))}"
             raise click.UsageError(f"{name!r} is not a command; {hint}", ctx) from None
@@ -195,6 +225,8 @@ def _discard_output() -> None:
 
 def _complete(command: click.Command) -> click.Command:
     """Add --quiet to a command, and mark its examples."""
+    from unmask.cli.generated import Command  # here: help of all commands needs none of them
+
     command.help = _mark_paragraphs(command.help)
     (command.lazy_params if isinstance(command, Command) else command.params).append(_quiet_option())
     return command

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import shutil
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -15,15 +14,8 @@ import click
 from click.core import ParameterSource
 
 from unmask.core.errors import UnmaskError
-from unmask.languages import LANGUAGES
 
 FILE = click.Path(path_type=Path)
-
-language_option = click.option(
-    "--lang", "language", default="en", show_default=True, type=click.Choice(LANGUAGES),
-    help="Language of the first screen, or of the certificate.",
-)  # fmt: skip
-"""Option of commands that write pages for readers."""
 
 
 def split_names(text: str | list[str] | None) -> tuple[str, ...]:
@@ -56,6 +48,8 @@ class Input(click.ParamType):  # type: ignore[type-arg]  # generic since click 8
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the path, or for `-` the path of a copy of the standard input."""
+        import shutil
+
         from unmask.data.resources import temporary_folder
 
         if value != "-" or ctx is None:

@@ -6,6 +6,7 @@ import click
 
 from unmask.cli.generated import grouped, options, parse_with
 from unmask.core.errors import UnmaskError
+from unmask.languages import LANGUAGES
 
 
 def _refuse_seed(text: str | None) -> None:
@@ -28,3 +29,9 @@ attacker_option = grouped("Knowledge", options("unmask.tables.audit:audit", "att
 
 without_seed = click.option("--seed", hidden=True, expose_value=False, callback=parse_with(_refuse_seed))
 """Refusal of a seed by commands that write a release."""
+
+language_option = click.option(
+    "--lang", "language", default="en", show_default=True, type=click.Choice(LANGUAGES),
+    help="Language of the first screen, or of the certificate.",
+)  # fmt: skip
+"""Option of commands that write pages for readers."""

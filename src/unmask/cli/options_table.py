@@ -1,7 +1,8 @@
-"""Options of our commands, without an import of the functions and dataclasses that declare them.
+"""Options and summaries of our commands, without an import of the functions and dataclasses that declare them.
 
 `tests/render_options.py` writes `options.json`. It holds the settings of each option, which
-`generated.declare_parameters` makes of a signature, and the signature of each `audit_files`.
+`generated.declare_parameters` makes of a signature, the signature of each `audit_files`, and the first sentence of
+each command.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import json
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -72,6 +73,11 @@ def _decode(setting: tuple[str, Any]) -> tuple[str, Any]:
         name, *parameters = value
         return key, PLAIN_TYPES[name] if name in PLAIN_TYPES else TYPES[name](*parameters)
     return key, PARSERS[value] if key in ("parse", "callback") else value
+
+
+def read_summaries() -> Mapping[str, str]:
+    """Return the first sentence of each of our commands, by the command's name."""
+    return cast(Mapping[str, str], _read()["summaries"])
 
 
 def find_signature(source: str) -> AuditSignature | None:

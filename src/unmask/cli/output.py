@@ -24,7 +24,8 @@ from unmask.cli.files import (
 )
 from unmask.cli.gates import audited_domain, exit_unless_acceptable, judge, policy_option, refuse_other_domains
 from unmask.cli.generated import grouped, output_option, pop_options
-from unmask.cli.option_types import FILE, language_option
+from unmask.cli.option_types import FILE
+from unmask.cli.options import language_option
 from unmask.cli.terminal import print_line, print_text
 from unmask.data import writing
 from unmask.toml_text import DOCUMENT

@@ -12,8 +12,8 @@ import click
 
 from unmask.cli.files import print_json, refuse_to_overwrite
 from unmask.cli.generated import Command, grouped, input_option, output_option, parse_with
-from unmask.cli.option_types import FILE, Input, language_option
-from unmask.cli.options import attacker_option, optional_table_options
+from unmask.cli.option_types import FILE, Input
+from unmask.cli.options import attacker_option, language_option, optional_table_options
 from unmask.cli.output import write_page
 from unmask.cli.terminal import print_line, print_table
 from unmask.core.errors import UnmaskError

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from unmask.cli.files import command_name, list_inputs, refuse_to_overwrite
-from unmask.cli.option_types import FILE, language_option
+from unmask.cli.option_types import FILE
+from unmask.cli.options import language_option
 from unmask.cli.terminal import print_line, print_text
 from unmask.data import writing
 

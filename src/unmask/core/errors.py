@@ -2,7 +2,6 @@
 
 import unicodedata
 from collections.abc import Sequence
-from difflib import get_close_matches
 
 UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode categories of characters that are invisible, or that change the order of visible ones."""
@@ -70,6 +69,8 @@ def nearest(name: object, options: Sequence[str]) -> str:
     >>> nearest("degre", ("none", "degree")), nearest(7, ("none", "degree"))
     ("did you mean 'degree'?", 'expected one of none, degree')
     """
+    from difflib import get_close_matches
+
     near = get_close_matches(name, options, n=1) if isinstance(name, str) else []
     if near:
         return f"did you mean {near[0]!r}?"

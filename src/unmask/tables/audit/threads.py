@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -31,6 +33,8 @@ def two_at_once(function: Callable[[S], T], items: Iterable[S]) -> Iterator[T]:
 
 def _start(function: Callable[..., Any], *arguments: Any) -> Future[Any]:
     """Start a thread. It is a daemon: a command may end without waiting for it, unlike for a pool."""
+    from concurrent.futures import Future
+
     future: Future[Any] = Future()
 
     def run() -> None:
