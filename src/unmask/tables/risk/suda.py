@@ -150,7 +150,7 @@ def find_special_uniques(table: Table, *, weighting: Weighting = "elliot") -> Sp
     score, n_minimal = np.zeros(n_uniques), np.zeros(n_uniques, np.int64)
     smallest, contribution = np.full(n_uniques, -1, np.int64), np.zeros((n_uniques, n_columns))
     subsets: list[tuple[int, ...]] = []
-    for size in range(1, largest + 1):
+    for size in range(1, largest + 1) if n_uniques else ():
         for subset, minimal in search.list_minimal(size):
             score[minimal] += weights[size]
             n_minimal[minimal] += 1
