@@ -1,6 +1,7 @@
 """`unmask look`: roles are guessed, the table is audited as it is, and protections are tried."""
 
 import csv
+import gzip
 import shlex
 import tomllib
 from pathlib import Path
@@ -194,6 +195,16 @@ def test_look_answers_bad_input_in_one_sentence(folder, arguments, message):
 
     check_one_sentence(done, message)
     assert sorted(path.name for path in folder.iterdir()) == ["empty.csv", "name.csv", "people.csv"]
+
+
+def test_the_page_of_a_compressed_table_has_the_name_of_the_table(folder):
+    _write_people("people.csv")
+    Path("people.csv.gz").write_bytes(gzip.compress(Path("people.csv").read_bytes()))
+
+    done = invoke("look", "people.csv.gz", "--no-changes")
+
+    assert done.exit_code == 0
+    assert done.stderr.startswith("wrote people-look.html")
 
 
 @pytest.mark.parametrize("name", ["absent.csv", "letter.docx"])

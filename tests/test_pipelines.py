@@ -1,5 +1,6 @@
 """Pipelines get the verdict in their own forms: SARIF, annotations, a summary, an exit code."""
 
+import gzip
 import importlib.util
 import json
 import os
@@ -129,10 +130,11 @@ def test_sarif_has_a_rule_for_each_condition_and_a_result_for_each_that_is_not_m
 
 def test_without_a_document_a_result_is_at_its_release(folder: Path) -> None:
     (folder / "other.csv").write_text("age,ill\n" + "30,a\n30,b\n" * 20)
+    (folder / "release.csv.gz").write_bytes(gzip.compress((folder / "release.csv").read_bytes()))
     command = [
         "audit",
-        "release.csv",
         "other.csv",
+        "release.csv.gz",
         "-q",
         "age",
         "-s",
@@ -144,7 +146,7 @@ def test_without_a_document_a_result_is_at_its_release(folder: Path) -> None:
     ]
     assert run(*command)[0] == 3
     ((result,), again) = sarif(folder / "x.sarif")[1], run(*command)
-    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "release.csv"
+    assert result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "release.csv.gz"
     assert (again[0], "exists" in again[2]) == (2, True)
     (folder / "items.csv").write_text("item,cluster,subject\n1,a,x\n2,a,y\n3,b,x\n")
     linked = ["audit", "linkage", "--truth", "items.csv", "--guess", "items.csv", "--policy", "breached >= 2"]

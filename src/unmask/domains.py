@@ -224,15 +224,15 @@ def name_files(paths: Sequence[Path]) -> list[str]:
     names: list[str] = []
     for path in paths:
         is_pattern = set("*?[") & set(str(path)) and not path.exists()
-        name = path.name if is_pattern else _remove_ending(path)
+        name = path.name if is_pattern else remove_ending(path)
         reserved = {ORIGINAL, *names}
         numbered = (f"{name} ({number})" for number in range(2, len(reserved) + 3))
         names.append(next(free for free in (name, *numbered) if free not in reserved))
     return names
 
 
-def _remove_ending(path: Path) -> str:
-    """Return a name without the ending of a table, or without all from its first dot; a leading dot is kept."""
+def remove_ending(path: Path) -> str:
+    """Return a file's name without the ending of a table, or without all from its first dot; a leading dot is kept."""
     from unmask.data.source_files import SUFFIXES
 
     name = path.name.lstrip(".")

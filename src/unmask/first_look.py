@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from unmask.core.errors import UnmaskError
 from unmask.document import ROLES
+from unmask.domains import name_files
 from unmask.first_document import FIRST_POLICY, guess_design, unit_of
 from unmask.results.blocks import Block
 from unmask.results.table import Column
@@ -175,7 +176,7 @@ def audit_as_is(source: object, roles: Roles, *, name: str, policies: Sequence[P
     from unmask.tables.audit import audit
 
     table: Table = Table.read(source, **roles.reading)
-    release = Path(name).stem
+    (release,) = name_files([Path(name)])
     result = judge_result(audit({release: table}), policies)
     result = replace(
         result,

@@ -327,12 +327,13 @@ def test_where_no_column_is_alone_the_fold_says_which_is_with_the_others(togethe
 
 
 def test_what_was_tried_stands_with_its_outcome_and_its_command() -> None:
-    changes = (Change("This release", 1, 0, 40, 100, 0.98), Change("Protect with k = 5", 0, 0, 0, 100, 0.9, k=5))
+    dropped = Change("Leave out zip, k = 5", 0, 0, 0, 100, 0.9, k=5, without="zip")
+    changes = (Change("This release", 1, 0, 40, 100, 0.98), dropped)
     said = opening(render(replace(judged(sample(), "success_probability <= 0.001"), changes=changes)))
     next_ = said[said.index("What next?") :]
     assert "This release 1 condition missed" in next_.replace("  ", " ")
-    assert "Protect with k = 5 every tested condition met" in next_.replace("  ", " ")
-    assert "unmask protect \u2026 --k 5" in next_
+    assert "Leave out zip, k = 5 every tested condition met" in next_.replace("  ", " ")
+    assert "Leave out zip, k = 5: unmask protect \u2026 --k 5" in " ".join(next_.split())
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from unmask.cli.options_table import read_options
 from unmask.cli.terminal import print_line
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.data import writing
+from unmask.domains import remove_ending
 from unmask.toml_text import DOCUMENT
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ def locate_release(release: str) -> str:
     """Return the path, from this folder, of the document that was read, or else of the file of a release."""
     context = click.get_current_context()
     texts = [text for role in RELEASES for text in _list_texts(context.params.get(role))]
-    path = next((text for text in texts if Path(text).stem == release), texts[0])
+    path = next((text for text in texts if remove_ending(Path(text)) == release), texts[0])
     return Path(os.path.relpath(context.meta.get(DOCUMENT, path))).as_posix()
 
 

@@ -16,6 +16,7 @@ from unmask.cli.option_types import FILE
 from unmask.cli.options import optional_table_options
 from unmask.cli.output import describe_version, write_page
 from unmask.cli.terminal import print_line, print_table
+from unmask.domains import remove_ending
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +50,7 @@ def look(file: Path, policies: list[Policy], changes: bool, report: Path | None,
     from unmask.render.first_screen import select_change
     from unmask.results import Advice
 
-    report = report or file.with_name(f"{file.stem}-look.html")
+    report = report or file.with_name(f"{remove_ending(file)}-look.html")
     roles = guess_roles(file, **reading)
     refuse_to_overwrite(report, force=force)  # after reading: a file that cannot be read is the first problem
     for note in roles.notes:

@@ -340,8 +340,8 @@ def _give_advice(scope: Scope) -> Advice:
     result = scope.result
     if result.changes:
         headings, changes = (_("people above"), _("utility kept")), tuple(map(_to_alternative, result.changes))
-        command = result.advice.command if result.advice else _write_command(result.changes)
-        return Advice("", command, headings, changes)
+        advice = result.advice or _recommend(select_change(result.changes))
+        return Advice(advice.sentence, advice.command, headings, changes)
     return complete_advice(result) or _suggest_step(result)
 
 
@@ -462,14 +462,12 @@ def describe_next(changes: Sequence[Change]) -> str:
     return f"What next: {change.name[:1].lower()}{change.name[1:]}, which {effect}{detail}."
 
 
-def _write_command(changes: Sequence[Change]) -> str:
-    """Return the command that makes the best change."""
-    change = select_change(changes)
+def _recommend(change: Change | None) -> Advice:
+    """Return the command that makes a change, after its name, which says what becomes of columns."""
     if change is None:
-        return ""
-    command = f"unmask protect \u2026 --k {change.k}" + (f" --l {change.l}" if change.l else "")
-    command += f", without {change.without}" if change.without else ""
-    return command + (", with the kept columns as quasi-identifiers" if change.protects_kept else "")
+        return Advice("")
+    limit = f" --l {change.l}" if change.l else ""
+    return Advice(f"{retranslate(change.name)}:", f"unmask protect \u2026 --k {change.k}{limit}")
 
 
 def _believed_worst(row: Row, scope: Scope) -> float:

@@ -76,8 +76,6 @@ class AuditorKnowledge:
         Whether a register was given and is not linked.
     criteria : sequence of str
         Criteria that are computed on request, such as k_pairs.
-    attack_original : bool
-        Whether the original is attacked, too, as the case without protection. No verdict about a release needs it.
     """
 
     original: Table | None = None
@@ -102,7 +100,6 @@ class AuditorKnowledge:
     attacks: Mapping[str, Any] = field(default_factory=dict)
     is_register_unlinked: bool = False
     criteria: Sequence[str] = ()
-    attack_original: bool = True
 
     def without_unlinked_register(self) -> Self:
         """Return the knowledge without a register if people have several rows: it would link rows as people."""

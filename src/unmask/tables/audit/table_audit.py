@@ -81,6 +81,7 @@ def audit(
     attacks: Mapping[str, Any] = MappingProxyType({}),
     attacker: Annotated[str | unmask.economics.Attacker | None, ATTACKER] = None,
     steps: bool = False,
+    attack_original: bool = True,
     measures: MeasureNames = (),
     analyses: Annotated[Sequence[str], ANALYSES] = (),
     **settings: Any,
@@ -112,6 +113,8 @@ def audit(
         rational attacker: a TOML file with [attacker], or case-study, the embedded assumption
     steps : bool
         try one step of generalization of each quasi-identifier, of releases whose original and origin are given
+    attack_original : bool
+        attack the original, too, as the case without protection. No verdict about a release needs it
     measures : sequence of str
         further measures, such as renyi_entropy_bits:2 or k_pairs. A policy that names one takes it, too
     analyses : sequence of str
@@ -155,7 +158,15 @@ def audit(
     knowledge = replace(knowledge, criteria=[name for name in measures if name in SUBSETS])
     requested = parse_measures(name for name in measures if name not in SUBSETS)
     title = _("Audit of {releases}", releases=", ".join(releases))
-    result = audit_tables(releases, knowledge, title=title, attacker=source, measures=requested, steps=steps)
+    result = audit_tables(
+        releases,
+        knowledge,
+        title=title,
+        attacker=source,
+        measures=requested,
+        steps=steps,
+        attack_original=attack_original,
+    )
     result = replace(result, cautions=(*result.cautions, *readings))
     return result if compared is None else add_analyses(result, compared)
 
@@ -237,6 +248,7 @@ def audit_tables(
     attacker: AttackerSource | None = None,
     measures: Sequence[Measure] = (),
     steps: bool = False,
+    attack_original: bool = True,
 ) -> Result:
     """Attack every release with the standard adversaries, and the original as the case without protection.
 
@@ -259,11 +271,13 @@ def audit_tables(
         Measures beyond those of all audits.
     steps : bool
         Try one step of generalization of each quasi-identifier.
+    attack_original : bool
+        Attack the original, too. No verdict about a release needs it.
     """
     knowledge = knowledge or AuditorKnowledge()
     _check(tables, knowledge)
     releases, original = tuple(list_releases(tables, knowledge)), knowledge.original
-    sources = () if original is None or not knowledge.attack_original else (Release(ORIGINAL, original),)
+    sources = () if original is None or not attack_original else (Release(ORIGINAL, original),)
     attacked = (*sources, *releases)
     complete = knowledge.complete
     _ = complete.known, complete.shift  # once: threads would compute them twice
