@@ -4,6 +4,7 @@ Compiling is what a first call waits for, a tenth of a second and more for each 
 too, for each type of its arguments anew: hand over the arrays that are needed, not all, and write-protected ones always
 or never. Loops write into arrays that they are given: making one takes as long to compile as a loop, and a slice half
 as long. Each use of a tuple of arrays takes as long as a use of each of them: unpack it once, and in short lines.
+Compare two numbers instead of calling `max` or `min`, which are compiled anew for each pair of types.
 """
 
 from __future__ import annotations

@@ -167,7 +167,8 @@ def _score_candidates(v: int, source: Side, target: Side, rule: Rule, scratch: S
             links_in = np.floor(total[c] / DIRECTION_UNIT)
             score[t] = (total[c] - links_in * DIRECTION_UNIT) / size[2 * c] + links_in / size[2 * c + 1]
         elif rule.ratio:
-            score[t] = total[c] * min(source_size[v] / size[c], size[c] / source_size[v])
+            ratio = source_size[v] / size[c]
+            score[t] = total[c] * (ratio if ratio < 1.0 else size[c] / source_size[v])
         else:
             score[t] = total[c] / size[c]
         total[c] = 0

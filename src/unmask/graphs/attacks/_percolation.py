@@ -39,7 +39,8 @@ def list_marked_pairs(
                 visits += stop - start
                 for j in range(np.uint64(start), np.uint64(stop)):
                     c = np.uint32(target_neighbor[j])
-                    marks = max(mark[c], zero) + 1
+                    marks = mark[c]
+                    marks = (marks if marks > zero else zero) + 1
                     mark[c] = marks
                     pairs[1, np.uint64(n_pairs)] = c
                     n_pairs += marks == listed

@@ -14,6 +14,9 @@ from unmask.graphs.attacks._structs import GRID, NEGLIGIBLE
 NEVER = -(2.0**50)
 """Lower bound for the base term of candidates that can never be chosen, in units of 1 / GRID."""
 
+LOWEST = NEVER / GRID / 4
+"""Log-odds below those of every candidate that can be chosen, and above those of all others."""
+
 COUNT = 40
 """Number of low bits of an int64 that hold the sum of weights. The high bits count witnesses in the same addition."""
 
@@ -158,7 +161,8 @@ def score_candidates(
             if y <= last:
                 mark[y] = u
                 silent += 1
-                max_silent_weight = max(max_silent_weight, w - (1 << COUNT))
+                if w - (1 << COUNT) > max_silent_weight:
+                    max_silent_weight = w - (1 << COUNT)
                 continue
             begin, end = indptr[y], indptr[y + 1]
             visits += end - begin
@@ -186,8 +190,8 @@ def score_candidates(
             total = cell[own_image, TOTAL] + _silent(u, own_image, last, indptr, neighbor, weight, mark)
             image_odds[u] = _value(own_base, own_unmapped, own_image, node, total, spread) + bonus[own_image]
         ceiling = own_base - 0.5 * np.log(2 * np.pi * spread * (own_unmapped + 1.0))
-        top, max_log_odds, mass = -np.inf, 0.0, 1.0  # mass: sum of the odds in units of exp(max_log_odds)
-        min_bound = max((low - ceiling) * GRID - 1.0, NEVER / 2)  # of the log-odds in excess of the ceiling
+        min_value, min_bound = low, (low - ceiling) * GRID - 1.0  # of log-odds, and of a bound in excess of the ceiling
+        max_log_odds, mass = 0.0, 1.0  # mass: sum of the odds in units of exp(max_log_odds)
         for t in range(n_touched):
             c = touched[t]
             total, log_degree = cell[c, TOTAL], cell[c, LOG_DEGREE_FLOOR]
@@ -195,22 +199,24 @@ def score_candidates(
             shared = (total + (1 << (COUNT - 1))) >> COUNT
             bound = total - (shared << COUNT) - shared * log_degree + cell[c, BASE_CEILING]
             max_gain = 0
-            if silent > 0:
-                max_gain = min(silent, cell[c, MAPPED_COUNT] - shared) * max(max_silent_weight - log_degree, 0)
+            if max_silent_weight > log_degree:
+                n_other = cell[c, MAPPED_COUNT] - shared
+                max_gain = (n_other if n_other < silent else silent) * (max_silent_weight - log_degree)
                 bound += max_gain
             if begin < end:
                 bound += bonus[c] * GRID
             if bound >= min_bound:
                 v = _value(own_base, own_unmapped, c, node, total, spread) + bonus[c]
                 if silent > 0:  # count silent images only if they can matter: reading their rows takes longest
-                    if v + max_gain / GRID < max(low, top - NEGLIGIBLE) - 1e-6:
+                    if v + max_gain / GRID < min_value - 1e-6:
                         continue
                     total += _silent(u, c, last, indptr, neighbor, weight, mark)
                     v = _value(own_base, own_unmapped, c, node, total, spread) + bonus[c]
                 if (v >= low) & (v > value[u, last_kept]):
                     insert(c, v, u, candidate, value)
-                if v > top:
-                    top, min_bound = v, max((max(low, v - NEGLIGIBLE) - ceiling) * GRID - 1.0, NEVER / 2)
+                if v - NEGLIGIBLE > min_value:
+                    min_value = v - NEGLIGIBLE
+                    min_bound = (min_value - ceiling) * GRID - 1.0
                 if (c == own_image) | (v < low):
                     pass
                 elif v > max_log_odds:
@@ -234,7 +240,7 @@ def _last_silent(images: NDArray[np.int32], start: int, stop: int, indptr: NDArr
         y = images[i]
         degree = indptr[y + 1] - indptr[y]
         total += degree
-        low, high = min(low, degree), max(high, degree)
+        low, high = (degree if degree < low else low), (degree if degree > high else high)
     if total <= reach:
         return -1
     while high - low > 1:  # images of degree at most `low` propose; a degree of `high` exceeds the reach
@@ -250,8 +256,8 @@ def _last_silent(images: NDArray[np.int32], start: int, stop: int, indptr: NDArr
     last = -1
     for i in range(start, stop):
         y = images[i]
-        if indptr[y + 1] - indptr[y] > low:
-            last = max(last, y)
+        if (indptr[y + 1] - indptr[y] > low) & (y > last):
+            last = y
     return last
 
 

@@ -13,7 +13,16 @@ from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
 from unmask.graphs.attacks._kernels import count_common, find_rivals, renumber, renumber_image
 from unmask.graphs.attacks._percolation import choose_greedily
-from unmask.graphs.attacks._rematch import COUNT, Best, Scratch, SimilarPairs, Sources, Targets, score_candidates
+from unmask.graphs.attacks._rematch import (
+    COUNT,
+    LOWEST,
+    Best,
+    Scratch,
+    SimilarPairs,
+    Sources,
+    Targets,
+    score_candidates,
+)
 from unmask.graphs.attacks._structs import GRID, NEGLIGIBLE
 from unmask.graphs.attacks.base import Count, Matching, make_matching, seed_images
 from unmask.graphs.graph import SocialGraph
@@ -343,7 +352,7 @@ def _score_candidates(
     sources, targets, scratch, spread = _prepare_loop(problem, seed, mapping)
     result = Best.empty(len(mapping.image), width)
     visits = score_candidates(
-        sources, targets, problem.similar_pairs, mapping.image, spread, reach, low, scratch, result
+        sources, targets, problem.similar_pairs, mapping.image, spread, reach, max(low, LOWEST), scratch, result
     )
     is_negligible = result.value < result.value[:, :1] - NEGLIGIBLE
     is_dropped = is_negligible | (result.value <= result.value[:, -1:] + TIE)
