@@ -5,6 +5,7 @@ A test that needs a public data set is skipped with the reason if the file is mi
 Secret draws of a test follow a seed that a failure prints; `--secret-seed` repeats them.
 """
 
+import gc
 import multiprocessing
 import os
 import secrets
@@ -27,6 +28,8 @@ _connect = duckdb.connect
 duckdb.connect = lambda *database, config=None, **more: _connect(  # two workers share two cores
     *database, config={"threads": 1, **(config or {})}, **more
 )
+
+gc.set_threshold(100_000)  # instead of 700: each search goes through objects of thousands of collected tests
 
 settings.register_profile("untimed", settings(), deadline=None)  # a busy machine fails no test
 settings.load_profile("untimed")
