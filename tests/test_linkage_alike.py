@@ -133,9 +133,7 @@ def samples(draw):
 
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(samples(), st.sampled_from(["singleton", "drop"]), st.sampled_from(["foreign", "unknown", "drop"]))
-def test_e6_samples_of_the_truth_are_the_same_in_python_on_the_command_line_and_in_an_engine(
-    sample, missing, unlabeled
-):
+def test_e6_samples_of_the_truth_are_the_same_in_python_and_on_the_command_line(sample, missing, unlabeled):
     policy = {"alpha": 0.5, "beta": 0.8, "wanted": False}
     truth, guess = (
         Partition(
@@ -161,8 +159,7 @@ def test_e6_samples_of_the_truth_are_the_same_in_python_on_the_command_line_and_
         )
         path = write(Path(name), *blank, {})
         options = [word for option, choice in settings.items() for word in (f"--{option}", choice)]
-        check_same(on_the_command_line(path, {}, policy, 1, *options), expected)
-        check_same(on_the_command_line(path, {}, policy, 1, *options, "--engine", "duckdb"), expected)
+        check_same(on_the_command_line(path, {}, policy, 1, *options), expected)  # --engine duckdb is the default
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def problems(draw):
     return sides[0], sides[1], sizes, (seeds[0], seeds[1])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(problems(), st.sampled_from([0.0, 0.01, 0.37, 1.13]))
 def test_the_attack_finds_the_pairs_of_its_definition(problem, theta):
     source, target, sizes, seeds = problem

@@ -96,7 +96,7 @@ ATTACKS = st.builds(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(problems(), ATTACKS)
 def test_it_finds_the_pairs_of_its_definition(problem, attack):
     source, target, seeds = problem

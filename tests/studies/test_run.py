@@ -125,7 +125,7 @@ def test_a_line_without_an_end_is_damage_and_costs_only_itself(tmp_path):
 @pytest.mark.usefixtures("new_workers")
 def test_a_cell_out_of_time_is_stopped_and_the_rest_goes_on(tmp_path):
     plan = plan_of(
-        tmp_path, seeds=1, adversary="observations = 3000\ntargets = 200000", extra="[budget]\nseconds_per_cell = 2"
+        tmp_path, seeds=1, adversary="observations = 3000\ntargets = 200000", extra="[budget]\nseconds_per_cell = 1"
     )
     outcome = run_study(plan, tmp_path / "run")
     assert outcome.timed_out == 2
