@@ -74,6 +74,17 @@ def test_a_register_that_does_not_fit_is_refused(people, monkeypatch):
     assert "combinations of cells need" in result.stderr
 
 
+@pytest.mark.parametrize(("n_values", "words"), [(4, "150 rows"), (150, "'id' has about 1")])
+def test_values_of_a_sensitive_column_count_in_the_plan_of_a_release(tmp_path, monkeypatch, n_values, words):
+    path = tmp_path / "people.csv"
+    path.write_text("age,id\n" + "".join(f"{row % 3},{row % n_values}\n" for row in range(150)))
+    monkeypatch.setattr("unmask.tables.stored.BYTES_PER_VALUE", 20 << 20)
+    command = ("protect", path, "-q", "age", "-s", "id", "--k", 2, "--engine", "duckdb", "-o", tmp_path / "r.parquet")
+    planned = invoke(*command, "--dry-run")
+    assert planned.exit_code == (n_values == 150)
+    assert words in planned.stderr
+
+
 @pytest.mark.parametrize(
     ("command", "options", "module"),
     [

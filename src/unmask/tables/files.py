@@ -150,12 +150,7 @@ def count_tables(
         }
         readings = {name: derive(name, without_text, engine.names(source)) for name, source in sources.items()}
         sizes = {
-            name: estimate(
-                stored[name],
-                settings["quasi_identifiers"],
-                settings["sensitive"] if counts_sensitive else (),
-                array_bytes=available,
-            )
+            name: estimate(stored[name], settings["quasi_identifiers"], settings["sensitive"], array_bytes=available)
             for name, settings in readings.items()
         }
         for name, size in sizes.items():

@@ -264,6 +264,7 @@ class Size:
 
     classes : largest number of equivalence classes
     values : number of distinct values of each column, by name
+    n_counted : number of columns whose combinations are counted
     n_quasi_identifiers : number of columns that divide rows into classes
     """
 
@@ -271,12 +272,13 @@ class Size:
     combinations: int
     classes: int
     values: Mapping[str, int]
+    n_counted: int
     n_quasi_identifiers: int
 
     @property
     def n_bytes(self) -> int:
         """Memory of an audit: arrays of the combinations and of the classes, and values of the columns, in bytes."""
-        of_combination = BYTES_PER_COMBINATION + BYTES_PER_CELL * len(self.values)
+        of_combination = BYTES_PER_COMBINATION + BYTES_PER_CELL * self.n_counted
         of_class = BYTES_PER_CLASS + BYTES_PER_CELL_OF_CLASS * self.n_quasi_identifiers
         arrays = self.combinations * of_combination + self.classes * of_class
         return arrays + sum(self.values.values()) * BYTES_PER_VALUE
@@ -291,25 +293,29 @@ def estimate(
 ) -> Size:
     """Estimate the number of combinations of columns from one pass over the rows, and count their cells in another.
 
-    If the combinations exceed the memory, numbers of cells are estimated too, because a column may have as many.
+    If combinations or values exceed the memory, numbers of cells are estimated too: a column may have as many cells as
+    there are combinations, and one that is not counted with them may have more.
     """
     names = (*quasi_identifiers, *sensitive)
     stored.check(names)
     shorts = {f"c{position}": name for position, name in enumerate(names)}
+    n_counted = len(names) if stored.counts_sensitive else len(quasi_identifiers)
+    counted, uncounted = list(shorts)[:n_counted], list(shorts)[n_counted:]
     stored.engine.table("estimated", stored.source, shorts)
-    joint = stored.engine.rows(sql.select_estimates("estimated", (), {"combinations": list(shorts)}))
-    n_rows, n_joint = int(joint["n"][0]), int(joint["combinations"][0])
+    joint = stored.engine.rows(sql.select_estimates("estimated", uncounted, {"combinations": counted}))
+    n_rows, n_joint = (int(joint[name][0]) for name in ("n", "combinations"))
     if n_rows == 0:
         raise UnmaskError("the source has no rows; expected at least one row")
     combinations = min(ceil(n_joint * MARGIN_OF_ESTIMATES), n_rows)
-    if combinations * BYTES_PER_COMBINATION > array_bytes:
+    value_bytes = sum(int(joint[short][0]) for short in uncounted) * BYTES_PER_VALUE
+    if combinations * BYTES_PER_COMBINATION + value_bytes > array_bytes:
         estimates = stored.engine.rows(sql.select_estimates("estimated", list(shorts), {}))
         values = {name: int(estimates[short][0]) for short, name in shorts.items()}
     else:
         cells = stored.count_cells(names)
         values = {name: len(cells[name][0]) for name in names}
     classes = min(prod(max(values[name], 1) for name in quasi_identifiers), combinations)
-    return Size(n_rows, combinations, classes, values, len(quasi_identifiers))
+    return Size(n_rows, combinations, classes, values, n_counted, len(quasi_identifiers))
 
 
 def check_memory(sizes: Mapping[str, Size], array_bytes: int) -> None:
