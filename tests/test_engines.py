@@ -1,5 +1,6 @@
 """Both engines read the same cells, answer every statement alike, and fail in one sentence."""
 
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -213,6 +214,16 @@ def test_codes_are_packed_into_words_and_come_out_again(engine):
     engine.view("shown", sql.unpack_codes("packed", WORDS))
     codes = [(4, 0, 0, 2), (8, 0, 0, 1), (largest, largest, 9, 2)]
     check_rows(engine, "select q0, q1, q2, n from shown", codes)
+
+
+def test_parts_of_combinations_are_all_of_them(engine):
+    codes = np.arange(90)
+    engine.put("raw", {"q0": codes % 2, "o0": codes % 30})
+    engine.put("d0", {"v": np.array([0, 1]), "code": np.array([0, 1], np.int32)})
+    pack = partial(sql.pack_codes, "raw", {"q0": "d0"}, {"q0": 0}, [{"q0": 1}], ["o0"])
+    parts = [tuples(engine, pack(part=(i, 3))) for i in range(3)]
+    assert all(parts)
+    assert sorted(row for part in parts for row in part) == tuples(engine, pack())
 
 
 def test_an_empty_table_answers_every_statement(engine):

@@ -14,6 +14,7 @@ from tests.commands import invoke
 from tests.engines import QUIET, count_source, opened, reading
 from tests.envelopes import parsed
 from unmask import FailedError, UnmaskError, audit, protect
+from unmask.data import sql
 from unmask.data.engine import open_engine
 from unmask.data.resources import divide_memory
 from unmask.economics import Attacker
@@ -320,6 +321,18 @@ def test_the_adversary_who_knows_all_released_columns_equals_the_one_in_memory(e
                 )
     assert result.adversaries["acquaintance"] == expected.adversaries["acquaintance"]
     assert identified(result)["success_probability"].posterior > 0.3  # more than by the quasi-identifiers alone
+
+
+def test_equal_rows_are_counted_in_parts_if_they_exceed_the_memory(engine, people, monkeypatch):
+    small, n_parts = replace(engine, memory_bytes=5_000), []
+    pack = sql.pack_codes
+    monkeypatch.setattr(sql, "pack_codes", lambda *of, part=(0, 1): n_parts.append(part[1]) or pack(*of, part=part))
+    whole, in_parts = (
+        count_source(of, str(people), roles(sensitive=(), keep=("pay", "ill"))).table for of in (engine, small)
+    )
+    assert n_parts == [1, 1, 1, 2, 2]
+    assert in_parts.record_sizes.tolist() == whole.record_sizes.tolist()
+    assert np.prod(whole.record_sizes, axis=0).sum() == 700
 
 
 def test_a_register_is_linked_by_containment(engine, people):

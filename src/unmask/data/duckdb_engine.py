@@ -48,6 +48,7 @@ _ARRAY_BITS = 20
 class DuckDBEngine:
     """A private in-memory database that writes data beyond memory to its own folder.
 
+    memory_bytes : memory limit; a query with several times as many bytes of groups fails, although groups go to disk
     notes : sentences about recognized properties of files
     scans : column names and SQL for the rows of each source
     """
@@ -56,6 +57,7 @@ class DuckDBEngine:
     thread: ThreadPoolExecutor
     folder: str
     text: TextOptions
+    memory_bytes: float
     notes: list[str] = field(default_factory=list)
     scans: dict[str, tuple[list[str], str]] = field(default_factory=dict)
 
@@ -80,7 +82,7 @@ class DuckDBEngine:
             lend_database(folder, memory_limit=memory_limit, ordered=ordered) as connection,
         ):
             connection.execute(f"set perfect_ht_threshold = {_ARRAY_BITS}")
-            yield cls(connection, thread, folder, text)
+            yield cls(connection, thread, folder, text, memory_limit)
 
     def names(self, source: str) -> list[str]:
         """See `Engine.names`."""

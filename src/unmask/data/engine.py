@@ -33,6 +33,10 @@ class Engine(Protocol):
     def notes(self) -> list[str]:
         """Return one sentence for each recognized property of the files."""
 
+    @property
+    def memory_bytes(self) -> float:
+        """Return the memory for the groups of one query; infinite if more groups go to disk without loss."""
+
     def names(self, source: str) -> list[str]:
         """Return the column names of a source: text or Parquet files, a folder, a sheet, or DATABASE::TABLE.
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from glob import glob
 from importlib import import_module
+from math import inf
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -38,6 +39,7 @@ class SparkEngine:
     session: Any
     folder: str
     text: TextOptions
+    memory_bytes: float = inf
     frames: dict[str, Any] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     files: dict[str, list[ReadableFile]] = field(default_factory=dict)

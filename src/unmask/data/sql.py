@@ -141,27 +141,34 @@ def pack_codes(
     missing: Mapping[str, int],
     words: Sequence[Mapping[str, int]],
     further: Sequence[str] = (),
+    *,
+    part: tuple[int, int] = (0, 1),
 ) -> str:
     """Select the number of rows n of each combination of codes, packed into 64-bit words k0, k1, ...
 
     codes_of : column -> table (v, code). missing : column -> code of a NULL cell. words : for each word its columns,
     most significant first, and the bits of each column; at most 62 bits in a word. further : unpacked columns that
-    distinguish combinations, too.
+    distinguish combinations, too. part : (i, n) selects part i of n of the combinations, by their hashes.
 
     >>> pack_codes("t", {"q0": "d0", "q1": "d1"}, {"q0": 7, "q1": 0}, [{"q0": 3, "q1": 2}])
     'select cast(coalesce(d0.code, 7) as bigint) * 4 + coalesce(d1.code, 0) as k0, count(*) as n from t
     left join d0 on t.q0 = d0.v left join d1 on t.q1 = d1.v group by 1'
     """
     keys = []
-    for number, word in enumerate(words):
+    for word in words:
         key = ""
         for column, bits in word.items():
             code = f"coalesce({codes_of[column]}.code, {missing[column]})"
             key = f"{f'({key})' if '+' in key else key} * {1 << bits} + {code}" if key else f"cast({code} as bigint)"
-        keys.append(f"{key} as k{number}")
-    joins = " ".join(_join_codes(table, codes_of))
-    groups = ", ".join([*(str(i + 1) for i in range(len(words))), *(f"{table}.{column}" for column in further)])
-    return f"select {', '.join(keys)}, count(*) as n from {table} {joins} group by {groups}"
+        keys.append(key)
+    words_as = ", ".join(f"{key} as k{number}" for number, key in enumerate(keys))
+    joins, columns = " ".join(_join_codes(table, codes_of)), [f"{table}.{column}" for column in further]
+    groups = ", ".join([*(str(i + 1) for i in range(len(words))), *columns])
+    position, n_parts = part
+    in_part = ""
+    if n_parts > 1:  # hashes of Spark may be negative
+        in_part = f"where (hash({', '.join([*keys, *columns])}) % {n_parts} + {n_parts}) % {n_parts} = {position} "
+    return f"select {words_as}, count(*) as n from {table} {joins} {in_part}group by {groups}"
 
 
 def _join_codes(table: str, codes_of: Mapping[str, str]) -> list[str]:

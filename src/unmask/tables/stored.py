@@ -41,6 +41,12 @@ BYTES_PER_CLASS = 20
 BYTES_PER_CELL_OF_CLASS = 6
 """Memory of one quasi-identifier of a class."""
 
+BYTES_PER_RECORD_CELL = 16
+"""Memory of one cell of a row whose equal rows the engine counts; all quasi-identifiers together are one cell."""
+
+MAX_SPILL_RATIO = 4
+"""Largest ratio of the rows that the engine counts in one query to its memory, in bytes. DuckDB fails if it is 8."""
+
 MARGIN_OF_ESTIMATES = 1.1
 """Factor that covers the error of an engine's approximate counts."""
 
@@ -163,27 +169,34 @@ class StoredTable:
             for short, name in shorts.items()
         }
 
-    def record_sizes(self, quasi_identifiers: Sequence[str], keep: Sequence[str], missing: Missing) -> Integers | None:
+    def record_sizes(
+        self, quasi_identifiers: Sequence[str], keep: Sequence[str], missing: Missing, *, n_rows: int
+    ) -> Integers | None:
         """Return (2, m) numbers of rows that agree in every column that is not sensitive, and the number of sets of
         each size.
 
-        The engine counts all rows once more, with unchanged kept cells. Counts that exceed its memory go to disk. Rows
-        that the rule for missing cells leaves out are not counted. None without kept columns, or if missing cells are
-        wildcards.
+        The engine counts all rows once more, with unchanged kept cells. Counts that exceed its memory go to disk. If
+        they exceed it several times, they are counted in parts, each in a pass over the rows. Rows that the rule for
+        missing cells leaves out are not counted. None without kept columns, or if missing cells are wildcards.
         """
         if not keep or not self.counts_records or missing == "wildcard":
             return None
         shorts, unchanged = self.shorts(quasi_identifiers), unchanged_columns(keep)
         words, name = self._words(shorts), f"{self.name}_rows"
         self.engine.table(name, self.source, {**shorts, **unchanged})
-        packed = sql.pack_codes(name, self.codes_of(shorts), self.gaps(shorts), words, tuple(unchanged))
         levels = {short: self.dictionary[name].levels for short, name in shorts.items()}
         gaps = {short: level.missing for short, level in levels.items() if level.missing >= 0}
         complete = sql.exclude_missing(gaps) if missing == "excluded" and gaps else ""
-        parts = sql.count_parts(f"({sql.unpack_codes(f'({packed}) as s', words)}) as t", "n", where=complete)
-        sets = self.engine.rows(parts)
-        order = np.argsort(sets["part"])
-        return np.stack([sets["part"][order], sets["n"][order]]).astype(np.int64)
+        n_bytes = n_rows * (1 + len(keep)) * BYTES_PER_RECORD_CELL
+        n_parts = max(1, ceil(n_bytes / (MAX_SPILL_RATIO * self.engine.memory_bytes)))
+        sets = []
+        for i in range(n_parts):
+            codes, gaps = self.codes_of(shorts), self.gaps(shorts)
+            packed = sql.pack_codes(name, codes, gaps, words, tuple(unchanged), part=(i, n_parts))
+            records = f"({sql.unpack_codes(f'({packed}) as s', words)}) as t"
+            sets.append(self.engine.rows(sql.count_parts(records, "n", where=complete)))
+        sizes, n_sets = (np.concatenate([part[key] for part in sets]).astype(np.int64) for key in ("part", "n"))
+        return np.stack(count_distinct(sizes, n_rows + 1, weight=n_sets))
 
     def unit(self, person: str | None, identifiers: Sequence[str]) -> str:
         """Return the unit that counts as one person, which is a row; raise UnmaskError if a column joins rows,

@@ -437,7 +437,9 @@ class Table:
             notes=notes,
             unit=unit,
             uncounted=tuple(keep),
-            record_sizes=stored.record_sizes(quasi_identifiers, keep, missing),
+            record_sizes=stored.record_sizes(
+                quasi_identifiers, keep, missing, n_rows=columns[quasi_identifiers[0]].n_rows
+            ),
         )
 
     def write(self, path: str | PathLike[str], *, force: bool = False) -> None:
