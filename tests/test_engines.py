@@ -380,7 +380,7 @@ def test_two_databases_are_distinguished(tmp_path):
 
 def test_a_folder_for_temporary_files_that_cannot_be_written(tmp_path):
     (tmp_path / "file").touch()
-    refusal = pytest.raises(FailedError, match=r"temporary folder 'file' cannot be written.*--temp-directory")
+    refusal = pytest.raises(FailedError, match=r"temporary folder 'file' cannot be written.*`temp_directory`")
     with refusal, open_engine("duckdb", temp_directory=tmp_path / "file"):
         pass
 

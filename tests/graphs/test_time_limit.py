@@ -58,5 +58,5 @@ def test_a_time_limit_is_above_0(network, seconds):
 
 
 def test_a_time_limit_without_an_attack_is_refused(network):
-    with pytest.raises(UnmaskError, match="--time-limit needs an attack"):
+    with pytest.raises(UnmaskError, match="`time_limit` needs an attack"):
         audit(network, time_limit=5.0)

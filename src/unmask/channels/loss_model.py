@@ -228,7 +228,7 @@ def _read_points(
     try:
         return np.array([[float(name)] for name in secrets])
     except ValueError:
-        raise UnmaskError(f"the loss {loss} needs numbers, and a secret is a name; give --coordinates") from None
+        raise UnmaskError(f"the loss {loss} needs numbers, and a secret is a name; give `coordinates`") from None
 
 
 def read_places(path: Path, secrets: tuple[str, ...] | None, loss: str) -> tuple[tuple[str, ...], Floats]:
@@ -241,7 +241,7 @@ def read_places(path: Path, secrets: tuple[str, ...] | None, loss: str) -> tuple
     ordered, degrees = points[[row_of[name] for name in secrets]], _columns_of_degrees(columns)
     if degrees and not loss.startswith("haversine"):
         raise UnmaskError(
-            f"{path.name} has latitudes and longitudes, which {loss} would take for lengths; give --loss haversine, or "
+            f"{path.name} has latitudes and longitudes, which {loss} would take for lengths; give loss='haversine', or "
             "coordinates in meters"
         )
     return secrets, ordered[:, degrees] if degrees else ordered

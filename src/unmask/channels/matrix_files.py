@@ -82,7 +82,7 @@ def read_channel(
     if set(outputs) == set(secrets):
         table, outputs = table[:, match_names(secrets, outputs, path, "outputs")], secrets
     if form != "channel" and prior is not None:
-        raise UnmaskError(f"{path.name} has counts, whose shares are the prior; leave --prior out")
+        raise UnmaskError(f"{path.name} has counts, whose shares are the prior; leave `prior` out")
     try:
         if form != "channel":
             size = f"{table.sum():,.0f} {note}, of {len(secrets):,} secrets and {len(outputs):,} outputs"
@@ -206,7 +206,7 @@ def _advise(table: NDArray[np.float64], total: NDArray[np.float64]) -> str:
     if not total.all():
         return "leave that secret out"
     if len(table) > 1 and abs(total.sum() - 1) <= MAX_ROUNDING:
-        return "the whole file does; divide each line by its sum, and give the sums with --prior"
+        return "the whole file does; divide each line by its sum, and give the sums with `prior`"
     if len(table) > 1 and np.abs(table.sum(axis=0) - 1).max() <= MAX_ROUNDING:
         return "its columns do; write secrets in lines and outputs in columns"
     if np.abs(total - PERCENT).max() <= PERCENT * MAX_ROUNDING:

@@ -102,14 +102,14 @@ def _channel(mechanism: Any, names: tuple[str, ...] | None, prior: Floats | None
         raise UnmaskError("Shrink moves places of a grid; use it in a study of channels.grid")
     if isinstance(mechanism, PlanarLaplace | PlanarGaussian):
         if coordinates is None:
-            raise UnmaskError(f"{kind} moves places; give them with --coordinates FILE")
+            raise UnmaskError(f"{kind} moves places; give them with `coordinates` FILE")
         secrets, points = read_places(coordinates, names, kind)
         if points.shape[1] > 2:
             raise UnmaskError(f"{coordinates.name} has {points.shape[1]} coordinates, expected one or two in meters")
         channel = mechanism.channel(np.pad(points, ((0, 0), (0, 2 - points.shape[1]))), prior)
         return Channel(channel.p_y_given_x, channel.prior, x_labels=secrets, y_labels=secrets)
     if isinstance(mechanism, Coin) and prior is None:
-        raise UnmaskError("Coin shows the likeliest secret; give the secrets with --prior FILE")
+        raise UnmaskError("Coin shows the likeliest secret; give the secrets with `prior` FILE")
     if prior is not None and not isinstance(mechanism, Coin | PoolMix) and len(prior) != (n := mechanism.channel().n_x):
         raise UnmaskError(
             f"{kind} has {n:,} secrets and the data have {len(prior):,}; give {kind} {len(prior):,} secrets"

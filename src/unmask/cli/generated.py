@@ -144,22 +144,30 @@ class Command(click.Command):
 
 
 def write_options(text: str, ctx: click.Context) -> str:
-    """Return an error with options in place of keywords: in `name='value'`, with an underscore, and at the beginning.
+    """Return an error with options in place of parameters.
+
+    A parameter is recognized in backquotes, in name='value', with an underscore, and at the beginning.
 
     >>> command = click.Command("audit", params=[click.Option(["--hold-back"]), click.Option(["--missing"])])
     >>> ctx = command.make_context("audit", ["--hold-back", "0.2"])
-    >>> write_options("hold_back needs an origin, or missing='drop'", ctx)
-    '--hold-back needs an origin, or --missing drop'
+    >>> write_options("hold_back needs `missing`, or missing='drop'; `*` is no option", ctx)
+    '--hold-back needs --missing, or --missing drop; `*` is no option'
     >>> write_options("Complete(missing='drop') fails", ctx)
     "Complete(missing='drop') fails"
     """
-    flags = {str(param.name): param.opts[-1] for param in ctx.command.params if isinstance(param, click.Option)}
+    options = {str(option.name): option for option in ctx.command.params if isinstance(option, click.Option)}
+    flags = {name: option.opts[-1] for name, option in options.items()}
 
     def write_option(keyword: re.Match[str]) -> str:
         name, value = keyword.groups()
-        return f"{flags[name]} {value.strip(chr(39))}".removesuffix(" True") if name in flags else keyword[0]
+        if name not in options:
+            return keyword[0]
+        if value == "False" and options[name].secondary_opts:
+            return options[name].secondary_opts[0]
+        return f"{flags[name]} {value.strip(chr(39))}".removesuffix(" True")
 
-    text = re.sub(r"\w+\([^()]*\)|(?<![:\w])(\w+)=('[^']*'|True|\d+)", write_option, text)  # no object, as A(k=3)
+    text = re.sub(r"`(\w+)`", lambda quoted: flags.get(quoted[1], quoted[0]), text)
+    text = re.sub(r"\w+\([^()]*\)|(?<![:\w])(\w+)=('[^']*'|True|False|\d+)", write_option, text)  # no object: A(k=3)
     first = text.partition(" ")[0]
     if first in flags and ctx.get_parameter_source(first) is ParameterSource.COMMANDLINE:
         text = text.replace(first, flags[first], 1)

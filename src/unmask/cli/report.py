@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from unmask.cli.files import command_name, list_inputs, refuse_to_overwrite
+from unmask.cli.generated import Command
 from unmask.cli.option_types import FILE
 from unmask.cli.options import language_option
 from unmask.cli.terminal import print_line, print_text
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from unmask.results import Result
 
 
-@click.command("report")
+@click.command("report", cls=Command)
 @click.argument("run", type=FILE)
 @click.option("--output", "-o", type=FILE, help="Write the page, one HTML file.")
 @click.option(

@@ -248,16 +248,16 @@ def check_differences(
     if lacking and extra and not both:
         raise UnmaskError(
             f"{guess}none of the {lacking:,} items of the truth is among the {extra:,} of the guess; use the same ids "
-            "in both, or name the column of ids in the guess (--item)"
+            "in both, or name the column of ids in the guess (`item`)"
         )
     if lacking and missing == "error":
         raise UnmaskError(
-            f"{guess}{_count_items(lacking, 'truth')} not in the guess; say what they are with missing (--missing): "
+            f"{guess}{_count_items(lacking, 'truth')} not in the guess; say what they are with missing (`missing`): "
             f"{MISSING_CHOICES}"
         )
     if extra and unlabeled == "error":
         raise UnmaskError(
-            f"{guess}{_count_items(extra, 'guess')} not in the truth; say what they are with unlabeled (--unlabeled): "
+            f"{guess}{_count_items(extra, 'guess')} not in the truth; say what they are with unlabeled (`unlabeled`): "
             f"{UNLABELED_CHOICES}"
         )
 
@@ -270,7 +270,7 @@ def check_labels(name: str, n: int, *, truth: bool, missing: Missing, unlabeled:
     if n and choice == "error":
         raise UnmaskError(
             f"{name}: a label is missing at {'1 item' if n == 1 else f'{n:,} items'}; say what they are with {option} "
-            f"(--{option}): {choices}"
+            f"(`{option}`): {choices}"
         )
 
 

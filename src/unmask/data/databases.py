@@ -104,7 +104,7 @@ def explain_failure(error: duckdb.Error, otherwise: str) -> FailedError:
     if re.search("No space left|max_temp_directory_size|Could not write", str(error)):
         return FailedError("the temporary directory or the disk of the output is full; free some space")
     if isinstance(error, duckdb.OutOfMemoryException):
-        return FailedError("the work does not fit the memory limit; give more (--memory-limit), or read fewer columns")
+        return FailedError("the work does not fit the memory limit; give more (`memory_limit`), or read fewer columns")
     if isinstance(error, duckdb.InterruptException):
         return FailedError("the work was interrupted; run it again")
     is_ours = isinstance(error, duckdb.ProgrammingError | duckdb.InternalError)

@@ -212,8 +212,8 @@ class DuckDBEngine:
         with suppress(AmbiguousInput):
             if header is None and not read_head(path, delimiter, header=None, odds=CERTAIN_ROW_ODDS).header:
                 raise UnmaskError(
-                    f"line 1 of file {path.name!r} looks like a row; add a line of names, or --no-header for the names "
-                    "column 1, column 2, ..."
+                    f"line 1 of file {path.name!r} looks like a row; add a line of names, or header=False for the "
+                    "names column 1, column 2, ..."
                 )
         return read_head(path, delimiter, header=header is not False)
 

@@ -271,7 +271,7 @@ def _refuse_damage(path: Path, encoding: str | None, beyond: int, line: int) -> 
     if encoding is None and beyond >= 4:
         raise FailedError(
             f"line {line} of the file {path.name!r} is not UTF-8 text, but the lines before it are; correct the line, "
-            "or name the encoding of the file (--encoding)"
+            "or name the encoding of the file (`encoding`)"
         )
     return _Scan()
 
@@ -293,7 +293,7 @@ def _recognize(path: Path) -> tuple[str, str]:
     order = (*ENCODINGS, "mac_roman")
     ranked = sorted(matches, key=lambda match: (_cost(match), order.index(match.encoding)))
     if not ranked:
-        raise FailedError(f"the encoding of file {path.name!r} is unknown; name it (--encoding)")
+        raise FailedError(f"the encoding of file {path.name!r} is unknown; name it (`encoding`)")
     match = ranked[0]
     rival = next((rival for rival in ranked[1:] if str(rival) != str(match)), None)
     gap = 1.0 if rival is None else _cost(rival) - _cost(match)
@@ -318,6 +318,6 @@ def _copy(path: Path, folder: Path, encoding: str) -> Path:
                 decoded.write(piece)
     except UnicodeError:
         raise FailedError(
-            f"file {path.name!r} is neither UTF-8 nor {encoding} text; name its encoding (--encoding)"
+            f"file {path.name!r} is neither UTF-8 nor {encoding} text; name its encoding (`encoding`)"
         ) from None
     return copy

@@ -94,11 +94,11 @@ class EngineOptions:
     dry_run: Annotated[bool, Option("Large data")] = False
 
     def __post_init__(self) -> None:
-        limits = {"memory-limit": self.memory_limit, "temp-directory": self.temp_directory, "dry-run": self.dry_run}
+        limits = {"memory_limit": self.memory_limit, "temp_directory": self.temp_directory, "dry_run": self.dry_run}
         if self.engine is None:
             for option in (option for option, value in limits.items() if value):
-                reason = "is for tables in an engine; add --engine duckdb, or remove this option"
-                raise UnmaskError(f"--{option} {reason}")
+                reason = "is for tables in an engine; add engine='duckdb', or remove this option"
+                raise UnmaskError(f"`{option}` {reason}")
 
     @property
     def memory(self) -> tuple[int, int]:

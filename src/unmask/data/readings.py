@@ -178,7 +178,7 @@ def account_lines(reading: Reading, n_rows: int) -> LineAccount:
     if n_continued < 0 or (n_continued and not reading.dialect.quote):
         raise AmbiguousInput(
             f"the reading of {sample.file.name!r} explains {n_rows + n_below:,} of {sample.file.n_lines:,} lines, "
-            "expected all; name the delimiter (--delimiter) or the first line (--skip-lines)"
+            "expected all; name the delimiter (`delimiter`) or the first line (`skip_lines`)"
         )
     n_blank += n_below - (n_comments - len(sample.comments))
     return LineAccount(sample.file.n_lines, sample.skipped, n_comments, header, n_rows, n_blank, n_continued)
@@ -294,7 +294,7 @@ def iterate_rows(dialect: Dialect, *, any_width: bool = False) -> Iterator[list[
 def _misfit(dialect: Dialect, number: int) -> AmbiguousInput:
     return AmbiguousInput(
         f"line {dialect.sample.n_above + number} of {dialect.sample.file.name!r} does not fit the reading with "
-        f"{dialect.width} columns; correct it, or name another reading (--delimiter, --skip-lines)"
+        f"{dialect.width} columns; correct it, or name another reading (`delimiter`, `skip_lines`)"
     )
 
 

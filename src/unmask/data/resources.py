@@ -52,7 +52,7 @@ def check_disk(disk_bytes: int, temp_directory: str | PathLike[str] | None) -> N
     if disk_bytes > free:
         raise FailedError(
             f"the engine may write {format_bytes(disk_bytes)} to its temporary directory, which has "
-            f"{format_bytes(free)}; free some space, or choose another directory (--temp-directory)"
+            f"{format_bytes(free)}; free some space, or choose another directory (`temp_directory`)"
         )
 
 
@@ -74,7 +74,7 @@ def temporary_folder(parent: str | PathLike[str] | None) -> Iterator[str]:
     except OSError as error:
         name = "the temporary folder" if parent is None else f"temporary folder {Path(parent).name!r}"
         raise FailedError(
-            f"{name} cannot be written: {error.strerror}; choose another one (TMPDIR, or --temp-directory)"
+            f"{name} cannot be written: {error.strerror}; choose another one (TMPDIR, or `temp_directory`)"
         ) from None
     with folder as path:
         yield path

@@ -221,7 +221,7 @@ def _explain(text: str, source: str, kind: str) -> str:
     if "No space left" in text:
         return "the temporary directory or the disk of the output is full; free some space, or choose another one"
     if "OutOfMemoryError" in text or "SparkOutOfMemory" in text:
-        return "the work does not fit the memory limit; give more (--memory-limit), or coarsen a quasi-identifier"
+        return "the work does not fit the memory limit; give more (`memory_limit`), or coarsen a quasi-identifier"
     if "CSV header does not conform" in text:
         return "a file of the source has other columns than the first one; expected the same ones in the same order"
     if any(word in text for word in ("FAILED_READ_FILE", "is not a Parquet file", "MALFORMED", "CANNOT_READ", "EOF")):

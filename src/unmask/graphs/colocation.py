@@ -89,7 +89,7 @@ def read_co_location(path: Path, *, within: str, times: int = 1) -> SocialGraph:
     if match is None or not is_number(match[1]) or has_dates != (match[2] is not None):
         expected = "a number with a unit, such as 3600s, 60min or 1h" if has_dates else "a number in the unit of time"
         raise UnmaskError(
-            f"--within is {within!r} and the times of {path.name} are {_kind(has_dates)}; give {expected}"
+            f"`within` is {within!r} and the times of {path.name} are {_kind(has_dates)}; give {expected}"
         )
     longest = float(match[1]) * UNITS.get(match[2] or "", 1.0)
     return co_location(log.columns["user"], log.columns["place"], log.times("time"), within=longest, times=times)

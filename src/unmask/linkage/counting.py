@@ -300,5 +300,5 @@ def _check_fits(n_bytes: int, array_bytes: int, arrays: str) -> None:
     if n_bytes > array_bytes:
         raise FailedError(
             f"{arrays} need {format_bytes(n_bytes)} of memory, but the arrays have {format_bytes(array_bytes)}; "
-            "increase --memory-limit, or audit a part of the subjects"
+            "increase `memory_limit`, or audit a part of the subjects"
         )

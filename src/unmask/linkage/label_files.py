@@ -110,8 +110,8 @@ class LabelFile:
         doubtful = [label for label in labels if label.lower() in NOISE_LABELS]
         if doubtful and not (len(doubtful) < len(labels) and doubtful[0].startswith("-1")):
             raise UnmaskError(
-                f"{self.name} has the label {doubtful[0]}, which may mean no cluster: add --noise={doubtful[0]} to "
-                "make each of its items a cluster, or --noise= if the label is a cluster"
+                f"{self.name} has the label {doubtful[0]}, which may mean no cluster: add `noise`={doubtful[0]} to "
+                "make each of its items a cluster, or `noise`= if the label is a cluster"
             )
 
 

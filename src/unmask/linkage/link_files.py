@@ -160,7 +160,7 @@ def parse_thresholds(texts: Sequence[str]) -> tuple[float, ...]:
     except ValueError:
         thresholds = (math.nan,)
     if not all(map(math.isfinite, thresholds)):
-        raise UnmaskError("a threshold is not a finite number, expected numbers such as 0.8,0.9 (--threshold)")
+        raise UnmaskError("a threshold is not a finite number, expected numbers such as 0.8,0.9 (`thresholds`)")
     if len(thresholds) > MAX_THRESHOLDS:
         raise UnmaskError(
             f"{len(thresholds)} thresholds were given, expected at most {MAX_THRESHOLDS}: each is an adversary"
@@ -207,7 +207,7 @@ def _number_items(truth: Partition, ends: NDArray[Any], name: str) -> tuple[NDAr
     if not (place[numbered.code[n:]] >= 0).any():
         raise UnmaskError(
             f"{name}: none of the linked items is in the truth; use the same ids in both, or name the column of ids in "
-            "the truth with --item"
+            "the truth with `item`"
         )
     place[extra] = n + np.arange(len(extra))
     return np.concatenate([truth.items, numbered.names[extra]]), place[numbered.code[n:]]

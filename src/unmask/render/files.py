@@ -43,7 +43,7 @@ def export(result: Result, folder: Path, *, force: bool = False) -> tuple[str, .
     if folder.exists() and not folder.is_dir():
         raise UnmaskError(f"{folder} is not a folder; choose another one")
     if folder.exists() and any(folder.iterdir()) and not force:
-        raise UnmaskError(f"{folder} exists and is not empty; choose another folder or give --force")
+        raise UnmaskError(f"{folder} exists and is not empty; choose another folder or give `force`")
     new = not folder.exists()  # takes its name at once; into a folder that is there the files go one by one
     home = folder.parent if new else folder
     with (

@@ -73,7 +73,7 @@ def generalize(table: Table, protection: Mondrian) -> CountedRelease:
         If the protection needs rows.
     """
     if protection.levels:
-        raise UnmaskError("an engine cannot recode columns to levels before they are cut; leave levels or --engine out")
+        raise UnmaskError("an engine cannot recode columns to levels before they are cut; leave levels or `engine` out")
     if not protection.strict:
         raise UnmaskError("the relaxed Mondrian separates equal rows and needs them in memory; use the strict form")
     complete = table.complete

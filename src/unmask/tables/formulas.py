@@ -56,6 +56,6 @@ def check_formulas(cells: Mapping[str, int], handling: Formulas) -> None:
     if cells and handling == "refuse":
         listing = ", ".join(f"{name} {n:,}" for name, n in cells.items())
         raise UnmaskError(
-            f"cells that a spreadsheet would run as formulas, by column: {listing}; --formulas escape puts an "
+            f"cells that a spreadsheet would run as formulas, by column: {listing}; formulas='escape' puts an "
             "apostrophe before them, keep leaves them"
         )

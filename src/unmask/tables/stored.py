@@ -215,7 +215,7 @@ class StoredTable:
         ]
         unit = counting_unit(keys, n["n"])
         if unit.question:
-            refusal = f"rows with the same {person} are one person, and an engine counts rows; leave --engine out"
+            refusal = f"rows with the same {person} are one person, and an engine counts rows; leave `engine` out"
             raise UnmaskError(refusal if person else unit.question)
         return unit.words
 
@@ -339,6 +339,6 @@ def check_memory(sizes: Mapping[str, Size], array_bytes: int) -> None:
         n_values, column = max((n, column) for size in sizes.values() for column, n in size.values.items())
         raise FailedError(
             f"about {combinations:,} combinations of cells need {format_bytes(needed)} of memory, expected at most "
-            f"{format_bytes(array_bytes)}; raise --memory-limit, or coarsen or leave out a column: {column!r} has "
+            f"{format_bytes(array_bytes)}; raise `memory_limit`, or coarsen or leave out a column: {column!r} has "
             f"about {n_values:,} different values"
         )

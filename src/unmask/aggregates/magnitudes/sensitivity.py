@@ -67,7 +67,9 @@ class SensitivityRule:
                 f"prior_posterior is {self.prior_posterior}, expected p above 0 and below q, such as 10,50"
             )
         if not (self.dominance or self.p_percent or self.prior_posterior or self.min_contributors > 1):
-            raise UnmaskError("no rule was given, expected dominance, p_percent, prior_posterior or min_contributors")
+            raise UnmaskError(
+                "no rule was given, expected `dominance`, `p_percent`, `prior_posterior` or `min_contributors`"
+            )
 
     @property
     def n_largest(self) -> int:

@@ -149,19 +149,19 @@ def protect_files(
     if value is not None:
         if (threshold, base, cell_key, geography) != (None,) * 4:
             raise UnmaskError(
-                "--threshold, --round, --cell-key and --geography are about counts; leave them or --value out"
+                "`threshold`, `base`, `cell_key` and `geography` are about counts; leave them or `value` out"
             )
         rule = SensitivityRule(
             _parse_dominance(dominance),
             p_percent,
-            _parse_numbers(prior_posterior, "prior-posterior", "10,50"),
+            _parse_numbers(prior_posterior, "prior_posterior", "10,50"),
             min_contributors,
         )
         exact = count_tables(records, tables, further=[name for name in (value, holding) if name])
         return protect_magnitudes(exact, value, rule, holding=holding, weight=weight, seconds=seconds)
     if dominance or p_percent or prior_posterior or holding or min_contributors > 1:
         raise UnmaskError(
-            "--dominance, --p-percent, --prior-posterior, --holding and --min-contributors are about sums; add --value"
+            "`dominance`, `p_percent`, `prior_posterior`, `holding` and `min_contributors` are about sums; add `value`"
         )
     protections: list[CountProtection] = []
     if threshold is not None:
@@ -169,11 +169,11 @@ def protect_files(
     if base is not None:
         protections.append(RoundCounts(base, rounding))
     if cell_key is not None:
-        noise, variance = _parse_numbers(cell_key, "cell-key", "5,2") or (0, 0)
+        noise, variance = _parse_numbers(cell_key, "cell_key", "5,2") or (0, 0)
         protections.append(PerturbByCellKeys(int(noise), variance))
     if len(protections) != 1:
         raise UnmaskError(
-            f"{len(protections)} protections were given, expected one: --threshold, --round, --cell-key, or --value"
+            f"{len(protections)} protections were given, expected one: `threshold`, `base`, `cell_key`, or `value`"
         )
     return protect_counts(count_tables(records, tables, geography=geography or ""), protections[0])
 
@@ -184,14 +184,14 @@ def _parse_numbers(text: str | None, name: str, example: str) -> tuple[float, fl
     try:
         first, second = map(float, text.split(","))
     except ValueError:
-        raise UnmaskError(f"--{name} is not two numbers, expected for example {example}") from None
+        raise UnmaskError(f"`{name}` is not two numbers, expected for example {example}") from None
     return first, second
 
 
 def _parse_dominance(text: str | None) -> tuple[int, float] | None:
     numbers = _parse_numbers(text, "dominance", "1,85")
     if numbers is not None and not numbers[0].is_integer():
-        raise UnmaskError("--dominance has a fraction of a contributor, expected for example 1,85")
+        raise UnmaskError("`dominance` has a fraction of a contributor, expected for example 1,85")
     return numbers and (int(numbers[0]), numbers[1])
 
 
@@ -237,7 +237,7 @@ def protect_counts(exact: ExactTables, protection: CountProtection) -> Protected
     if isinstance(protection, SuppressSmallCounts) and (ends[checked_small, 1] < protection.threshold).any():
         raise FailedError(
             "a suppressed count is known to be below the threshold after all tables were protected together; allow "
-            "more --seconds, or publish fewer tables"
+            "more `seconds`, or publish fewer tables"
         )
     width = np.diff(ends, axis=1).ravel()
     return ProtectedTables(

@@ -94,9 +94,9 @@ def audit_files(
         if len(logs) < len(channels) or len(set(forms.values())) > 1:
             raise UnmaskError(f"{next(iter(logs))} is a log and another source has another form; audit them apart")
         if joint is not None:
-            raise UnmaskError("a log has no joint distribution of secret and data; leave --joint out")
+            raise UnmaskError("a log has no joint distribution of secret and data; leave `joint` out")
         if prior is not None:
-            raise UnmaskError("logs contain their own prior; leave --prior out")
+            raise UnmaskError("logs contain their own prior; leave `prior` out")
         return audit(logs, **stakes)
     read, notes = _read_channels(names, files, forms, mechanisms, prior, stakes.get("coordinates"))
     if joint is not None:
@@ -166,11 +166,11 @@ def _join_secrets(
     secrets, data, table = read_joint(path)
     (name, channel), *further_channels = channels.items()
     if prior is not None:
-        raise UnmaskError("a joint distribution contains the prior; leave --prior out")
+        raise UnmaskError("a joint distribution contains the prior; leave `prior` out")
     if further_channels:
         raise UnmaskError(f"a joint distribution is for one channel, given {len(channels)}; audit them apart")
     if channel.samples is not None:
-        raise UnmaskError(f"{name} has samples, and a joint distribution needs a channel; leave --joint out")
+        raise UnmaskError(f"{name} has samples, and a joint distribution needs a channel; leave `joint` out")
     chance = table.sum(axis=1)
     if not chance.all():
         raise UnmaskError(f"a secret of {path.name} has probability 0; leave its line out")

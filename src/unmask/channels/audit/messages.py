@@ -141,7 +141,7 @@ def match_messages(name: str, log: MessageLog, delay: Delay | None, seed: int) -
     longest = float((log.left[leaving] - log.entered[entering]).max())
     if law.kind == "fixed" and longest > law.value:
         raise UnmaskError(
-            f"{name} has messages that stay for at least {longest:g}, and --delay allows {law.value:g}; allow more"
+            f"{name} has messages that stay for at least {longest:g}, and `delay` allows {law.value:g}; allow more"
         )
     rng, budget = np.random.default_rng(seed), MAX_SUBSETS
     by_sender, anonymity = np.zeros((n, len(log.senders))), []

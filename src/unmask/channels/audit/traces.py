@@ -128,11 +128,11 @@ def attack_traces(name: str, log: TraceLog, mechanism: Channel | None, seed: int
         )
     if log.shown is None and mechanism is None:
         raise UnmaskError(
-            f"{name} does not say what was shown; add a column shown, or --mechanism NAME:KEY=VALUE. To link people by "
+            f"{name} does not say what was shown; add a column shown, or `mechanism` NAME:KEY=VALUE. To link people by "
             "their places, see unmask audit linkage and unmask audit graph"
         )
     if log.shown is not None and mechanism is not None:
-        raise UnmaskError(f"{name} has a column shown, and --mechanism would replace it; leave one out")
+        raise UnmaskError(f"{name} has a column shown, and `mechanism` would replace it; leave one out")
     rng = np.random.default_rng(seed)
     user = rng.permutation(n_users)
     learning, attacked = user[: n_users // 2], np.sort(user[n_users // 2 :])

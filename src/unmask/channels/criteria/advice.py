@@ -218,7 +218,7 @@ def _for_known_loss(what: What, observations: Observations) -> Advice:
 
 def _for_unknown_loss(what: What, observations: Observations, dmax: float | None) -> Advice:
     if dmax is None or not 0 < dmax < float("inf"):
-        raise UnmaskError("the loss is unknown, so at least its largest value has to be: give dmax (--dmax), above 0")
+        raise UnmaskError("the loss is unknown, so at least its largest value has to be: give `dmax`, above 0")
     why = (
         f"The loss is unknown but for its largest value {dmax:g}: total variation is the tightest bound on the loss of "
         "privacy (at most dmax TV of error, 2 dmax TV of regret), then divergence and its average"

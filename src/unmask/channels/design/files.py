@@ -90,8 +90,8 @@ class Problem:
                 facts.append(self.solve(budget).facts)
         if not facts:
             raise FailedError(
-                "no budget of the curve has a mechanism, so there is nothing to write; check --budget, or leave "
-                "--curve out"
+                "no budget of the curve has a mechanism, so there is nothing to write; check `budget`, or leave "
+                "`curve` out"
             )
         columns = [name for name in CURVE_COLUMNS if name in facts[0]]
         lines = dict.fromkeys(tuple(repr(record[name]) for name in columns) for record in facts)
@@ -163,16 +163,16 @@ def read_problem(
         See `optimal_mechanism`.
     """
     if (prior is None) == (joint is None):
-        raise UnmaskError("a design needs either a prior (--prior) or a joint distribution (--joint), expected one")
+        raise UnmaskError("a design needs either a prior (`prior`) or a joint distribution (`joint`), expected one")
     if minimize == "leakage":
         unused = next((name for name, bound in bounds.items() if bound), None)
         if unused is not None:
-            raise UnmaskError(f"--{unused.replace('_', '-')} does not bound the least leakage; leave it out")
+            raise UnmaskError(f"`{unused}` does not bound the least leakage; leave it out")
         inputs, table = _read_joint(prior, joint)
         _, cost, outputs = _read_costs(inputs, loss, distortion, coordinates)
         return Problem(inputs, outputs, cost, budget, partial(_minimize_leakage, table, cost))
     if prior is None:
-        raise UnmaskError("a joint distribution is for the least leakage; add --minimize leakage, or give --prior")
+        raise UnmaskError("a joint distribution is for the least leakage; add minimize='leakage', or give `prior`")
     secrets, probability = _read_prior(prior)
     model, cost, outputs = _read_costs(secrets, loss, distortion, coordinates)
     return Problem(secrets, outputs, cost, budget, partial(_maximize_error, probability, model, cost, bounds))

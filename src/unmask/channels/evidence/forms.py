@@ -122,7 +122,7 @@ def _recognize_matrix(path: Path, lines: Lines, corner: str, names: Sequence[str
     )
     if is_percent and is_whole:
         raise UnmaskError(
-            f"the lines of {path.name} sum to {PERCENT}: counts or percentages; add --evidence counts, or divide "
+            f"the lines of {path.name} sum to {PERCENT}: counts or percentages; add evidence='counts', or divide "
             "percentages by 100"
         )
     return "counts" if is_whole else "channel"  # whose reader explains sums that are not 1

@@ -48,7 +48,7 @@ def make_unknown_table(
         Probability that one of them fits; by default the size divided by the population.
     """
     if sizes.max(initial=0) > population:
-        raise UnmaskError(f"a group has more than {population:,} people; give --population with all people outside")
+        raise UnmaskError(f"a group has more than {population:,} people; give `population` with all people outside")
     cells = sizes / population if cell_probability is None else as_numbers("cell_probability", cell_probability)
     if cells.ndim and cells.shape != sizes.shape:
         raise UnmaskError(f"there are {cells.size:,} cell probabilities for {len(sizes):,} records; give one for each")

@@ -183,10 +183,10 @@ def advise(
     """
     if discovery and runs:
         raise UnmaskError(
-            "--discovery and --runs were both given, expected the probabilities or a simulation; leave one out"
+            "`discovery` and `runs` were both given, expected the probabilities or a simulation; leave one out"
         )
     if accepts != "uniform" and not (discovery or runs):
-        raise UnmaskError("--accepts is about identities that are found or not; add --discovery or --runs")
+        raise UnmaskError("`accepts` is about identities that are found or not; add `discovery` or `runs`")
     (simulated,) = parse_attacks([attack], Path()).values()
     degree = int(graph.degree[node])
     y = _count_identities(degree, identities, shares=shares, discovery=discovery)
@@ -198,7 +198,7 @@ def advise(
     rule = accepts if isinstance(accepts, str) else tuple(accepts)
     stakes = Stakes(tuple(loss), tuple(gain), rule, equal_secrets)
     if equal_secrets > y:
-        raise UnmaskError(f"--equal-secrets is {equal_secrets}, but there are {y} identities; give at most {y}")
+        raise UnmaskError(f"`equal_secrets` is {equal_secrets}, but there are {y} identities; give at most {y}")
     losses, gains = _one_for_each("loss", stakes.loss, y), _one_for_each("gain", stakes.gain, y)
     anonymity = local_anonymity(graph)
     value = float(anonymity[node])
@@ -235,10 +235,10 @@ def _count_identities(degree: int, identities: int | None, **options: Sequence[f
     if identities not in (None, y):
         raise UnmaskError(f"there are {identities} identities and {y} probabilities, expected one for each")
     if len({*counts.values()}) > 1:
-        lengths = " and ".join(f"--{name} has {count}" for name, count in counts.items())
+        lengths = " and ".join(f"`{name}` has {count}" for name, count in counts.items())
         raise UnmaskError(f"{lengths} numbers, expected one for each identity in both")
     if counts.get("shares", 0) > max(degree, 1):
-        raise UnmaskError(f"--shares has {counts['shares']} shares, but the person has {degree} contacts; give fewer")
+        raise UnmaskError(f"`shares` has {counts['shares']} shares, but the person has {degree} contacts; give fewer")
     return y if counts and y is not None else min(y or MAX_IDENTITIES, max(degree, 1))
 
 
@@ -255,7 +255,7 @@ def hidden_identities(graph: SocialGraph, node: int, k: int) -> dict[int, int]:
 def _one_for_each(name: str, amounts: tuple[float, ...], y: int) -> Floats:
     """Return (y,) amounts: one for each identity, one for all, or 1."""
     if len(amounts) not in (0, 1, y):
-        raise UnmaskError(f"--{name} has {len(amounts)} numbers for {y} identities, expected one, or one for each")
+        raise UnmaskError(f"`{name}` has {len(amounts)} numbers for {y} identities, expected one, or one for each")
     return np.broadcast_to(np.array(amounts or (1.0,), dtype=np.float64), (y,))
 
 
@@ -279,7 +279,7 @@ def _place_against_weak(chances: Floats, accepts: str | tuple[float, ...], loss:
         return np.asarray(likeliest / max(int(likeliest.sum()), 1))
 
     if not isinstance(accepts, str) and len(accepts) != len(chances):
-        raise UnmaskError(f"--accepts has {len(accepts)} numbers for {len(chances)} identities, expected one for each")
+        raise UnmaskError(f"`accepts` has {len(accepts)} numbers for {len(chances)} identities, expected one for each")
     decision = believe_likeliest if accepts == "likeliest" else accepts
     assignment = best_assignment(chances, decision, loss=loss)
     return _placing(assignment, expected_loss(assignment, discovery=chances, decision=decision, loss=loss))

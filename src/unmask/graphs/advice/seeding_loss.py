@@ -111,7 +111,7 @@ def measure_seeding(
 def find_border(graph: SocialGraph, top: int | None) -> int:
     """Return the number of edges from which a person is among those with most edges, `TOP_SHARE` by default."""
     if top is not None and top > graph.n_nodes:
-        raise UnmaskError(f"--top is {top:,}, but the network has {graph.n_nodes:,} people; give at most that number")
+        raise UnmaskError(f"`top` is {top:,}, but the network has {graph.n_nodes:,} people; give at most that number")
     return top_border(graph.degree, top or max(1, round(TOP_SHARE * graph.n_nodes)))
 
 

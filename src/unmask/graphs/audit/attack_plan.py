@@ -79,7 +79,7 @@ class Plan:
             raise UnmaskError(f"{requested} were requested, expected at least 1 of each: an attack starts somewhere")
         methods = [self.seeds, *(method for method, _ in self.other_seeds)]
         if repeated := next((method for method in methods if methods.count(method) > 1), None):
-            raise UnmaskError(f"--seeds {repeated} is given twice; give other numbers of seeds as --transition 5,25")
+            raise UnmaskError(f"`seeds` {repeated} is given twice; give other numbers of seeds as `transition` 5,25")
         if self.time_limit is not None and not self.time_limit > 0:
             raise UnmaskError(f"time_limit is {self.time_limit:g}, expected seconds above 0")
         if self.checkpoint is not None and not any(isinstance(attack, Ensemble) for attack in self.attacks.values()):

@@ -107,8 +107,8 @@ def audit_files(
     names = ("truth_partial", "truth_sampled", "largest_component", "discovery", "time_limit", "checkpoint")
     conditions: dict[str, Any] = {name: further.get(name) for name in names}
     check_choice(
-        auxiliary, **choice, truth=truth, seeds_file=seeds_file, similarity=similarity, attacks=attacks, seeds=seeds,
-        transition=transition, **conditions,
+        auxiliary, choice["overlaps"], protections=protections, truth=truth, seeds_file=seeds_file,
+        similarity=similarity, attacks=attacks, seeds=seeds, transition=transition, **conditions,
     )  # fmt: skip
     parse_methods(seeds, n_people=1)
     if further.get("discovery") is not None:
@@ -119,7 +119,7 @@ def audit_files(
         "transition": _parse_counts(transition),
     }
     if (evidence == "traces") != (within is not None):
-        raise UnmaskError("traces need --within, and networks have no times; give --evidence traces --within 3600")
+        raise UnmaskError("traces need `within`, and networks have no times; give evidence='traces' within='3600'")
     graph = (
         SocialGraph.read(release, **columns)
         if within is None
@@ -150,11 +150,11 @@ def _parse_overlaps(texts: Iterable[str]) -> tuple[tuple[float, float], ...]:
         try:
             nodes, edges = (float(part) for part in text.split(","))
         except ValueError:
-            raise UnmaskError(f"--overlap is {text!r}, expected two shares NODES,EDGES such as 0.5,0.75") from None
+            raise UnmaskError(f"`overlaps` is {text!r}, expected two shares NODES,EDGES such as 0.5,0.75") from None
         if not (0 <= nodes <= 1 and 0 < edges <= 1):
-            raise UnmaskError(f"--overlap is {text!r}, expected shares from 0 to 1, that of edges above 0")
+            raise UnmaskError(f"`overlaps` is {text!r}, expected shares from 0 to 1, that of edges above 0")
         if f"{nodes:g}/{edges:g}" in overlaps:
-            raise UnmaskError(f"--overlap {text} is given twice, expected overlaps that differ within 6 digits")
+            raise UnmaskError(f"`overlaps` {text} is given twice, expected overlaps that differ within 6 digits")
         overlaps[f"{nodes:g}/{edges:g}"] = nodes, edges
     return tuple(overlaps.values())
 
@@ -164,6 +164,6 @@ def _parse_counts(values: Iterable[str | int]) -> tuple[int, ...]:
     texts = list(map(str, values))
     if not all(map(is_count, texts)):
         raise UnmaskError(
-            f"--transition is {','.join(texts)!r}, expected whole numbers of seeds from 1, as in 5,25,100"
+            f"`transition` is {','.join(texts)!r}, expected whole numbers of seeds from 1, as in 5,25,100"
         )
     return tuple(sorted(set(map(int, texts))))

@@ -38,7 +38,7 @@ class Discovery:
         """
         people, _, runs = text.partition(":")
         if not all(part.isdecimal() and len(part) < 10 and int(part) > 0 for part in (people, runs)):
-            raise UnmaskError(f"--discovery is {text!r}, expected PEOPLE:RUNS such as 20:10, at least 1 of each")
+            raise UnmaskError(f"`discovery` is {text!r}, expected PEOPLE:RUNS such as 20:10, at least 1 of each")
         return cls(int(people), int(runs))
 
     def rows(

@@ -131,7 +131,7 @@ def audit(
     search = None if discovery is None else Discovery.parse(discovery)
     if search is not None and not several:
         raise UnmaskError(
-            "--discovery needs people with several identities; add --with IdentitySeparation, or a --truth with "
+            "`discovery` needs people with several identities; protect with IdentitySeparation, or give a `truth` with "
             "several lines for a person"
         )
     if not isinstance(attacks, Mapping):
@@ -164,40 +164,36 @@ def _read_truth(truth: Any) -> tuple[NDArray[np.int64] | None, NDArray[np.int64]
     return nodes, origin
 
 
-FLAGS = {"separation": "--with", "attacks": "--attack"}
-"""Parameter of an attack -> its option, if the names differ."""
-
-
 def check_choice(auxiliary: object, overlaps: Sequence[object], **parameters: object) -> None:
     """Raise for parameters of an attack that lack the parameter they need.
 
     The adversary has a network, or both networks are made from the release, or there is no adversary.
     """
-    given = [FLAGS.get(name, f"--{name.replace('_', '-')}") for name, value in parameters.items() if _is_given(value)]
+    given = [name for name, value in parameters.items() if _is_given(value)]
     if auxiliary is not None and overlaps:
         raise UnmaskError(
-            "both of --auxiliary and --overlap were given, expected one: give the adversary's network with "
-            "--auxiliary FILE, or --overlap 0.5,0.75 to draw two networks from the release"
+            "both of `auxiliary` and `overlaps` were given, expected one: give the adversary's network with "
+            "`auxiliary`, or `overlaps` 0.5,0.75 to draw two networks from the release"
         )
     if auxiliary is None and not overlaps and given:
         raise UnmaskError(
-            f"{given[0]} needs an attack, and an attack needs --auxiliary or --overlap; add one of them, or "
-            f"leave {given[0]} out to see the criteria of the network"
+            f"`{given[0]}` needs an attack, and an attack needs `auxiliary` or `overlaps`; add one of them, or "
+            f"leave `{given[0]}` out to see the criteria of the network"
         )
-    extra = next((name for name in ("--truth", "--seeds-file", "--similarity") if name in given), None)
+    extra = next((name for name in ("truth", "seeds_file", "similarity") if name in given), None)
     if overlaps and extra:
-        raise UnmaskError(f"{extra} was given with --overlap, which draws its own networks; remove one of them")
-    if auxiliary is not None and "--with" in given:
+        raise UnmaskError(f"`{extra}` was given with `overlaps`, which draws its own networks; remove one of them")
+    if auxiliary is not None and (made := {"separation", "protections"}.intersection(given)):
         raise UnmaskError(
-            "--with was given with --auxiliary, expected with --overlap; protect the release with "
-            "unmask protect graph, and give its --origin as --truth"
+            f"`{made.pop()}` was given with `auxiliary`, expected with `overlaps`; protect the release with "
+            "unmask protect graph, and give its origin as `truth`"
         )
-    if "--truth-partial" in given and "--truth" not in given:
-        raise UnmaskError("--truth-partial needs --truth; add --truth, or remove --truth-partial")
-    if "--truth-sampled" in given and "--truth-partial" not in given:
-        raise UnmaskError("--truth-sampled needs a partial truth; add --truth-partial")
-    if "--largest-component" in given and not overlaps:
-        raise UnmaskError("--largest-component needs --overlap; add --overlap, or remove --largest-component")
+    if "truth_partial" in given and "truth" not in given:
+        raise UnmaskError("`truth_partial` needs `truth`; add `truth`, or remove `truth_partial`")
+    if "truth_sampled" in given and "truth_partial" not in given:
+        raise UnmaskError("`truth_sampled` needs a partial truth; add `truth_partial`")
+    if "largest_component" in given and not overlaps:
+        raise UnmaskError("`largest_component` needs `overlaps`; add `overlaps`, or remove `largest_component`")
 
 
 def _is_given(value: object) -> bool:

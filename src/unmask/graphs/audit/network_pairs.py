@@ -241,8 +241,8 @@ class GivenPair:
             return type(self.leaked)(*nodes)
         if self.truth is None and plan.seeds not in GUESSED:
             raise UnmaskError(
-                f"seeds by {plan.seeds!r} need the truth, and none was given; give --truth, --seeds-file, or "
-                f"--seeds {GUESSED[0]}:{n_seeds or plan.n_seeds}"
+                f"seeds by {plan.seeds!r} need the truth, and none was given; give `truth`, `seeds_file`, or "
+                f"`seeds` {GUESSED[0]}:{n_seeds or plan.n_seeds}"
             )
         single = replace(pair, truth=np.where(pair.identities == 1, pair.truth, NO_NODE))
         return _choose_seeds(pair, single, plan.seeds, n_seeds or plan.n_seeds, rng)
@@ -349,6 +349,6 @@ def _choose_seeds(pair: Pair, single: Pair, method: str, n_seeds: int, rng: np.r
     if len(pair.common) and not len(single.common):
         raise UnmaskError(
             f"seeds by {method!r} are chosen from people with one identity, and all {len(pair.common)} people in both "
-            f"graphs have several; use fewer adopters, or seeds without the truth (--seeds {GUESSED[0]}:{n_seeds})"
+            f"graphs have several; use fewer adopters, or seeds without the truth (`seeds` {GUESSED[0]}:{n_seeds})"
         )
     return select_seeds(single, method, n_seeds, rng)

@@ -93,7 +93,7 @@ class EdgeListOptions:
         object.__setattr__(self, "delimiter", parse_delimiter(self.delimiter, rare=RARE))
         if (self.source is None) != (self.target is None):
             named, missing = ("source", "target") if self.target is None else ("target", "source")
-            raise UnmaskError(f"--{named} was given without --{missing}, expected the columns of both ends of an edge")
+            raise UnmaskError(f"`{named}` was given without `{missing}`, expected the columns of both ends of an edge")
         for name, hint in list_hints(EdgeListOptions).items():
             check_type(name, getattr(self, name), hint)
         if self.encoding is not None:
@@ -118,7 +118,7 @@ def read_edge_list(
     colons = dialects[0].delimiter == " " and all(row[0].endswith(":") for row in dialects[0].rows)
     if colons and options.delimiter is None:
         raise UnmaskError(
-            f"the first id on each line of {file.name!r} ends with a colon; remove it, or --delimiter ':'"
+            f"the first id on each line of {file.name!r} ends with a colon; remove it, or `delimiter` ':'"
         )
     is_free = options.ends is None and options.form is None
     if (is_free or options.form == "matrix") and (matrix := matrix_dialect(dialects, is_chosen=not is_free)):

@@ -195,7 +195,7 @@ def choose_ends(
     else:
         pairs = _pair_given_columns(readings, ends, file)
     if not pairs:
-        raise AmbiguousInput(f"no two columns of {file!r} can be the ends of an edge; name them (--source, --target)")
+        raise AmbiguousInput(f"no two columns of {file!r} can be the ends of an edge; name them (`source`, `target`)")
     chosen, *further = sorted(pairs, key=lambda pair: -pair.score)
     rivals = _rivals(chosen, further) if ends is None else []
     if rivals:

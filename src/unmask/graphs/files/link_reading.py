@@ -112,7 +112,7 @@ def _from_path(path: Path, options: EdgeListOptions) -> LinkList:
     if name.endswith(_NOT_READ):
         raise UnmaskError(f"file {path.name!r} has an unsupported format; expected {FORMATS}")
     if options.ends is not None and name.endswith((*_XML, *_PAJEK, *_JSON)):
-        raise UnmaskError(f"columns were given, but file {path.name!r} has none; remove --source and --target")
+        raise UnmaskError(f"columns were given, but file {path.name!r} has none; remove `source` and `target`")
     if name.endswith(_XML):  # XML declares its encoding
         return _read_xml(path)
     with temporary_folder(None) as folder, open_database(folder, memory_limit=_ENGINE_BYTES) as connection:

@@ -101,8 +101,8 @@ def audit_files(
     settings = Sensitivity(**sensitivity)
     options = EngineOptions(engine, memory_limit, temp_directory, dry_run)
     if engine is not None and (own or subjects is not None):
-        name = "--own" if own else "a list of subjects"
-        raise UnmaskError(f"{name} needs the items in memory; remove --engine")
+        name = "`own`" if own else "a list of subjects"
+        raise UnmaskError(f"{name} needs the items in memory; remove `engine`")
     columns = (item, subject, clusters, probability)
     names = name_files(tuple(map(Path, guesses)))
     label = None if noise is None else str(noise)
@@ -136,11 +136,11 @@ def _count(
             compared = compare_guesses(data.truth, data.guesses, settings, data.values, data.overrides)
             return compared, data.thresholds
         if has_links:
-            raise UnmaskError("links need the items in memory; remove --engine")
+            raise UnmaskError("links need the items in memory; remove `engine`")
         if view is not None:
             raise UnmaskError(
                 f"{view.name} has a column {files.probability!r}: a view needs the items in memory; remove "
-                "--engine, or name another column (--probability)"
+                "`engine`, or name another column (`probability`)"
             )
         treatment: dict[str, Any] = {"missing": files.missing, "unlabeled": files.unlabeled}
         if options.engine is not None:

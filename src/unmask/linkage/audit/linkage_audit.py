@@ -245,7 +245,7 @@ def list_subjects(guesses: Sequence[JudgedGuess], texts: MutableMapping[str, str
         Suffix of a file -> its text.
     """
     if any(guess.sensitivity.unlabeled == "unknown" for guess in guesses):
-        raise UnmaskError("a list of subjects needs decided items; choose --unlabeled foreign or drop")
+        raise UnmaskError("a list of subjects needs decided items; choose `unlabeled` foreign or drop")
     texts[""] = format_csv(COLUMNS, (row for guess in guesses for row in _describe_subjects(guess)))
     heading = ("guess", "subject", "merges", "linked", "mixed")
     texts[CURVES] = format_csv(heading, (row for guess in guesses for row in _trace_curves(guess)))

@@ -97,7 +97,7 @@ def play(
         Function that is called with the name of each attacked protection.
     """
     if study is not None and not (study / JOURNAL).is_file():
-        raise UnmaskError(f"folder {study.name!r} has no study; run unmask study, or remove --study")
+        raise UnmaskError(f"folder {study.name!r} has no study; run unmask study, or remove `study`")
     plan, watched = read_plan(path, allow_code=allow_code), watch or (lambda _: None)
     with in_document(path):
         document = parse_game(load(path), path.parent)

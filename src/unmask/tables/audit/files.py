@@ -189,7 +189,7 @@ def _check_origins(n_releases: int, original: Path | None, origins: Sequence[Pat
             f"{len(origins)} origins were given for {n_releases} releases, expected one for each, in their order"
         )
     if origins and original is None:
-        raise UnmaskError("--origin gives rows of the original, and no --original was given; give both")
+        raise UnmaskError("`origins` gives rows of the original, and no `original` was given; give both")
 
 
 def _refuse_rows(settings: Mapping[str, Any]) -> None:

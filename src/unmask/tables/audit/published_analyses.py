@@ -43,7 +43,7 @@ def measure_analyses(original: tables.Table, releases: Mapping[str, tables.Table
 
     parsed = list(map(Analysis.parse, analyses))
     if any(table.counts is not None for table in releases.values()):
-        raise UnmaskError("an analysis needs every row, and an engine counted a release; leave --engine out")
+        raise UnmaskError("an analysis needs every row, and an engine counted a release; leave `engine` out")
     records = (
         (release, *_summarize(comparison, original.n_rows))
         for release, table in releases.items()
