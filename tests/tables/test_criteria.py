@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from unmask.core.errors import UnmaskError
+from unmask.core.grouping import class_counts, count_distinct, group
 from unmask.tables import criteria, datasets
-from unmask.tables.grouping import class_counts, count_distinct, group
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.table import Table
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from unmask.core import grouping
 from unmask.core.errors import FailedError, UnmaskError
 from unmask.tables import (
     Generalize,
@@ -16,7 +17,6 @@ from unmask.tables import (
     Lattice,
     SuppressCells,
     Table,
-    grouping,
     utility,
 )
 from unmask.tables.attacks.comparisons import compare_levels

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from unmask.core.errors import UnmaskError
+from unmask.core.grouping import group
 from unmask.tables import criteria, datasets, utility
 from unmask.tables.column import Column
-from unmask.tables.grouping import group
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.protections.mondrian import Mondrian
 from unmask.tables.risk import population

@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 from unmask.core.errors import UnmaskError
+from unmask.core.grouping import group
 from unmask.measures.registry import CRITERIA
 from unmask.tables import criteria, datasets
-from unmask.tables.grouping import group
 from unmask.tables.risk import population
 
 Q5 = (0, 4, 5, 8, 9)  # age, education-num, marital-status, race, sex

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Booleans, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
-from unmask.tables.grouping import class_counts, group_rows, rank_keys, take_codes
+from unmask.core.grouping import class_counts, group_rows, rank_keys, take_codes
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.levels import Levels, Missing, Type
 

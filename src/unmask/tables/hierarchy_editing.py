@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
+from unmask.core.grouping import first_rows_of
 from unmask.tables.column import Column
-from unmask.tables.grouping import first_rows_of
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.protections.recoding import find_bin, generalize

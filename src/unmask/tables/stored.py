@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Integers
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.core.grouping import count_distinct
 from unmask.data import sql
 from unmask.data.engine import Engine
 from unmask.data.resources import format_bytes
 from unmask.data.sql import Kind
 from unmask.tables.column import Column
-from unmask.tables.grouping import count_distinct
 from unmask.tables.levels import Missing
 from unmask.tables.meanings import Meanings
 from unmask.tables.reading import check_columns, read_encoded

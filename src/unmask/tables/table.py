@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError, visible
+from unmask.core.grouping import class_counts
 from unmask.core.notebook import SHOWN, html_table
 from unmask.data.frames import find_library, frame_of_parquet
 from unmask.data.resources import temporary_folder
 from unmask.ranges import Option
 from unmask.tables.cells import read_levels
 from unmask.tables.column import CellsOf, Classes, Column, Rows, classes_of
-from unmask.tables.grouping import class_counts
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.levels import Missing
 from unmask.tables.meanings import Meanings, read_hierarchies, weights_of

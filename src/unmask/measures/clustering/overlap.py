@@ -10,11 +10,11 @@ from numbers import Real
 from typing import Any, Final
 
 import numpy as np
-import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
+from unmask.core.grouping import class_counts
 from unmask.core.partition import Missing, Partition, Unlabeled, align
 from unmask.core.tolerances import WEIGHT_ROUNDING
 
@@ -132,14 +132,12 @@ def sum_cells(
     ... ).shared
     array([3])
     """
-    table = scipy.sparse.coo_array((shared, (subject, cluster)), shape=(len(subject_size), len(cluster_size))).tocsr()
-    table.sum_duplicates()
-    indptr = table.indptr.astype(np.int64)
+    counts = class_counts(subject, len(subject_size), cluster, len(cluster_size), weight=shared)
     return Overlap(
-        subject=np.repeat(np.arange(len(subject_size), dtype=np.int32), np.diff(indptr)),
-        cluster=table.indices.astype(np.int32, copy=False),
-        shared=table.data,
-        indptr=indptr,
+        subject=np.repeat(np.arange(len(subject_size), dtype=np.int32), np.diff(counts.indptr)),
+        cluster=counts.indices,
+        shared=counts.data,
+        indptr=counts.indptr,
         subject_size=subject_size,
         cluster_size=cluster_size,
     )

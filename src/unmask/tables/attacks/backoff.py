@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import CHUNK
 from unmask.core.errors import NotRunError
+from unmask.core.grouping import class_counts, first_rows_of, group
 from unmask.core.posterior import Posterior
 from unmask.ranges import Range, check_ranges
 from unmask.tables.attacks.marginal_counts import bin_shares, identity_bins, largest_bins, mutual_information
@@ -22,7 +23,6 @@ from unmask.tables.attacks.pairing import require_rows, shared_columns
 from unmask.tables.attacks.product_sums import multiply_columns
 from unmask.tables.background import Background, Prior, Rng, hidden_values, in_general, prior_of
 from unmask.tables.column import Column, classes_of
-from unmask.tables.grouping import class_counts, first_rows_of, group
 from unmask.tables.levels import Missing
 from unmask.tables.table import Table
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.core.grouping import rank_keys
 from unmask.core.inference import from_classes, from_likelihood
 from unmask.core.posterior import MAX_DOUBLE_ENTRIES, Posterior
 from unmask.ranges import CheckedParameters, Range
@@ -31,7 +32,6 @@ from unmask.tables.attacks.register import compute_owner_belief
 from unmask.tables.attacks.relation import classes_intersect, relation_of, stated_cells_overlap
 from unmask.tables.background import Background, Rng, people_of
 from unmask.tables.column import Column
-from unmask.tables.grouping import rank_keys
 from unmask.tables.levels import Missing
 from unmask.tables.table import Table
 

@@ -11,11 +11,11 @@ import numpy as np
 from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import chunks, ranges
 from unmask.core.errors import NotRunError
+from unmask.core.grouping import first_rows_of, group
 from unmask.core.posterior import Posterior
 from unmask.core.tolerances import PRIOR_ROUNDING
 from unmask.tables.attacks.classes import ClassAttack
 from unmask.tables.background import Background, Rng, people_of
-from unmask.tables.grouping import first_rows_of, group
 from unmask.tables.table import Table
 
 MAX_SWEEPS, MIN_CHANGE = 500, 1e-4

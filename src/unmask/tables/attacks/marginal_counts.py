@@ -13,10 +13,10 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
+from unmask.core.grouping import count_distinct, pack
 from unmask.tables.attacks.comparisons import find_compatible_levels
 from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.column import Column, classes_of
-from unmask.tables.grouping import count_distinct, pack
 from unmask.tables.levels import Missing
 from unmask.tables.table import Table
 

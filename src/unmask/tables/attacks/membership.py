@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
+from unmask.core.grouping import group
 from unmask.core.inference import from_scores
 from unmask.core.logistic_regression import fit_logistic
 from unmask.core.posterior import Posterior
@@ -23,7 +24,6 @@ from unmask.tables.attacks.noisy import find_span, gower
 from unmask.tables.attacks.pairing import Pairing, pair, require_rows
 from unmask.tables.background import Attack, Background, Rng, people_of
 from unmask.tables.column import Column
-from unmask.tables.grouping import group
 from unmask.tables.table import Table
 
 LABELS = ("in", "out")

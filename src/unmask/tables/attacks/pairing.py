@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import expand_entries, list_members, ranges
 from unmask.core.errors import UnmaskError
+from unmask.core.grouping import group
 from unmask.core.posterior import Posterior
 from unmask.tables.attacks.comparisons import Comparison, LevelMatrix
 from unmask.tables.column import Column, classes_of
-from unmask.tables.grouping import group
 from unmask.tables.table import Table
 
 CHUNK, BLOCK = 1 << 22, 1 << 18

@@ -11,8 +11,8 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
+from unmask.core.grouping import group
 from unmask.tables.attacks.pairing import sum_column_tables
-from unmask.tables.grouping import group
 
 Codes = NDArray[np.int32]
 

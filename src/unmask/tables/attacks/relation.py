@@ -14,10 +14,10 @@ import numpy as np
 import scipy
 
 from unmask.core.arrays import Booleans, Integers
+from unmask.core.grouping import group
 from unmask.tables.attacks.comparisons import compare_contained, compare_levels
 from unmask.tables.attacks.pairing import find_compatible_pairs, pair_classes
 from unmask.tables.column import Column
-from unmask.tables.grouping import group
 from unmask.tables.levels import Missing
 from unmask.tables.matching import are_disjoint
 

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Integers
 from unmask.core.errors import UnmaskError
+from unmask.core.grouping import group
 from unmask.core.randomness import secret_unless
 from unmask.tables.attacks.pairing import require_rows
 from unmask.tables.background import Background, Rng
 from unmask.tables.column import Column
-from unmask.tables.grouping import group
 from unmask.tables.levels import Levels
 from unmask.tables.matching import compatible
 from unmask.tables.notation import EVERYTHING

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
+from unmask.core.grouping import class_counts
 from unmask.tables.attacks.comparisons import compare_levels
 from unmask.tables.attacks.pairing import iterate_compatible_pairs, pair_classes
 from unmask.tables.attacks.relation import relation_of
-from unmask.tables.grouping import class_counts
 from unmask.tables.levels import Missing
 from unmask.tables.table import Table
 

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
+from unmask.core.grouping import KEY_LIMIT, count_distinct, count_most_common, pack, rank_keys
 from unmask.facts import Contribution
 from unmask.tables.attacks.relation import relation_of
 from unmask.tables.column import classes_of
 from unmask.tables.criteria.diversity import map_error
 from unmask.tables.criteria.evaluation import Frame
 from unmask.tables.criteria.risk import prosecutor
-from unmask.tables.grouping import KEY_LIMIT, count_distinct, count_most_common, pack, rank_keys
 
 if TYPE_CHECKING:
     from unmask.tables.table import Table

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
+from unmask.core.grouping import class_counts, group
 from unmask.tables.attacks.comparisons import EqualValues
 from unmask.tables.attacks.membership import find_least_distances
 from unmask.tables.attacks.pairing import shared_columns
 from unmask.tables.column import Column
-from unmask.tables.grouping import class_counts, group
 from unmask.tables.table import Table
 
 Keys = NDArray[np.int32]

@@ -22,9 +22,9 @@ import numpy as np
 
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import FailedError, UnmaskError
+from unmask.core.grouping import pack, sort_keys
 from unmask.core.randomness import secret_unless
 from unmask.tables.column import Column
-from unmask.tables.grouping import pack, sort_keys
 from unmask.tables.protections.recoding import generalize
 from unmask.tables.table import Table
 

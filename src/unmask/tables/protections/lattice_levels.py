@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.errors import UnmaskError
+from unmask.core.grouping import pack, rank_keys, sum_rows
 from unmask.tables.column import Column
 from unmask.tables.dates import UNITS
-from unmask.tables.grouping import pack, rank_keys, sum_rows
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.protections.recoding import generalize
 from unmask.tables.table import Table

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import CsrRows
 from unmask.core.errors import UnmaskError
+from unmask.core.grouping import class_counts
 from unmask.tables.cells import list_set_levels, read_levels
 from unmask.tables.column import Column
 from unmask.tables.dates import UNITS, Calendar
-from unmask.tables.grouping import class_counts
 from unmask.tables.hierarchy import Hierarchy
 from unmask.tables.levels import Levels
 from unmask.tables.notation import EVERYTHING, MISSING, format_prefix, format_set

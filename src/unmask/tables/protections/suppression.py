@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Integers
 from unmask.core.errors import FailedError
+from unmask.core.grouping import group, sum_rows
 from unmask.ranges import Range, check_ranges, check_types
 from unmask.tables.column import Column
 from unmask.tables.criteria.evaluation import SUBSETS
-from unmask.tables.grouping import group, sum_rows
 from unmask.tables.notation import EVERYTHING
 from unmask.tables.protections.base import (
     Released,

@@ -9,11 +9,11 @@ from itertools import compress
 
 import numpy as np
 
+from unmask.core.grouping import class_counts
 from unmask.data.column_names import Role, design_role, find_role, is_visible
 from unmask.facts import ColumnFacts, Printed
 from unmask.tables.cells import plain_levels
 from unmask.tables.column import Classes, Column, classes_of
-from unmask.tables.grouping import class_counts
 from unmask.tables.notation import EVERYTHING, split_set
 from unmask.tables.risk.dependence import dependencies
 from unmask.tables.survey_design import UNITS

@@ -11,9 +11,9 @@ import scipy
 
 from unmask.core.arrays import Floats, Integers
 from unmask.core.csr_rows import CsrRows
+from unmask.core.grouping import class_counts, group
 from unmask.facts import Restored
 from unmask.tables.column import Column
-from unmask.tables.grouping import class_counts, group
 from unmask.tables.table import Table
 
 MIN_EXPLAINED = 0.9

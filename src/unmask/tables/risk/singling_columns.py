@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Integers
 from unmask.core.errors import UnmaskError
+from unmask.core.grouping import count_distinct
 from unmask.languages import gettext as _
 from unmask.languages import mark
 from unmask.results.words import join_names
 from unmask.tables.attacks.comparisons import Comparison, compare_known_levels
 from unmask.tables.attacks.pairing import Pairing, pair
-from unmask.tables.grouping import count_distinct
 from unmask.tables.protections.generalization import generalize_further
 from unmask.tables.table import Table
 

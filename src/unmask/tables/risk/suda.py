@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from unmask.core.arrays import Booleans, Floats, Integers
 from unmask.core.errors import UnmaskError
+from unmask.core.grouping import group, rank_keys
 from unmask.tables.criteria.evaluation import Frame
-from unmask.tables.grouping import group, rank_keys
 from unmask.tables.table import Table
 
 Flags = NDArray[np.uint8]

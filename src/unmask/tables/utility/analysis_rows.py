@@ -11,8 +11,8 @@ import scipy
 from numpy.typing import NDArray
 
 from unmask.core.errors import UnmaskError
+from unmask.core.grouping import group
 from unmask.tables.column import Column
-from unmask.tables.grouping import group
 from unmask.tables.levels import Levels
 from unmask.tables.matching import compatible
 from unmask.tables.table import Table

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy
 
-from unmask.tables.grouping import class_counts
+from unmask.core.grouping import class_counts
 from unmask.tables.levels import KIND, Levels, Type
 from unmask.tables.matching import compatible
 from unmask.tables.utility.sets import ColumnSets, OrderedSets, compare_columns, singleton_levels
