@@ -208,14 +208,15 @@ class DuckDBEngine:
 
     def _read_head(self, path: Path) -> Head:
         """Return the head of a text file; raise if the first line is certainly a row and no option decides."""
-        delimiter, header = self.text.delimiter, self.text.header
+        header = self.text.header
+        head = read_head(path, self.text.delimiter, header=header is not False)
         with suppress(AmbiguousInput):
-            if header is None and not read_head(path, delimiter, header=None, odds=CERTAIN_ROW_ODDS).header:
+            if header is None and not read_head(path, head.delimiter, header=None, odds=CERTAIN_ROW_ODDS).header:
                 raise UnmaskError(
                     f"line 1 of file {path.name!r} looks like a row; add a line of names, or header=False for the "
                     "names column 1, column 2, ..."
                 )
-        return read_head(path, delimiter, header=header is not False)
+        return head
 
     def _scan_parquet_files(self, files: Sequence[Path]) -> str:
         """Return the SQL of Parquet files, whose columns match by name; raise for a column with several types."""
