@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from unmask.core.errors import visible
-from unmask.results import Table
-from unmask.results.formats import format_cell
+
+if TYPE_CHECKING:
+    from unmask.results import Table
 
 QUIET = f"{__name__}.quiet"
 """Key of the context of a command that shall show results, errors and warnings only."""
@@ -31,6 +32,8 @@ def print_line(line: str = "", *, err: bool = False, color: bool | None = None, 
 
 def print_table(table: Table) -> None:
     """Write a table below its headings, texts at the left and numbers at the right."""
+    from unmask.results.formats import format_cell  # here: most commands print none
+
     lines = [[column.label or column.name for column in table.columns]]
     lines += [[format_cell(column, row[column.name]) for column in table.columns] for row in table.rows]
     widths = [max(map(len, map(visible, cells))) for cells in zip(*lines, strict=True)]
