@@ -42,15 +42,10 @@ def count_source(engine, source, reading, *, name="release", sensitive=True):
 @contextmanager
 def opened(choice, **options):
     """An engine, or a skip with the reason."""
-    if choice.startswith("spark"):
-        if find_spec("pyspark") is None:
-            pytest.skip("pyspark is not installed: pip install '.[spark]'")
-        if shutil.which("java") is None:
-            pytest.skip("Spark needs Java 17 or later, and there is none")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if choice.startswith("spark"):
-            _application()
+            start_spark()
         with open_engine(choice, **options) as engine:
             if choice.startswith("spark"):
                 engine.session.conf.set("spark.sql.shuffle.partitions", 1)
@@ -58,11 +53,15 @@ def opened(choice, **options):
 
 
 @lru_cache(maxsize=1)
-def _application():
-    """A Spark application that engines join; it ends with the process.
+def start_spark():
+    """Start a Spark application that engines and studies join, or skip with the reason; it ends with the process.
 
     For tables of a few rows, compiling each query takes longest, and every partition is a task.
     """
+    if find_spec("pyspark") is None:
+        pytest.skip("pyspark is not installed: pip install '.[spark]'")
+    if shutil.which("java") is None:
+        pytest.skip("Spark needs Java 17 or later, and there is none")
     from pyspark.sql import SparkSession
 
     settings = {

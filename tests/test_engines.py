@@ -9,11 +9,14 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from tests.engines import QUIET, opened
+from tests.engines import QUIET, opened, start_spark
+from tests.studies.test_run import plan_of, rows
 from unmask import FailedError, UnmaskError
 from unmask.data import sql
 from unmask.data.engine import open_engine
 from unmask.data.resources import parse_bytes
+from unmask.studies.run import run_study
+from unmask.studies.workers import on_spark
 
 pytestmark = [pytest.mark.filterwarnings(warning) for warning in QUIET]
 
@@ -407,6 +410,22 @@ def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
         with pytest.raises(KeyboardInterrupt):
             engine.write_parquet("select 1 as q0", tmp_path / "release.parquet", {"q0": "a"}, order=["q0"])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_cells_on_spark_give_the_same_rows_and_a_second_run_runs_nothing(tmp_path):
+    start_spark()
+    plan, states = plan_of(tmp_path, seeds=5, adversary="observations = 3\ntargets = 40"), []
+    run_study(plan, tmp_path / "here")
+    outcome = run_study(
+        plan, tmp_path / "spark", submit=on_spark("local[2]"), watch=lambda done, *_: states.append(done)
+    )
+    assert (outcome.done, states) == (10, list(range(1, 11)))  # more than a wave of 8
+    columns = "cell, measure, prior, posterior, low, high, seed, status"
+    assert rows(tmp_path / "spark", columns) == rows(tmp_path / "here", columns)
+    again = run_study(
+        plan, tmp_path / "spark", submit=on_spark("local[2]"), watch=lambda *progress: states.append(progress)
+    )
+    assert (again.done, len(states)) == (10, 10)
 
 
 def test_spark_that_is_missing_is_named(monkeypatch):

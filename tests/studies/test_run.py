@@ -1,12 +1,10 @@
 """A study keeps what it has done, whatever happens to it."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
 import time
-from importlib.util import find_spec
 
 import duckdb
 import pytest
@@ -204,23 +202,6 @@ def test_a_failing_worker_of_spark_is_one_sentence(monkeypatch):
     with pytest.raises(FailedError, match=r"^a worker of Spark failed \(RuntimeError\); its Python needs") as error:
         list(on_spark(None)([None]))
     assert "record" not in str(error.value)
-
-
-def test_cells_on_spark_give_the_same_rows_and_a_second_run_runs_nothing(tmp_path):
-    if find_spec("pyspark") is None or shutil.which("java") is None:
-        pytest.skip("needs pyspark and Java 17: pip install '.[spark]'")
-    plan, states = plan_of(tmp_path, seeds=5, adversary="observations = 3\ntargets = 40"), []
-    run_study(plan, tmp_path / "here")
-    outcome = run_study(
-        plan, tmp_path / "spark", submit=on_spark("local[2]"), watch=lambda done, *_: states.append(done)
-    )
-    assert (outcome.done, states) == (10, list(range(1, 11)))  # more than a wave of 8
-    columns = "cell, measure, prior, posterior, low, high, seed, status"
-    assert rows(tmp_path / "spark", columns) == rows(tmp_path / "here", columns)
-    again = run_study(
-        plan, tmp_path / "spark", submit=on_spark("local[2]"), watch=lambda *progress: states.append(progress)
-    )
-    assert (again.done, len(states)) == (10, 10)
 
 
 KILLED = """
