@@ -1,6 +1,7 @@
 """A label of items in no cluster, such as -1: the audit asks about it, and each item stays single."""
 
 import json
+from itertools import product
 
 import pytest
 from click.testing import CliRunner
@@ -30,8 +31,7 @@ LABELS = [
 ]
 
 
-@pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("engine", [(), ("--engine", "duckdb")])
+@pytest.mark.parametrize(("labels", "engine"), [*product(LABELS, [()]), (LABELS[0], ("--engine", "duckdb"))])
 def test_items_of_a_noise_label_are_each_alone(tmp_path, labels, engine):
     result = audited(tmp_path, labels, *engine)
     assert result.exit_code == 2

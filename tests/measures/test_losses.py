@@ -308,7 +308,7 @@ def test_rows_of_shared_candidates_cost_what_their_own_pairs_say(monkeypatch, lo
 def test_points_that_nearly_coincide_have_the_best_median(distance_between):
     """Newton's steps overshoot there; the answer is the best place that any point or step of ours is."""
     rng = np.random.default_rng(2)
-    for _ in range(20):
+    for _ in range(10):
         points = np.repeat(rng.normal(size=(5, 2)), 2, axis=0) + distance_between * rng.normal(size=(10, 2))
         p = rng.dirichlet(np.full(10, 0.3), size=20)
         result = estimation_error("euclidean", coordinates=points).per_target(Posterior.from_dense(p))

@@ -75,6 +75,7 @@ def test_a_frame_and_its_file_have_the_same_cells(folder, seed, n):
 TEXTS = st.none() | st.sampled_from(["", " ", "a", " a", "B", "é", "e\u0301", "\uffee", "\U0001f600", "10", "9", "nan"])
 
 
+@settings(max_examples=40)
 @given(st.lists(st.tuples(TEXTS, TEXTS, st.sampled_from([1.5, -0.0, float("nan")])), min_size=1, max_size=12))
 def test_few_rows_have_the_codes_of_many(rows):
     frame = pd.DataFrame(rows, columns=["a", "b", "real"])
