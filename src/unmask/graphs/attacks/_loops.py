@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -52,16 +54,14 @@ def rank_candidates(
     scratch: Scratch,
     candidate: NDArray[np.int32],
     score: NDArray[np.float64],
-) -> int:
-    """Write as many best candidates of each node as there are columns, with scores; return the number of visits."""
-    last, total_visits = candidate.shape[1] - 1, 0
+) -> None:
+    """Write as many best candidates of each node as there are columns, with scores."""
+    last = candidate.shape[1] - 1
     for i in range(len(nodes)):
-        n, visits = _score_candidates(nodes[i], source, target, rule, scratch)
-        total_visits += visits
+        n, _ = _score_candidates(nodes[i], source, target, rule, scratch)
         for t in range(n):
             if scratch.score[t] > score[i, last]:
                 insert(scratch.candidate[t], scratch.score[t], i, candidate, score)
-    return total_visits
 
 
 @compiled
@@ -123,14 +123,22 @@ def insert(c: int | np.int32, v: float, row: int, candidate: NDArray[np.int32], 
 @inlined
 def _find_winner(v: int, source: Side, target: Side, rule: Rule, scratch: Scratch) -> tuple[int, int]:
     """Return the accepted candidate of v (-1 for none) and the number of visits, 0 if the cached candidate is valid."""
-    first, second = source.leader[v], source.rival[v]
-    if first == NONE:
-        return NONE, 0
-    if first >= 0 and scratch.total[first] == 0 and (second < 0 or scratch.total[second] == 0):
-        return (first if second < 0 else NONE), 0
+    cached = recall_winner(source.leader[v], source.rival[v], scratch.total)
+    if cached != UNKNOWN:
+        return cached, 0
     n, visits = _score_candidates(v, source, target, rule, scratch)
     chosen, source.leader[v], source.rival[v] = accept_candidate(n, rule, scratch.candidate, scratch.score)
     return chosen, visits
+
+
+@inner
+def recall_winner(leader: int, rival: int, total: NDArray[Any]) -> int:
+    """Return the accepted candidate that is cached for a node, -1 for none, and -2 if the node must be scored."""
+    if leader == NONE:
+        return NONE
+    if leader >= 0 and total[leader] == 0 and (rival < 0 or total[rival] == 0):
+        return leader if rival < 0 else NONE
+    return UNKNOWN
 
 
 @inner

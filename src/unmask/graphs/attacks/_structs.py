@@ -74,11 +74,14 @@ class Rule(NamedTuple):
              rejected. False: only free nodes are candidates, sigma is the sample standard deviation, and a single
              candidate is accepted.
     theta  : smallest eccentricity (best - second best) / sigma over the scored candidates
+    prunes : True: the loops of `_pruned` are used. `ratio` and `revise` are False, all weights are 1, in float32, and
+             sizes ascend with the node number.
     """
 
     ratio: bool
     revise: bool
     theta: float
+    prunes: bool = False
 
 
 class Scratch(NamedTuple):

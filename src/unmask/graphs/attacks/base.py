@@ -214,18 +214,26 @@ def make_matching(
 
 
 def score_matching(
-    attack: ScoringAttack, source: Side, target: Side, rule: Rule, passes: Sequence[tuple[int, int]]
+    attack: ScoringAttack,
+    source: Side,
+    target: Side,
+    rule: Rule,
+    passes: Sequence[tuple[int, int]],
+    *,
+    best: tuple[NDArray[np.int32], Floats] | None = None,
 ) -> Matching:
     """Return the belief after the last pass, see `Matching`, with at most `listed` candidates for an unmapped node.
 
     passes : numbers of matches and of visits of each pass
+    best   : `rank_candidates` of the unmapped nodes; None: not yet known
 
     Candidates that tie across this limit are not listed, so node numbers do not decide which are listed.
     """
     sweeps, visits = zip(*passes, strict=True)
     image, n_target = source.image, len(target.image)
     free = np.flatnonzero(image < 0).astype(np.int32)
-    candidate, score = rank_candidates(free, source, target, rule, width=attack.listed + 1, threads=attack.threads)
+    width = attack.listed + 1
+    candidate, score = best or rank_candidates(free, source, target, rule, width=width, threads=attack.threads)
     is_listed = score > score[:, -1:] * (1.0 + TIE)
     top = np.where(is_listed[:, 0], score[:, 0], 0.0)  # scores are positive, so the best listed exceeds the unlisted
     shifted = np.where(is_listed, score - top[:, None], -np.inf)

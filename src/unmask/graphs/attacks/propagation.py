@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unmask.core.arrays import Floats
-from unmask.graphs.attacks._kernels import directed_rows, find_mutual, invalidate, rank_by_degree, write_back
+from unmask.graphs.attacks._kernels import (
+    directed_rows,
+    find_mutual,
+    invalidate,
+    rank_by_degree,
+    rank_candidates,
+    renumber_image,
+    write_back,
+)
 from unmask.graphs.attacks._loops import sweep
 from unmask.graphs.attacks._structs import DIRECTION_UNIT, Rule, Scratch, Side
 from unmask.graphs.attacks.base import (
@@ -27,8 +35,11 @@ from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary
 from unmask.ranges import Range
 
-MIN_FLOAT32_NODES = 200_000
-"""Number of nodes above which counts are float32, to fit the cache. Smaller graphs reuse the compiled float64 loops."""
+MIN_LARGE_NODES = 200_000
+"""Number of nodes above which counts are float32, to fit the cache, and candidates are pruned (`_pruned`).
+
+Smaller graphs reuse the loops that other attacks compile, and gain little.
+"""
 
 
 @dataclass(frozen=True)
@@ -71,7 +82,8 @@ class Nar09(ScoringAttack):
     Notes
     -----
     Work: a pass visits the neighbors of the images of the mapped neighbors of every unmapped node. It skips nodes whose
-    result cannot have changed: no neighbor was mapped, and the best two candidates are still unmapped.
+    result cannot have changed: no neighbor was mapped, and the best two candidates are still unmapped. In graphs of
+    more than 200,000 nodes, it also skips candidates that cannot be among the best two.
 
     Assumes: both graphs have mostly the same people and edges, seeds are right, and the neighbors of a person support
     the same candidate.
@@ -174,15 +186,17 @@ def _propagate(
     directed: bool = False,
 ) -> Matching:
     """Run passes until one makes no match; scores are divided by `size` of the degree."""
-    dtype = np.float32 if max(knowledge.graph.n_nodes, release.n_nodes) > MIN_FLOAT32_NODES else np.float64
+    is_large = max(knowledge.graph.n_nodes, release.n_nodes) > MIN_LARGE_NODES
+    dtype = np.float32 if is_large else np.float64
     images = seed_images(release, knowledge)
     source, target = (
         _make_side(graph, image, size, directed=directed, dtype=dtype)
         for graph, image in zip((knowledge.graph, release), images, strict=True)
     )
-    rule = Rule(ratio, False, float(attack.theta))
     ranked = rank_by_degree(source, target)
-    side, other_side, order, _ = ranked
+    side, other_side, order, target_order = ranked
+    prunes = is_large and side is not source and not ratio
+    rule = Rule(ratio, False, float(attack.theta), prunes)
     nodes = np.argsort(order, kind="stable").astype(np.int32)
     passes: list[tuple[int, int]] = []
     while not passes or passes[-1][0]:
@@ -192,9 +206,12 @@ def _propagate(
         else:
             scratch = Scratch.for_side(side, other_side, rule), Scratch.for_side(other_side, side, rule)
             passes.append(sweep(nodes, side, other_side, rule, *scratch))
+    nodes = nodes[side.image[nodes] < 0]
+    candidate, score = rank_candidates(nodes, side, other_side, rule, width=attack.listed + 1, threads=attack.threads)
+    best = renumber_image(candidate, target_order), score
     write_back(source, target, ranked)
-    del ranked, side, other_side, nodes  # free the copies of both graphs
-    return score_matching(attack, source, target, rule, passes)
+    del ranked, side, other_side, nodes, candidate  # free the copies of both graphs
+    return score_matching(attack, source, target, rule, passes, best=best)
 
 
 def _make_side(
