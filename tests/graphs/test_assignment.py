@@ -148,3 +148,14 @@ def test_a_step_multiplies_as_the_signed_matrices_do():
     shares = rng.random((9, 4))
     assert np.allclose(signed_source.between(shares), a @ shares)
     assert np.array_equal(signed_target.to, dense[1][3:, :3])
+
+
+def test_a_product_with_the_signed_matrix_is_equal_for_any_number_of_threads():
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    rng, k = np.random.default_rng(2), 1500
+    signed = Signed(sparse.csr_array((k, k)), np.ones(k), np.zeros((k, 0)))
+    shares, products = rng.random((k, k)), []
+    for threads in (1, 2):
+        with threadpoolctl.threadpool_limits(threads):
+            products.append(signed.between(shares))
+    assert np.array_equal(*products)

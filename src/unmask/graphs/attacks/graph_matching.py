@@ -220,7 +220,8 @@ class Signed(NamedTuple):
 
     def between(self, values: Floats) -> Floats:
         """Return (k, n) the product of the matrix and these values."""
-        return np.asarray(self.links @ values - np.outer(self.real, self.real @ values))
+        column_sums = np.einsum("i,ij->j", self.real, values)  # `@` rounds differently with each number of threads
+        return np.asarray(self.links @ values - np.outer(self.real, column_sums))
 
 
 def best_places(source: Signed, target: Signed, steps: int, start: Floats) -> Integers:
@@ -240,7 +241,7 @@ def best_places(source: Signed, target: Signed, steps: int, start: Floats) -> In
         bend, slope = float((gained * step).sum()), 2 * float(((seed_gain + next_product) * step).sum())
         length = -slope / (2 * bend) if bend < 0 and 0 <= -slope / (2 * bend) <= 1 else float(bend + slope > 0)
         share, product = corner + length * step, next_product + length * gained
-        if (1 - length) * np.linalg.norm(step) < MAX_LAST_STEP * np.sqrt(k):
+        if (1 - length) * np.sqrt(np.square(step).sum()) < MAX_LAST_STEP * np.sqrt(k):
             break
     return _assign(share)
 
