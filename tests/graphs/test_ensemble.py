@@ -122,6 +122,18 @@ def test_the_gradient_is_that_of_the_loss():
     assert_allclose(loss(theta, candidates, right, first)[1], numeric, rtol=1e-4, atol=1e-4)
 
 
+def test_the_gradient_is_equal_for_any_number_of_threads():
+    threadpoolctl = pytest.importorskip("threadpoolctl")
+    rng, n = np.random.default_rng(3), 100_000
+    candidates = Choices(np.arange(n), np.arange(n + 1), rng.random((n, 12)), rng.random((n, 3)))
+    right, first = rng.random(n) < 0.5, initial_weights(3, 12)
+    gradients = []
+    for threads in (1, 2):
+        with threadpoolctl.threadpool_limits(threads):
+            gradients.append(loss(first, candidates, right, first)[1])
+    assert np.array_equal(*gradients)
+
+
 def test_no_neighbor_of_the_fit_has_a_smaller_loss_and_votes_never_count_against():
     rng = np.random.default_rng(2)
     candidates, right = draw_candidates(rng)

@@ -90,7 +90,8 @@ def loss(theta: Floats, data: Choices, is_right: Booleans, initial: Floats) -> t
     has_none = segment_sum(is_right.astype(np.float64), data.indptr) == 0
     value = -np.log(np.maximum(p[is_right], 1e-300)).sum() - np.log(np.maximum(p_none[has_none], 1e-300)).sum()
     missed = np.where(np.diff(data.indptr) > 0, p_none - has_none, 0.0)
-    gradient = np.concatenate((data.phi.T @ (p - is_right), data.zeta.T @ missed))
+    pair_gradient = np.einsum("ij,i->j", data.phi, p - is_right)  # `@` rounds differently with each number of threads
+    gradient = np.concatenate((pair_gradient, np.einsum("ij,i->j", data.zeta, missed)))
     deviation = theta - initial
     return float(value + RIDGE * deviation @ deviation), gradient + 2 * RIDGE * deviation
 
