@@ -161,11 +161,8 @@ def test_readme_is_read_in_a_minute():
 
 
 def help_texts() -> list[str]:
-    """Return the description of every command without its examples, and the help line of every option.
-
-    Those of audits are docstrings of functions of the domains.
-    """
-    commands = [command for name, command in list_commands().items() if not name.startswith("audit")]
+    """Return the description of every command without its examples, and the help line of every option."""
+    commands = list_commands().values()
     options = (option for command in commands for option in command.params)
     lines = [getattr(option, "help", None) or "" for option in options]
     descriptions = (re.sub(r"\x08\n(?:.+\n?)*", "", command.help or "") for command in commands)

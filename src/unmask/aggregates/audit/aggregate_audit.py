@@ -53,9 +53,9 @@ def audit(
     truth : mapping of str to array, or a data frame, optional
         Column -> value of each record of the original, with the column of areas.
     sensitive : sequence of str
-        columns that the adversary infers, separated by commas; by default each column in turn
+        columns that the adversary infers, separated by commas (default: each column in turn)
     knows : sequence of str
-        columns that the adversary knows of a person, separated by commas; by default all other columns
+        columns that the adversary knows of a person, separated by commas (default: all other columns)
     group_size : int
         groups of fewer people that differences of tables determine are counted
     seed : int

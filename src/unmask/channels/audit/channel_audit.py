@@ -99,8 +99,8 @@ def audit(
     loss, coordinates, answers, unit
         See `loss_model.read_loss_model`.
     gain : path or array, optional
-        CSV of the gain of each answer (lines) for each secret (columns), in place of a loss; it may be negative, and
-        -inf forbids an answer. Or an array, answers x secrets
+        CSV of the gain of each answer (lines) for each secret (columns), in place of a loss (-inf forbids an
+        answer). Or an array, answers x secrets
     dmax : float, optional
         largest loss, if nothing else is known of the loss: only bounds of the privacy lost are printed
     distortion : path or array, optional

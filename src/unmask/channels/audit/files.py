@@ -72,7 +72,7 @@ def audit_files(
     channels : sequence of paths
         Files of channels or of evidence, or mechanisms NAME:KEY=VALUE.
     prior : path, optional
-        CSV of secret and probability; uniform when left out
+        CSV of secret and probability (default: uniform)
     joint : path, optional
         CSV of the probability of each secret (lines) with each input of the channel (columns), if the channel shows
         other data than the secret

@@ -81,13 +81,13 @@ def audit_files(
     overlaps : sequence of str
         shares of people and edges in common of two networks made from RELEASE, in place of --auxiliary
     protections : sequence of str
-        attack once more after this protection of unmask list, such as KDegree:k=10 (needs --overlap); repeatable
+        attack once more after this protection of unmask list, such as KDegree:k=10 (needs --overlap, repeatable)
     attacks : sequence of str
         attacks, separated by commas, with parameters after colons, as in Bumblebee:theta=0.5 (default: all, and
         Rematch:forced=true)
     seeds : sequence of str
         leaked identities: random, random.25, top, clique.4, betweenness.1 and more, drawn with the truth, or
-        match_profiles, match_top and match_cliques without it; repeatable, to compare further methods with the first
+        match_profiles, match_top and match_cliques without it (repeatable, compared with the first)
     transition : sequence of str or int
         other numbers of leaked identities to attack from, such as 5,25,100
     evidence : {"network", "traces"}

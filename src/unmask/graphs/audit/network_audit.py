@@ -100,7 +100,7 @@ def audit(
     seed : int
         random seed of every draw
     time_limit : float, optional
-        start no further run that would end after so many seconds; the first run is always complete
+        start no run after the first that would end after this number of seconds
     checkpoint : path, optional
         keep each round of Ensemble in a folder: after an interruption the same command goes on from there
     measures : sequence of str

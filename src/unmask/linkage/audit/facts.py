@@ -62,13 +62,13 @@ class Sensitivity(CheckedParameters):
     Parameters
     ----------
     alpha : float
-        weight of linking; the rest is the weight of mixing in foreign items
+        weight of linking (the rest is the weight of mixing in foreign items)
     beta : float
         share of a subject's items that is a breach once it is linked
     wanted : bool
         count foreign items as welcome to the subjects
     min_size : int
-        fewest items of a counted subject; one item is always linked
+        fewest items of a counted subject (one item is always linked)
     missing : {"error", "singleton", "drop"}
         items of the truth without a cluster: an error, each a cluster of its own (singleton), or left out (drop). They
         are left out of the truth and of every guess, so that all guesses are compared on the same items

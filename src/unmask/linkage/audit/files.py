@@ -65,27 +65,27 @@ def audit_files(
         table of items and their subjects
     guesses : sequence of str
         table of items and the clusters an adversary puts them in, or of links: item_l, item_r and a score (also
-        unique_id_l, unique_id_r, match_probability); given again for another adversary
+        unique_id_l, unique_id_r, match_probability). Repeatable for further adversaries
     item : str
         column of the item's id, in every file
     subject : str
         column of the subject, in the truth
     clusters : sequence of str
-        column of the cluster, in a guess; given again, or a pattern such as 'pred_*', each column is a guess
+        column of the cluster in a guess (repeatable, or a pattern such as 'pred_*': each column is a guess)
     probability : str
         column that makes a guess a view
     thresholds : sequence of str
-        least scores of accepted links, such as 0.8,0.9; by default 20 quantiles of the scores
+        thresholds of the scores of links, such as 0.8,0.9 (default: 20 quantiles of the scores)
     noise : str or int, optional
-        label of items in no cluster, such as -1: each is alone; empty for none
+        label of items in no cluster, such as -1: each is alone (empty for none)
     own : mapping of str, optional
         column of the truth with the weight of each item, or the alpha, beta or wanted of each subject, in place of one
-        value for all, such as weight=w; given again for each. Or weight=FILE, a line subject,item,weight for each
+        value for all, such as weight=w, given again for each. Or weight=FILE, a line subject,item,weight for each
         weight of a single subject
     measures : sequence of str
         further measures, such as normalized_error or adjusted_rand_index. A policy that names one takes it, too
     encoding : str, optional
-        encoding of a text file that is not UTF-8; by default recognized, with a note
+        encoding of a text file that is not UTF-8 (default: recognized, with a note)
     engine, memory_limit, temp_directory, dry_run
         See `EngineOptions`.
     subjects : mapping, optional

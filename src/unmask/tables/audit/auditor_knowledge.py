@@ -58,8 +58,7 @@ class AuditorKnowledge:
     seed : int
         random seed of every draw
     without : sequence of str
-        standard adversaries to leave out: acquaintance, insider, modeler, order reader, observer; each is listed as not
-            run
+        standard adversaries to leave out, listed as not run: acquaintance, insider, modeler, order reader, observer
     together : bool
         all the releases are published, and an adversary combines them. By default only one is, and they are compared
     watched : Watched, optional

@@ -102,13 +102,13 @@ def audit_files(
     control : path, optional
         control group: similar people who are not in the original, to show what being in it adds
     protection : sequence of Spec
-        protection that made the release, which an adversary knows (needs --original); one for all, or repeated for each
+        protection that made the release, which an adversary knows (needs --original): one for all, or one for each
         release in their order
     attacks : sequence of Spec
         further attack on people's records or values that `unmask list` shows, such as tables.StringLinkage:neighbors=3
-        (needs --original); repeatable
+        (needs --original, repeatable)
     steps : bool, optional
-        try one step of generalization of each quasi-identifier (needs --origin; the default with --report)
+        try one step of generalization of each quasi-identifier (needs --origin, and is the default with --report)
     levels : mapping of str to level
         finest level of a column in the other protections of --changes: bins, a period, a level, hidden characters, or *
     page : bool

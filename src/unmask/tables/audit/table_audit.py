@@ -104,7 +104,7 @@ def audit(
     protection : object or mapping, optional
         protection that made the release, which another adversary knows. One for all, or by release
     knows : str or mapping, optional
-        what the standard adversaries know of people: missing=RATE of unknown cells, error=RATE of wrong ones, and
+        knowledge of the standard adversaries about people: missing=RATE of unknown cells, error=RATE of wrong ones, and
         columns=NUMBER of known quasi-identifiers of each person or columns=NAME+NAME, separated by commas. By default
         every cell. See `read_knowledge`
     attacks : mapping
@@ -118,8 +118,8 @@ def audit(
     measures : sequence of str
         further measures, such as renyi_entropy_bits:2 or k_pairs. A policy that names one takes it, too
     analyses : sequence of str
-        published analysis to compare before and after protection: table: sex, job; mean: income by region;
-        correlation: age, income; regression: income ~ age + sex; or propensity. Repeatable (needs --original)
+        published analysis to compare before and after protection: table: sex, job, or mean: income by region,
+        or correlation: age, income, or regression: income ~ age + sex, or propensity (needs --original, repeatable)
     **settings
         Fields of `AuditorKnowledge`.
 
