@@ -221,6 +221,15 @@ def test_forced_keeps_the_matches_and_names_more_people(social):
     assert is_listed[belief.mapping >= 0].all()
 
 
+def test_runs_with_the_same_knowledge_find_what_each_finds_alone(social):
+    pair, seeds = social
+    knowledge = Auxiliary(pair.source, seeds)
+    for attack in (Rematch(), Rematch(forced=True), Rematch(steps=2, forced=True), Rematch(margin=2.0)):
+        together, alone = attack(pair.target, knowledge), attack(pair.target, Auxiliary(pair.source, seeds))
+        for name in ("mapping", "sweeps", "visits", "indptr", "candidate", "log_probability"):
+            assert np.array_equal(getattr(together, name), getattr(alone, name))
+
+
 def test_a_small_reach_costs_little(social):
     pair, seeds = social
     wide, narrow = (Rematch(reach=reach)(pair.target, Auxiliary(pair.source, seeds)) for reach in (10**9, 60))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
@@ -24,7 +24,7 @@ from unmask.graphs.attacks._rematch import (
     score_candidates,
 )
 from unmask.graphs.attacks._structs import GRID, NEGLIGIBLE
-from unmask.graphs.attacks.base import Count, Matching, make_matching, seed_images
+from unmask.graphs.attacks.base import Count, Matching, make_matching, seed_images, shared
 from unmask.graphs.graph import SocialGraph
 from unmask.graphs.similarity import Auxiliary, Ratios, candidate_count
 from unmask.ranges import CheckedParameters, Range
@@ -137,13 +137,42 @@ class Rematch(CheckedParameters):
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
         """Return the belief about each node of the adversary's graph."""
-        images = seed_images(release, knowledge)
         problem = _Problem.from_graphs(knowledge.graph, release, knowledge.ratios(release))
-        seed = problem.inside(*images)
+        seed = problem.inside(*seed_images(release, knowledge))
+        unforced = replace(self, forced=False, progress=None)
+        mapping, sweeps, visits = unforced._find_mapping(
+            release, knowledge, problem=problem, seed=seed, progress=self.progress
+        )
+        result, walked = _score_candidates(problem, seed, mapping, self.reach, width=self.listed + 1, low=-np.inf)
+        final = _fill_matches(result, mapping) if self.forced else mapping
+        entries = _entries(problem, seed, mapping, result)
+        del result
+        return make_matching(
+            problem.outside(final.image),
+            entries,
+            n_target=release.n_nodes,
+            sweeps=sweeps,
+            visits=visits + walked,
+            attack=repr(self),
+        )
+
+    @shared
+    def _find_mapping(
+        self,
+        release: SocialGraph,
+        knowledge: Auxiliary,
+        *,
+        problem: _Problem,
+        seed: _Mapping,
+        progress: Callable[[NDArray[np.int32]], None] | None,
+    ) -> tuple[_Mapping, list[int], int]:
+        """Return the mapping after the last step, the number of matches changed in each step, and the visits.
+
+        problem, seed : the release and the knowledge in internal node numbers
+        """
         earlier, previous, mapping = seed, seed, seed
         sweeps: list[int] = []
-        visits = 0
-        progress, lowest = self.progress, self.floor - self.margin
+        visits, lowest = 0, self.floor - self.margin
         while len(sweeps) < self.steps and (not sweeps or sweeps[-1]):
             if len(sweeps) > 1 and np.array_equal(mapping.image, earlier.image):
                 new, walked = previous, 0  # the mapping oscillates between two states: the next one is known
@@ -159,18 +188,7 @@ class Rematch(CheckedParameters):
             if progress is not None and (is_stable or len(sweeps) == self.steps):
                 progress(problem.outside(mapping.image))
                 progress = None
-        result, walked = _score_candidates(problem, seed, mapping, self.reach, width=self.listed + 1, low=-np.inf)
-        final = _fill_matches(result, mapping) if self.forced else mapping
-        entries = _entries(problem, seed, mapping, result)
-        del result
-        return make_matching(
-            problem.outside(final.image),
-            entries,
-            n_target=release.n_nodes,
-            sweeps=sweeps,
-            visits=visits + walked,
-            attack=repr(self),
-        )
+        return mapping, sweeps, visits
 
     def _assigned(self, result: Best, seed: _Mapping) -> _Mapping:
         """Return the seeds and the mutual best pairs, for the greedy assignment repeatedly of the remaining nodes."""
