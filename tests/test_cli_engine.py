@@ -71,7 +71,7 @@ def test_a_register_that_does_not_fit_is_refused(people, monkeypatch):
     monkeypatch.setattr("unmask.tables.stored.BYTES_PER_COMBINATION", 1 << 30)
     result = invoke(*command, "--dry-run")
     assert result.exit_code == 1
-    assert "combinations of cells need" in result.stderr
+    assert "combinations of cells and their values need" in result.stderr
 
 
 @pytest.mark.parametrize(("n_values", "words"), [(4, "150 rows"), (150, "'id' has about 1")])

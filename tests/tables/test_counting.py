@@ -525,7 +525,8 @@ def test_an_audit_that_exceeds_the_memory_is_refused_in_one_sentence(people):
     result = estimated(people)
     check_memory({"r": result}, result.n_bytes)
     with pytest.raises(
-        FailedError, match=r"combinations of cells need .* of memory, expected at most .*; raise `memory_limit`"
+        FailedError,
+        match=r"combinations of cells and their values need .* of memory, expected at most .*; raise `memory_limit`",
     ):
         check_memory({"r": result, "other": result}, result.n_bytes)
     with pytest.raises(FailedError, match=r"coarsen or leave out a column: 'age' has about 1,000,000,000 different"):

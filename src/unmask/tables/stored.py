@@ -338,7 +338,7 @@ def check_memory(sizes: Mapping[str, Size], array_bytes: int) -> None:
         combinations = sum(size.combinations for size in sizes.values())
         n_values, column = max((n, column) for size in sizes.values() for column, n in size.values.items())
         raise FailedError(
-            f"about {combinations:,} combinations of cells need {format_bytes(needed)} of memory, expected at most "
-            f"{format_bytes(array_bytes)}; raise `memory_limit`, or coarsen or leave out a column: {column!r} has "
-            f"about {n_values:,} different values"
+            f"about {combinations:,} combinations of cells and their values need {format_bytes(needed)} of memory, "
+            f"expected at most {format_bytes(array_bytes)}; raise `memory_limit`, or coarsen or leave out a column: "
+            f"{column!r} has about {n_values:,} different values"
         )
