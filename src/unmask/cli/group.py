@@ -61,7 +61,7 @@ class UnmaskGroup(click.Group):
 
     def main(self, *arguments: Any, **settings: Any) -> Any:
         """Run the command line; output that cannot be written, also that of --help, becomes a sentence."""
-        gc.set_threshold(200_000)  # imported modules are never garbage, and every collection would visit them
+        gc.set_threshold(600_000)  # more than imports and compiled loops keep, which every collection would visit
         logger = logging.getLogger("unmask")
         if not any(isinstance(handler, Notes) for handler in logger.handlers):
             logger.addHandler(Notes(logging.WARNING))
