@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from unmask.core.errors import AmbiguousInput, FailedError, UnmaskError
+from unmask.graphs.files import link_reading
 from unmask.graphs.graph import Dropped, SocialGraph
 
 
@@ -351,3 +352,13 @@ def test_the_matrix_of_a_graph_holds_its_neighbors_and_no_copy_of_them():
     matrix = graph.adjacency()
     assert np.shares_memory(matrix.indices, graph.neighbor)
     assert matrix.toarray().tolist() == [[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 1], [0, 0, 1, 0]]
+
+
+def test_a_network_beyond_the_first_memory_limit_is_read_with_the_second(tmp_path, monkeypatch):
+    file = tmp_path / "friends.csv"
+    file.write_text("source,target\n" + "".join(f"person {i},person {i * i % 997}\n" for i in range(2000)))
+    graph = SocialGraph.read(file)
+    monkeypatch.setattr(link_reading, "_ENGINE_BYTES", 1 << 16)
+    small = SocialGraph.read(file)
+    assert np.array_equal(small.neighbor, graph.neighbor)
+    assert np.array_equal(small.labels, graph.labels)

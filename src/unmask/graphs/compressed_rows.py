@@ -41,14 +41,34 @@ class CompressedRows(NamedTuple):
 def compress_links(u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], n_nodes: int) -> CompressedRows:
     """Return the rows of the graph with a link from u[i] to v[i] for each i.
 
-    A link gives an entry to the row of each end. An entry is the integer node 2^32 + neighbor 2 + direction, with
-    direction 0 from the node and 1 to the node. Runs of entries are sorted and then merged part by part.
-
     >>> compress_links(np.array([0, 1, 1]), np.array([1, 0, 2]), 3).neighbor
     array([1, 0, 2, 1], dtype=int32)
     """
-    is_mapped = len(u) > MAX_LINKS_IN_MEMORY
-    entries = _list_entries(u, v, is_mapped=is_mapped)
+    return compress_entries(list_entries(u, v), len(u), n_nodes)
+
+
+def list_entries(u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]]) -> Integers:
+    """Return an entry for the row of each end of each link, without loops.
+
+    An entry is the integer node 2^32 + neighbor 2 + direction, with direction 0 from the node and 1 to the node.
+    """
+    entries = allocate(2 * len(u), np.int64, is_mapped=len(u) > MAX_LINKS_IN_MEMORY)
+    end = 0
+    for block in iterate_blocks(len(u)):
+        proper = u[block] != v[block]
+        source, target = (ends[block][proper].astype(np.int64) for ends in (u, v))
+        start, middle, end = end, end + len(source), end + 2 * len(source)
+        entries[start:middle] = source << 32 | target << 1
+        entries[middle:end] = target << 32 | source << 1 | 1
+    return entries[:end]
+
+
+def compress_entries(entries: Integers, n_links: int, n_nodes: int) -> CompressedRows:
+    """Return the rows of the graph with the entries of `list_entries`, which are sorted in place.
+
+    Runs of entries are sorted and then merged part by part.
+    """
+    is_mapped = n_links > MAX_LINKS_IN_MEMORY
     run = 2 * _LINKS_PER_RUN if is_mapped else max(len(entries), 1)
     runs = [entries[start : start + run] for start in range(0, len(entries), run)]
     for entries_of_run in runs:
@@ -67,7 +87,7 @@ def compress_links(u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], n_n
         neighbor[start:end], way[start:end] = pairs & _NEIGHBOR_MASK, directions[is_first]
         indptr[low + 1 : high + 1] = np.bincount((pairs >> 31) - low, minlength=high - low)
     np.cumsum(indptr, out=indptr)
-    return CompressedRows(indptr, neighbor[:end], way[:end], len(u) - len(entries) // 2, n_distinct // 2)
+    return CompressedRows(indptr, neighbor[:end], way[:end], n_links - len(entries) // 2, n_distinct // 2)
 
 
 def allocate(size: int, dtype: DTypeLike, *, is_mapped: bool) -> NDArray[Any]:
@@ -99,19 +119,6 @@ def mark_nodes(n_nodes: int, *ends: NDArray[np.integer[Any]]) -> Booleans:
         for block in iterate_blocks(len(nodes)):
             is_marked[nodes[block]] = True
     return is_marked
-
-
-def _list_entries(u: NDArray[np.integer[Any]], v: NDArray[np.integer[Any]], *, is_mapped: bool) -> Integers:
-    """Return the entries of both ends of each link, without loops."""
-    entries = allocate(2 * len(u), np.int64, is_mapped=is_mapped)
-    end = 0
-    for block in iterate_blocks(len(u)):
-        proper = u[block] != v[block]
-        source, target = (ends[block][proper].astype(np.int64) for ends in (u, v))
-        start, middle, end = end, end + len(source), end + 2 * len(source)
-        entries[start:middle] = source << 32 | target << 1
-        entries[middle:end] = target << 32 | source << 1 | 1
-    return entries[:end]
 
 
 def _cut_rows(runs: Sequence[Integers], n_nodes: int) -> Iterator[tuple[int, int]]:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unmask.core.arrays import Booleans, Integers
 from unmask.core.errors import UnmaskError
-from unmask.graphs.compressed_rows import CompressedRows, compress_links
+from unmask.graphs.compressed_rows import CompressedRows, compress_entries, compress_links, list_entries
 from unmask.graphs.files.edge_lists import EdgeListOptions
 from unmask.graphs.files.link_reading import read_links
 from unmask.graphs.files.node_numbers import MAX_NODES, LinkList
@@ -329,8 +329,10 @@ class SocialGraph:
         array([   7,   30, 1412])
         """
         links = read_links(source, EdgeListOptions(**options))
-        rows = compress_links(links.u, links.v, links.n_nodes)
-        dropped = Dropped.of(rows, len(links.u))
+        n_links, entries = len(links.u), list_entries(links.u, links.v)
+        links = replace(links, u=entries[:0], v=entries[:0])  # free memory before the entries are sorted
+        rows = compress_entries(entries, n_links, links.n_nodes)
+        dropped = Dropped.of(rows, n_links)
         partly = 0 < dropped.reversed < len(rows.neighbor) // 2
         direction = ("direction",) if partly and "direction" not in links.attributes else ()
         dropped = replace(dropped, attributes=(*direction, *links.attributes))

@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, cast
 from xml.etree.ElementTree import ParseError
@@ -29,7 +30,12 @@ _log = logging.getLogger(__name__)
 
 _NOT_READ = (".gml", ".mtx", ".mm", ".pickle", ".pkl", ".graph", ".metis", ".dot", ".gv", ".graph6", ".sparse6", ".mat")
 _XML, _PAJEK, _JSON = (".graphml", ".gexf"), (".net",), (".json",)
-_ENGINE_BYTES = 512 << 20  # memory limit of the engine; larger tables go to disk
+
+_ENGINE_BYTES = max(256, 32 * (os.cpu_count() or 1)) << 20
+"""First memory limit of the engine, with 32 MiB for each thread; larger tables go to disk.
+
+Ten million links of a million text ids fit. The limit of `open_database` is the second one, for more ids.
+"""
 
 
 def read_links(source: object, options: EdgeListOptions | None = None) -> LinkList:
@@ -115,18 +121,29 @@ def _from_path(path: Path, options: EdgeListOptions) -> LinkList:
         raise UnmaskError(f"columns were given, but file {path.name!r} has none; remove `source` and `target`")
     if name.endswith(_XML):  # XML declares its encoding
         return _read_xml(path)
-    with temporary_folder(None) as folder, open_database(folder, memory_limit=_ENGINE_BYTES) as connection:
+    with temporary_folder(None) as folder:
         file = prepare_file(path, folder, encoding=options.encoding)
         if file.note:
             _log.warning("%s", file.note)
-        try:
-            return _from_file(connection, file, folder, options)
-        except duckdb.Error as error:  # its message quotes the line, so it is not shown
-            message = f"file {path.name!r} cannot be read; expected complete text or Parquet"
-            raise explain_failure(error, message) from None
+        with open_database(folder, memory_limit=_ENGINE_BYTES) as connection, suppress(duckdb.OutOfMemoryException):
+            return _from_file(connection, file, folder, options, path.name)
+        with open_database(folder) as connection:
+            return _from_file(connection, file, folder, options, path.name)
 
 
 def _from_file(
+    connection: duckdb.DuckDBPyConnection, file: ReadableFile, folder: str, options: EdgeListOptions, name: str
+) -> LinkList:
+    try:
+        return _from_engine(connection, file, folder, options)
+    except duckdb.OutOfMemoryException:
+        raise
+    except duckdb.Error as error:  # its message quotes the line, so it is not shown
+        message = f"file {name!r} cannot be read; expected complete text or Parquet"
+        raise explain_failure(error, message) from None
+
+
+def _from_engine(
     connection: duckdb.DuckDBPyConnection, file: ReadableFile, folder: str, options: EdgeListOptions
 ) -> LinkList:
     if file.text is None:

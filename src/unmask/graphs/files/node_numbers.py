@@ -188,11 +188,12 @@ def _code_ids(
                 "create or replace temp table node as select id, unified as code from node join codes using (code)"
             )
             connection.unregister("codes")
+    stored = ", weight" if weight == "weight" else ""
     connection.execute(
-        f"create or replace temp table coded as select a.code::integer as u, b.code::integer as v, {weight} from link "
+        f"create or replace temp table coded as select a.code::integer as u, b.code::integer as v{stored} from link "
         "join node a on link.u = a.id join node b on link.v = b.id order by link.rowid; drop table link"
     )
-    return "(select rowid as place, u, v, weight from coded)", labels, notes
+    return f"(select rowid as place, u, v, {weight} from coded)", labels, notes
 
 
 def _unify(texts: NDArray[Any], file: str, ids: str | None) -> tuple[NDArray[Any], Integers | None, list[str]]:
@@ -206,7 +207,8 @@ def _unify(texts: NDArray[Any], file: str, ids: str | None) -> tuple[NDArray[Any
         names = stripped
     elif ids is None and stripped != names and len({*stripped}) < len({*names}):
         raise AmbiguousInput(f"ids in {file!r} such as 07 and 7 may be one id", ["--ids text", "--ids number"])
-    folded = len({*names}) - len({name.casefold() for name in names})
+    has_capitals = any(name.casefold() != name for name in names)
+    folded = len({*names}) - len({name.casefold() for name in names}) if has_capitals else 0
     notes = [f"{folded:,} ids differ from others in capitals only (caution)"] * bool(folded)
     if names == spellings and not are_whole(names):
         return texts, None, notes
