@@ -336,7 +336,7 @@ def test_an_unknown_loss_leaves_bounds_and_no_ranking():
     assert "2 dmax TV" in advice.why
     with pytest.raises(UnmaskError, match="cannot be ranked by t_closeness"):
         advise(what="attribute", loss="graded", loss_known=False, dmax=2.0, rank_by="t_closeness")
-    with pytest.raises(UnmaskError, match="give dmax"):
+    with pytest.raises(UnmaskError, match="give `dmax`"):
         advise(what="attribute", loss="graded", loss_known=False)
 
 
