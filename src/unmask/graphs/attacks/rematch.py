@@ -137,8 +137,9 @@ class Rematch(CheckedParameters):
         self, release: SocialGraph, knowledge: Auxiliary, *, rng: np.random.Generator | None = None
     ) -> Matching:
         """Return the belief about each node of the adversary's graph."""
+        images = seed_images(release, knowledge)
         problem = _Problem.from_graphs(knowledge.graph, release, knowledge.ratios(release))
-        seed = problem.inside(*seed_images(release, knowledge))
+        seed = problem.inside(*images)
         unforced = replace(self, forced=False, progress=None)
         mapping, sweeps, visits = unforced._find_mapping(
             release, knowledge, problem=problem, seed=seed, progress=self.progress
