@@ -1,5 +1,6 @@
 """The workflow of a file, its forms, and its correction by the user."""
 
+import re
 from html import unescape
 from pathlib import Path
 from typing import Literal, get_args, get_origin
@@ -130,5 +131,5 @@ def test_a_box_has_the_choices_and_the_default_of_its_parameter(field: Field, pr
 
 @pytest.mark.parametrize(("key", "typed"), [("linkage.beta", "0"), ("linkage.min_size", "0"), ("graph.runs", "0")])
 def test_a_number_out_of_range_is_refused_by_its_box(key: str, typed: str, project: Project) -> None:
-    with pytest.raises(UnmaskError, match=f"{FIELDS[key].title} is 0.*expected"):
+    with pytest.raises(UnmaskError, match=f"{re.escape(FIELDS[key].title)} is 0.*expected"):
         read_field(project, FIELDS[key], {key: typed}, None)
