@@ -214,5 +214,6 @@ def expand_entries(
     indptr = np.concatenate(([0], np.cumsum(np.bincount(row, sizes, n_rows)))).astype(np.int64)
     if np.all(row[1:] > row[:-1]):
         return indptr, candidate, values
-    order = np.argsort(np.repeat(row, sizes) * (int(members.max(initial=0)) + 1) + candidate)  # by row, then candidate
+    key = np.repeat(row, sizes) * (int(members.max(initial=0)) + 1) + candidate  # by row, then candidate
+    order = np.argsort(key, kind="stable")  # merges the members of each class, which ascend
     return indptr, candidate[order], values[order]
