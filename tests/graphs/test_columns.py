@@ -189,6 +189,8 @@ def test_g2_a_matrix_with_names(tmp_path, network):
         SocialGraph.read(part)
     with pytest.raises(UnmaskError, match="39 rows of 40 numbers, expected a square matrix"):
         SocialGraph.read(part, form="matrix")
+    with pytest.raises(UnmaskError, match="0 rows of 1 numbers, expected a square matrix"):
+        SocialGraph.read(written(tmp_path, ["ann,bob"]), form="matrix")
 
 
 # --- what is left out is said ---------------------------------------------------------------------------------------

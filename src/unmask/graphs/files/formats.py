@@ -70,10 +70,9 @@ def read_matrix(dialect: Dialect, has_header: bool, has_names: bool) -> LinkList
     first, *body = iterate_rows(dialect)
     rows = [row[has_names:] for row in body] if has_header else [first, *body]
     names = first[has_names:] if has_header else []
-    if len(rows) != len(rows[0]):
-        raise UnmaskError(
-            f"file {file.name!r} has {len(rows)} rows of {len(rows[0])} numbers, expected a square matrix"
-        )
+    width = len(rows[0] if rows else names)
+    if len(rows) != width:
+        raise UnmaskError(f"file {file.name!r} has {len(rows)} rows of {width} numbers, expected a square matrix")
     try:
         values = np.array([[_number(cell) for cell in row] for row in rows])
     except ValueError:
