@@ -171,6 +171,7 @@ def test_a_name_of_a_column_runs_in_no_spreadsheet():
         (["--risk-file", "risks.csv", "--engine", "duckdb"], "--risk-file needs the table in memory"),
         (["again.csv", "--risk-file", "risks.csv"], "--risk-file is about one release, 2 were given"),
         (["--risk-file", "people.csv", "--force"], "people.csv exists, and a list of people replaces nothing"),
+        (["--risk-file", "risks.parquet"], "risks.parquet names another format, expected a list of people as .csv"),
         (["--risk-file", "nowhere/risks.csv"], "folder nowhere does not exist"),
         (["--risk-file", "risks.csv", "--at-risk", "risks.csv"], "two outputs go to risks.csv"),
         (["--policy", "household_k>=2"], "household_k"),

@@ -64,6 +64,8 @@ class Output(NamedTuple):
         if self.as_json and self.in_short:
             raise click.UsageError("--json and --summary both say what is printed; leave one out")
         for path in (*filter(None, [self.at_risk]), *self.detail_files.values()):
+            if path.suffix.lower() not in ("", ".csv", ".txt"):
+                raise click.UsageError(f"{path} names another format, expected a list of people as .csv")
             if path.exists():
                 raise click.UsageError(f"{path} exists, and a list of people replaces nothing; choose another name")
         refuse_other_domains(self.policies)
