@@ -37,6 +37,7 @@ from show import Section, Verdict, run
 
 from unmask.app import server
 from unmask.cli import main as unmask
+from unmask.domains import remove_ending
 
 MAX_SECONDS = 60
 """Seconds of the processor after which a command is one that hangs, and a tenth of those by the clock."""
@@ -94,8 +95,10 @@ def make_case(number: int, seed: int, folder: Path) -> Case:
     """Return the case of a number, and write its files to a folder."""
     rng = random.Random(f"{seed}:{number}")
     files = Files(rng, folder)
-    name = rng.choice(sorted(unmask.commands))
-    command = unmask.commands[name]
+    context = click.Context(unmask)
+    name = rng.choice(unmask.list_commands(context))
+    command = unmask.get_command(context, name)
+    assert command is not None
     outputs: list[Path] = []
     words = name.split() if rng.random() > 0.02 else [rng.choice(("x", "--", "-q", "audit x", "PROTECT", ""))]
     for parameter in command.params:
@@ -106,6 +109,11 @@ def make_case(number: int, seed: int, folder: Path) -> Case:
         words.insert(rng.randrange(len(words) + 1), rng.choice(("--", "-", "--help", "-q", "--x", "é")))
     if name in WRITES:
         outputs.append(Path(WRITES[name]))
+    if name == "look":  # it writes a page next to the table
+        paths = [path for path in map(Path, words) if path.name]
+        outputs += [path.with_name(f"{remove_ending(path)}-look.html") for path in paths]
+    if name == "new":  # it writes a module with a name that is a word of the command line
+        outputs += [Path(f"{prefix}{word}.py") for word in words for prefix in ("", "test_")]
     outside = rng.choice(("full", "closed")) if rng.random() < 0.02 and name != "open" else None
     words = [word.replace("\0", "") for word in words]  # which no system hands over
     return Case(tuple(words), files.stdin(), tuple(outputs), outside)
